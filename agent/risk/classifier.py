@@ -12,8 +12,7 @@ import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
 from agent.risk.deception.findings import deceptions, far_right, names_hosts
-from agent.risk.reader.budget import MAX_LENGTH
-from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.cursor import MAX_LENGTH, BudgetError
 from agent.risk.reader.words import PRIVATE
 from agent.risk.reader.wordscan import MAX_HEREDOCS
 from agent.text.visible import make_visible
@@ -65,8 +64,8 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     if command.count("<<") > MAX_HEREDOCS * 3:
         return _failed(command, "more here-documents than can be followed", hidden)
     from agent.risk.reader.syntax import Parser
-    from agent.risk.rules import context_findings
     from agent.risk.second_opinion import second_opinion
+    from agent.risk.shell.rules import context_findings
     from agent.risk.shell.walk import Walker
 
     text = command

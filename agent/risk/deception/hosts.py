@@ -19,35 +19,12 @@ _KNOWN = (
     "huggingface.co", "openai.com", "anthropic.com", "paypal.com", "stripe.com", "slack.com", "dropbox.com", "facebook.com", "twitter.com",
     "linkedin.com", "netflix.com", "mozilla.org", "wikipedia.org", "stackoverflow.com", "example.com",
 )  # fmt: skip
-_SPEAKERS = frozenset(
-    (
-        "echo",
-        "printf",
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "ag",
-        "ack",
-        "sed",
-        "awk",
-        "jq",
-        "yq",
-        ":",
-        "true",
-        "test",
-        "[",
-        "[[",
-    )
-)
+_SPEAKERS = frozenset("echo printf grep egrep fgrep rg ag ack sed awk jq yq : true test [ [[".split())
 _GIT_SPEAKS = frozenset(("commit", "log", "tag", "notes", "grep", "show", "diff", "blame"))
 _FILE_ENDS = frozenset(
-    (
-        "html", "htm", "txt", "json", "xml", "yaml", "yml", "csv", "md", "zip", "gz", "tgz", "tar", "xz", "bz2",
-        "deb", "rpm", "iso", "img", "sh", "py", "js", "pem", "crt", "cer", "key", "pub", "log", "har", "pdf", "bak",
-        "conf", "git", "asc", "sig", "toml", "warc",
-    )
-)  # fmt: skip
+    "html htm txt json xml yaml yml csv md zip gz tgz tar xz bz2 deb rpm iso img sh py js pem crt cer key pub log har "
+    "pdf bak conf git asc sig toml warc".split()
+)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#\s]*)")
 _USER_IS_HOST = re.compile(
     r"(?:[\w-]+\.)+(?:com|org|net|io|dev|sh|edu|gov|co|app|ai|me|info|biz|xyz|rs|land|[a-z]{2}\.[a-z]{2})|[0-9.]+\.[0-9.]+",

@@ -5,36 +5,14 @@ from __future__ import annotations
 import re
 
 from agent.protocol.decisions import Finding, Level, ProgramRun
-from agent.risk.deception.findings import finding
-from agent.risk.reader.quoted_text import data_spans, inside
+from agent.risk.deception.findings import data_spans, finding, inside
 from agent.risk.tables.store import program
 from agent.text.visible import DASHES, QUOTES, skeleton, spelled, without_accents
 
 _SPEAKERS = frozenset(
     ("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "ack", "figlet", "say", "espeak", "notify-send")
 )
-_SYSTEM = frozenset(
-    (
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "home",
-        "lib",
-        "lib64",
-        "mnt",
-        "opt",
-        "proc",
-        "root",
-        "run",
-        "sbin",
-        "srv",
-        "sys",
-        "tmp",
-        "usr",
-        "var",
-    )
-)
+_SYSTEM = frozenset("bin boot dev etc home lib lib64 mnt opt proc root run sbin srv sys tmp usr var".split())
 _MAX_PROGRAMS, _MAX_WORDS = 100, 100
 
 

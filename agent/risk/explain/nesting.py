@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.explain.parts import Part
+from agent.risk.explain.layout import Part
 from agent.risk.explain.shell import Frame, sequence
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.syntax import Parser

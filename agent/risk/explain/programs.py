@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.risk.explain.layout import Budget, Part, one_line
 from agent.risk.explain.nesting import all_below, running, script_parts, wrapped_programs
-from agent.risk.explain.parts import Budget, Part, one_line
-from agent.risk.explain.redirects import redirect_meaning
+from agent.risk.explain.roles import redirect_meaning
 from agent.risk.explain.shell import Frame, literal, sequence, substitutions
 from agent.risk.explain.words import WordReader
 from agent.risk.reader.syntax import Parser

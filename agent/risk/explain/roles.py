@@ -1,12 +1,68 @@
-"""Describe what happens to an operand, and where it lies."""
+"""Describe what happens to an operand, where it lies, and what a redirection does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.risk.explain.parts import one_line
+from agent.risk.explain.layout import one_line
+from agent.risk.reader.tree import Redirect
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
+
+_STREAMS = {"": "its output", "1": "its output", "2": "its error messages"}
+_WRITES = {
+    ">": "writes {what} to {target}, replacing what is there",
+    ">|": "writes {what} to {target}, replacing what is there in any case",
+    ">>": "adds {what} at the end of {target}",
+    "<>": "opens {target} for reading and writing",
+}
+_BOTH = "its output and its error messages"
+
+
+def redirect_meaning(redirect: Redirect, target: str) -> str:
+    """What a redirection does, with `target` as it should be shown, "" for a command."""
+    operator, fd = redirect.operator, redirect.fd
+    if operator == "<<":
+        return f"takes the lines up to {target or 'the end mark'} as its input"
+    if operator == "<<<":
+        return "takes this text as its input"
+    if operator in (">&", "<&"):
+        return _duplicate(operator, fd, target)
+    what = _STREAMS.get(fd, f"descriptor {fd}")
+    if not target:  # a process substitution, told below
+        return "reads its input from:" if operator == "<" else f"sends {what} to:"
+    if operator in ("&>", "&>>"):
+        what, operator = _BOTH, operator[1:]
+    if operator == "<":
+        return _source(fd, target)
+    if target == "/dev/null":
+        return f"throws {what} away"
+    if target.startswith(("/dev/tcp/", "/dev/udp/")):
+        return f"sends {what} over the network to {target[9:].replace('/', ' port ', 1)}"
+    return _WRITES.get(operator, "writes {what} to {target}").format(what=what, target=target)
+
+
+def _source(fd: str, target: str) -> str:
+    if target == "/dev/null":
+        return "gives it no input"
+    where = target
+    if target.startswith(("/dev/tcp/", "/dev/udp/")):
+        where = f"the network, {target[9:].replace('/', ' port ', 1)}"
+    return f"reads its input from {where}" if fd in ("", "0") else f"reads descriptor {fd} from {where}"
+
+
+def _duplicate(operator: str, fd: str, target: str) -> str:
+    what = _STREAMS.get(fd, f"descriptor {fd}")
+    if operator == "<&" and not fd:
+        what = "its input"
+    if target == "-":
+        return f"closes {what}"
+    if target.rstrip("-").isdigit():
+        to = {"1": "where its output goes", "2": "where its error messages go", "0": "its input"}
+        number = target.rstrip("-")
+        return f"sends {what} to {to.get(number, f'descriptor {number}')}".replace("to where", "where")
+    return f"writes {what if fd else _BOTH} to {target}, replacing what is there"
+
 
 _NO_FACTS: Mapping[str, tuple[str, ...]] = {}
 UNKNOWN_SHOWN = "…"  # how reports write what is not known before a command runs
@@ -48,30 +104,8 @@ _ROLES = {
     "remote-destroy": "is deleted on a server",
 }
 _PATH_ROLES = frozenset(
-    (
-        "read",
-        "secret",
-        "create",
-        "write",
-        "append",
-        "modify",
-        "copy-to",
-        "move",
-        "link",
-        "extract",
-        "delete",
-        "delete-empty",
-        "shred",
-        "truncate",
-        "chmod",
-        "chown",
-        "permission-wide",
-        "setuid",
-        "device-write",
-        "format",
-        "erase-log",
-        "run",
-    )
+    "read secret create write append modify copy-to move link extract delete delete-empty shred truncate chmod chown "
+    "permission-wide setuid device-write format erase-log run".split()
 )
 _PLACES = {
     "temp": "in a folder for temporary files",

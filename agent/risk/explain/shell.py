@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.explain.parts import Part, one_line
+from agent.risk.explain.layout import Part, one_line
 from agent.risk.reader.tree import (
     Branch,
     Case,

@@ -22,39 +22,10 @@ _VERB = re.compile(r"[a-z][a-z0-9:_-]*")
 _SIGNS = {"!": "not", "(": "begins a group", ")": "ends a group", ";": "ends what is run", "+": "as many names at once as fit",
           "=": "same text", "==": "same text", "!=": "another text", "]": ""}  # fmt: skip
 _EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-_ALONE = frozenset(  # words of find that no value follows
-    (
-        *(
-            "-print",
-            "-print0",
-            "-delete",
-            "-empty",
-            "-ls",
-            "-prune",
-            "-depth",
-            "-d",
-            "-xdev",
-            "-mount",
-            "-not",
-            "-o",
-            "-a",
-            "-and",
-        ),
-        *(
-            "-or",
-            "-executable",
-            "-readable",
-            "-writable",
-            "-nouser",
-            "-nogroup",
-            "-daystart",
-            "-follow",
-            "-quit",
-            "-true",
-            "-false",
-        ),
-        *("-noleaf", "-ignore_readdir_race", "-H", "-L", "-P"),
-    )
+# Words of find that no value follows.
+_ALONE = frozenset(
+    "-print -print0 -delete -empty -ls -prune -depth -d -xdev -mount -not -o -a -and -or -executable -readable "
+    "-writable -nouser -nogroup -daystart -follow -quit -true -false -noleaf -ignore_readdir_race -H -L -P".split()
 )
 
 

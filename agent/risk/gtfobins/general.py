@@ -181,28 +181,3 @@ def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
 def written(walker: Walker, invocation: Invocation, word: Word) -> None:
     if word.text not in ("", "-"):
         walker.add("write", [word], invocation.place, invocation=invocation)
-
-
-GENERAL: dict[str, Kind] = {
-    "sh": shell_text,
-    "argv": argv,
-    "rest": rest,
-    "file": file,
-    "path": path,
-    "lib": library,
-    "shell": shell,
-    "bang": bang,
-    "listen": listen,
-    "saved": saved,
-    "saves": saves,
-    "inner": shell_text,
-    "opened": opened,
-    "shell-of-its-own": shell_of_its_own,
-    "typed-bangs": typed_bangs,
-    "written": written,
-    "read-first": read_first,
-    "run": runs,
-    "settings": settings,
-    "piped": piped,
-    "typed": typed,
-}

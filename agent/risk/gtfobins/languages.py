@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.gtfobins.general import Kind, file, runs, shell_text
+from agent.risk.gtfobins.general import file, runs, shell_text
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import Word
 from agent.text.lazy_pattern import LazyPattern
@@ -75,7 +75,7 @@ def formats(walker: Walker, invocation: Invocation, word: Word) -> None:
             break
 
 
-def setting_of_wget(walker: Walker, invocation: Invocation, word: Word) -> None:
+def wget(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`wget -e NAME=VALUE`: any setting, of which few are known to say only how."""
     name = re.sub(r"[-_\s]", "", word.text.partition("=")[0].lower())
     if name not in ("robots", "timeout", "tries", "quiet", "verbose", "useragent", "wait", "httpproxy", "httpsproxy",
@@ -103,7 +103,7 @@ def documented(walker: Walker, invocation: Invocation, word: Word) -> None:
                 runs(walker, invocation, other)
 
 
-def setting_of_jj(walker: Walker, invocation: Invocation, word: Word) -> None:
+def jj(walker: Walker, invocation: Invocation, word: Word) -> None:
     if not re.match(
         r"(?:ui\.(?:color|paginate|graph[\w.]*|log[\w-]*|quiet)|user\.|revsets?\.|templates?\.|revset-aliases)",
         word.text,
@@ -127,7 +127,7 @@ def tape(walker: Walker, invocation: Invocation, word: Word) -> None:
                 walker.add("remote-shell", [other], invocation.place, reason="reaches {targets} on another machine")
 
 
-def awk_of_graphs(walker: Walker, invocation: Invocation, word: Word) -> None:
+def gvpr(walker: Walker, invocation: Invocation, word: Word) -> None:
     """gvpr: a program like awk's, whose `system` and files are the machine's."""
     for other in invocation.words[1:]:
         if re.search(r"\b(?:system|openF|writeF|query|exec)\b", other.text) or not other.known:
@@ -149,19 +149,3 @@ def debugfs(walker: Walker, invocation: Invocation, word: Word) -> None:
     pieces = word.text.split()
     if pieces and pieces[0] in ("dump", "dump_inode", "rdump") and len(pieces) > 2:
         walker.add("write", [word.part(pieces[-1])], invocation.place, invocation=invocation)
-
-
-LANGUAGES_OF_TOOLS: dict[str, Kind] = {
-    "bind": bind,
-    "replacements": replacements,
-    "formats": formats,
-    "wget": setting_of_wget,
-    "interpolated": interpolated,
-    "documented": documented,
-    "jj": setting_of_jj,
-    "connection": connection,
-    "tape": tape,
-    "gvpr": awk_of_graphs,
-    "queries": queries,
-    "debugfs": debugfs,
-}

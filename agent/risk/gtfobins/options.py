@@ -6,6 +6,7 @@ Which options those are, and what stands in them, is in `knowledge/_ways.toml`.
 from __future__ import annotations
 
 from functools import lru_cache
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
@@ -140,12 +141,15 @@ def _judge(walker: Walker, invocation: Invocation, kind: str, word: Word) -> Non
 
 @lru_cache(maxsize=1)
 def kinds() -> dict[str, Kind]:
-    from agent.risk.gtfobins.effects import EFFECTS
-    from agent.risk.gtfobins.general import GENERAL
-    from agent.risk.gtfobins.languages import LANGUAGES_OF_TOOLS
-    from agent.risk.gtfobins.loaders import LOADERS
-    from agent.risk.gtfobins.media import MEDIA
-    from agent.risk.gtfobins.programs import PROGRAMS
-    from agent.risk.gtfobins.readers import READERS
+    """Each kind with its judge: the function of that name (`_` for a dash) in a module of this room, but for a few."""
+    from agent.risk.gtfobins import general, languages, loaders, programs, readers
+    from agent.risk.invocations.shown_secrets import environments
 
-    return {**GENERAL, **PROGRAMS, **READERS, **EFFECTS, **LOADERS, **LANGUAGES_OF_TOOLS, **MEDIA}
+    found: dict[str, Kind] = {
+        "sh": general.shell_text, "inner": general.shell_text, "lib": general.library, "run": general.runs, "environments": environments,
+    }  # fmt: skip
+    for module in (general, languages, loaders, programs, readers):
+        for name, judge in vars(module).items():
+            if isinstance(judge, FunctionType) and judge.__module__ == module.__name__:
+                found.setdefault(name.replace("_", "-"), judge)
+    return found

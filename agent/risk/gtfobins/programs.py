@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.gtfobins.general import Kind, file, library, runs, shell, shell_text
+from agent.risk.gtfobins.general import file, library, runs, shell, shell_text
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import Word
 
@@ -196,26 +196,3 @@ def form(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`json_pp -f eval`: takes its input for Perl."""
     if word.text == "eval":
         runs(walker, invocation, word)
-
-
-PROGRAMS: dict[str, Kind] = {
-    "hg": hg,
-    "svn": svn,
-    "apt": apt,
-    "ssh": ssh,
-    "unixexec": unixexec,
-    "rpm": rpm,
-    "tex": tex,
-    "m4": m4,
-    "nse": nse,
-    "wlua": wireshark,
-    "runparts": run_parts,
-    "service": service,
-    "host": host,
-    "capsh": capsh,
-    "gdb": gdb,
-    "installs": installs,
-    "module": module,
-    "setting": setting,
-    "format": form,
-}

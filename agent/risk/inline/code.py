@@ -17,7 +17,7 @@ from agent.risk.inline.reading import Reading
 from agent.risk.inline.suspects import judge_suspects
 from agent.risk.inline.texts import home_named
 from agent.risk.inline.told_secrets import sends_secret
-from agent.risk.reader.budget import SCRIPT
+from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word, is_name

@@ -32,19 +32,7 @@ _SSH = re.compile(
 )
 _ASIDE = re.compile(r"tmp|temp|dir|log|dump|cache|trace|heap|output", re.IGNORECASE)
 PLACE = re.compile(r"[^\s:;,'\"=]+")
-_SYSTEM = (
-    "/usr/",
-    "/etc/",
-    "/lib/",
-    "/lib64/",
-    "/opt/",
-    "/bin/",
-    "/sbin/",
-    "/nix/store/",
-    "/Library/",
-    "/System/",
-    "/Applications/",
-)
+_SYSTEM = tuple("/usr/ /etc/ /lib/ /lib64/ /opt/ /bin/ /sbin/ /nix/store/ /Library/ /System/ /Applications/".split())
 
 
 def judge_environment(

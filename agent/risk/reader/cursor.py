@@ -1,4 +1,4 @@
-"""A position in shell text, the errors seen so far, and the budget that keeps hostile text from costing time or depth."""
+"""Hold a position in shell text, the errors seen so far, and the budget that keeps hostile text from costing time or depth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,46 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent.risk.reader.syntax import Parser
     from agent.risk.reader.tree import Redirect
+
+MAX_LENGTH = 1_000_000  # characters of a command that are read at all
+MAX_NESTING = 50  # commands in commands in commands: each takes about ten Python frames, of a thousand that there are
+
+# Units of work are about a microsecond each of an idle machine of our days.
+_BASE_WORK = 10000
+_WORK_FOR_A_CHARACTER = 1.5
+
+WRAPPER = 8
+STEP = 6
+SUBSHELL = 14
+FINDING = 12
+TARGET = 5
+SCRIPT = 30
+
+
+class Work:
+    """Counts the work of one rating of a text of `size` characters."""
+
+    __slots__ = ("left", "nesting")
+
+    def __init__(self, size: int) -> None:
+        self.left = _BASE_WORK + _WORK_FOR_A_CHARACTER * size
+        self.nesting = 0
+
+    def spend(self, units: float) -> None:
+        """Take `units` of work. Raises BudgetError where there is not so much left."""
+        self.left -= units
+        if self.left < 0:
+            raise BudgetError("makes too much work")
+
+    def enter(self) -> None:
+        """One level deeper; `leave` comes back up. Raises BudgetError where that is too deep."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise BudgetError("nested too deep")
+
+    def leave(self) -> None:
+        self.nesting -= 1
+
 
 MAX_DEPTH = 40
 MAX_COMMANDS = 2_000  # and one more for every ten characters of a long text

@@ -8,8 +8,7 @@ from agent.risk.invocations.counted_secrets import leave_out_counted
 from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
 from agent.risk.reader.words import UNKNOWN, bounded, join_taint
-from agent.risk.shell.endless import judge_loop
-from agent.risk.shell.read_back import ReadBack
+from agent.risk.shell.hazards import ReadBack, judge_loop
 from agent.risk.shell.state import Value, either_way
 
 if TYPE_CHECKING:

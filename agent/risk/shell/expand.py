@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.words import MAX_FIELDS, UNKNOWN, Word, join_taint
-from agent.risk.shell.braces import expand_braces
-from agent.risk.shell.marks import BREAK, HIDDEN, NEEDS_HIDING, SHOW, has_wildcard, spread
+from agent.risk.shell.braces import BREAK, HIDDEN, NEEDS_HIDING, SHOW, expand_braces, has_wildcard, spread
 from agent.risk.shell.parameters import ParameterExpander
 
 if TYPE_CHECKING:

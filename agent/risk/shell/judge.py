@@ -17,7 +17,7 @@ from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secre
 from agent.risk.invocations.named_destruction import judge_named_destruction
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.written_code import judge_fetched
-from agent.risk.reader.budget import WRAPPER
+from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell import builtins as shell_builtins
@@ -25,14 +25,13 @@ from agent.risk.shell.effects import apply_table, asks_for_help, judge_evaluatio
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
-from agent.risk.tables.dry_options import leave_own, runs_to_tell
+from agent.risk.tables.option_names import judge_telling_options, leave_own, runs_to_tell
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.standard_folders import STANDARD_FOLDERS, opens_in_front
 from agent.risk.tables.store import Program, may_be_command
 from agent.risk.tables.store import program as find_program
-from agent.risk.tables.sub_command_readings import without_first_options
-from agent.risk.tables.telling_options import judge_telling_options
+from agent.risk.tables.sub_commands import without_first_options
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

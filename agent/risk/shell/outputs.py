@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, origin
-from agent.risk.shell.endless import judge_endless
+from agent.risk.shell.hazards import judge_endless
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute, is_secret
 from agent.risk.tables.store import Program

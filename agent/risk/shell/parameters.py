@@ -6,11 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.budget import Work
-from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.cursor import BudgetError, Work
 from agent.risk.reader.words import MAX_VALUE, NUMBER, UNKNOWN, UNKNOWN_VARIABLE, join_taint, origin
-from agent.risk.shell.braces import edit_value
-from agent.risk.shell.marks import BREAK, HIDE, PLAIN_AFTER, SHOW, either, spread
+from agent.risk.shell.braces import BREAK, HIDE, PLAIN_AFTER, SHOW, edit_value, either, spread
 from agent.risk.shell.state import Judge, State, Value, known_variable, unjudged
 
 if TYPE_CHECKING:

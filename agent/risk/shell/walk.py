@@ -10,7 +10,7 @@ import re
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk.invocations.programs import Programs
-from agent.risk.reader.budget import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
+from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import (
@@ -27,14 +27,13 @@ from agent.risk.reader.tree import (
 )
 from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 from agent.risk.shell import assignments, control_flow, streams
-from agent.risk.shell.alternatives import judge_readings, readings
-from agent.risk.shell.definitions import dispatch_here
+from agent.risk.shell.alternatives import dispatch_here, judge_readings, readings
 from agent.risk.shell.expand import Expander
-from agent.risk.shell.files import Files
-from agent.risk.shell.read_back import ReadBack
+from agent.risk.shell.hazards import ReadBack
+from agent.risk.shell.rules import name_variable
 from agent.risk.shell.session import session_of
 from agent.risk.shell.state import State, Value, either_way
-from agent.risk.shell.unset_variables import name_variable
+from agent.risk.shell.streams import Files
 from agent.risk.tables.levels import Rater
 from agent.risk.tables.store import program as find_program
 

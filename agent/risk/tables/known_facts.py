@@ -13,40 +13,16 @@ from agent.risk.tables.scopes import absolute
 
 Facts = Mapping[str, tuple[str, ...]]
 
-_FOLLOWS = frozenset(  # what is done through a link is done to what it leads to
-    (
-        "read",
-        "create",
-        "write",
-        "append",
-        "modify",
-        "copy-to",
-        "extract",
-        "chmod",
-        "chown",
-        "permission-wide",
-        "truncate",
-        "shred",
-    )
+# What is done through a link is done to what it leads to.
+_FOLLOWS = frozenset(
+    "read create write append modify copy-to extract chmod chown permission-wide truncate shred".split()
 )
 _LOSES = frozenset(("delete", "shred", "truncate"))
 _REPLACES = frozenset(("write", "copy-to"))
 _MOUNTED = frozenset(("delete", "move", "chmod", "chown", "permission-wide"))
 _BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
 _WRITES_DISKS = frozenset(
-    (
-        "device-write",
-        "format",
-        "write",
-        "append",
-        "modify",
-        "copy-to",
-        "shred",
-        "truncate",
-        "volume-destroy",
-        "mount-change",
-        "delete",
-    )
+    "device-write format write append modify copy-to shred truncate volume-destroy mount-change delete".split()
 )
 _RUNS = frozenset(("run", "run-unknown"))
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")

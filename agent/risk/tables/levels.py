@@ -26,22 +26,7 @@ _PUBLIC_SCOPE = {
     "history": "secrets",
 }
 _SAME_ROW = {"account-secret": "account", "history": "secrets"}
-_CHANGING = frozenset(
-    (
-        "create",
-        "write",
-        "append",
-        "modify",
-        "copy-to",
-        "move",
-        "link",
-        "extract",
-        "delete",
-        "delete-empty",
-        "chmod",
-        "chown",
-    )
-)
+_CHANGING = frozenset("create write append modify copy-to move link extract delete delete-empty chmod chown".split())
 
 
 _ITSELF = frozenset(("delete", "move"))

@@ -12,16 +12,7 @@ if TYPE_CHECKING:
     from agent.risk.tables.scopes import Scopes
 
 STANDARD_FOLDERS = frozenset(
-    (
-        "/bin",
-        "/usr/bin",
-        "/sbin",
-        "/usr/sbin",
-        "/usr/local/bin",
-        "/usr/local/sbin",
-        "/opt/homebrew/bin",
-        "/snap/bin",
-    )
+    "/bin /usr/bin /sbin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin".split()
 )
 
 # Every system has these in a standard folder, so a folder behind those is never asked for them.

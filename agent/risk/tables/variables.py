@@ -11,19 +11,7 @@ from msgspec import Struct
 
 from agent.risk.tables.store import store
 
-KINDS = (
-    "command",
-    "program",
-    "load",
-    "expand",
-    "options",
-    "config",
-    "setting",
-    "source",
-    "write",
-    "obeyed",
-    "harmless",
-)
+KINDS = tuple("command program load expand options config setting source write obeyed harmless".split())
 """Kinds of variables, in the order in which their patterns decide. What each means is said in `variables.toml`."""
 
 

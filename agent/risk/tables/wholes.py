@@ -14,19 +14,7 @@ _MAX_WORDS = 2_000
 _DEEP = frozenset(("chmod", "chown", "permission-wide"))  # reach what is below only when recursive
 _EMPTYING = frozenset(("delete", "move", "shred", "truncate", "discard"))
 _WRITING = frozenset(
-    (
-        "write",
-        "append",
-        "modify",
-        "copy-to",
-        "device-write",
-        "format",
-        "shred",
-        "volume-destroy",
-        "truncate",
-        "delete",
-        "move",
-    )
+    "write append modify copy-to device-write format shred volume-destroy truncate delete move".split()
 )
 WHOLE_KINDS = _DEEP | _EMPTYING | _WRITING
 

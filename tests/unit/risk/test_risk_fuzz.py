@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.risk.classifier import classify
-from agent.risk.reader.budget import MAX_LENGTH, Work
-from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.cursor import MAX_LENGTH, BudgetError, Work
 from benchmarks import risk_fuzz
 from benchmarks.risk_fuzz_grown import grown
 

@@ -11,7 +11,7 @@ from agent import compiled
 from agent.risk.classifier import classify
 from agent.risk.shell.judge import handler
 from agent.risk.tables import build as knowledge_build
-from agent.risk.tables.dry_options import READS_NOTHING
+from agent.risk.tables.option_names import READS_NOTHING
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program, level_row, program, program_names
 from tests.support.each import each
 

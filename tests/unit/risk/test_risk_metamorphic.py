@@ -289,6 +289,6 @@ def test_a_defect_fails_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("defect")
 
-    monkeypatch.setattr("agent.risk.shell.definitions.judge", broken)
+    monkeypatch.setattr("agent.risk.shell.alternatives.judge", broken)
     report = classify("ls", RiskContext())
     assert (report.level, report.parse, report.findings[0].rule) == ("high", "failed", "parse.failed")

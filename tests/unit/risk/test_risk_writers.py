@@ -6,9 +6,9 @@ import pytest
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
+from agent.risk.tables.option_names import told_by
 from agent.risk.tables.options import complete
 from agent.risk.tables.store import Program, program, program_names
-from agent.risk.tables.telling_options import told_by
 from tests.support.each import each
 
 WRITES = ("write", "create", "append", "copy-to")

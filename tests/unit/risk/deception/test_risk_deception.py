@@ -6,9 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
-from agent.risk.deception.findings import deceptions
+from agent.risk.deception.findings import data_spans, deceptions, inside
 from agent.risk.explain.report import explain
-from agent.risk.reader.quoted_text import data_spans, inside
 from agent.text.visible import has_deception, make_visible, skeleton, visible_pieces
 from tests.support.each import each
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.risk.classifier import classify
-from agent.risk.explain.layout import cells, wrap
-from agent.risk.explain.parts import MAX_PARTS, printable
+from agent.risk.explain.layout import MAX_PARTS, cells, printable, wrap
 from agent.risk.explain.report import explain, explanation
 from tests.support.each import each
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.risk.reader.budget import Work
+from agent.risk.reader.cursor import Work
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Simple
 from agent.risk.reader.words import UNKNOWN

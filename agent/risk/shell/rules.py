@@ -1,17 +1,41 @@
-"""Find risks that need more than one program to see: fork bombs, secrets that meet the network, files read and overwritten at once."""
+"""Find risks that need more than one program to see, such as secrets that meet the network, and name unset variables."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level
 from agent.risk.reader.tree import Sequence
-from agent.risk.shell.endless import endless
-from agent.risk.shell.read_back import read_back
+from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.shell.hazards import endless, read_back
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+_KINDS = frozenset(("delete", "shred", "move", "chmod", "chown", "permission-wide"))
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+
+
+def name_variable(finding: Finding, words: list[Word], text: str) -> Finding:
+    """`finding` with the variable named on which it hangs, where one of `words`, a part of `text`, has one that is not known."""
+    if finding.effect is None or finding.effect.kind not in _KINDS:
+        return finding
+    for word in words:
+        if UNKNOWN not in word.text or "var" not in word.taint:
+            continue
+        found = _VARIABLE.search(text, word.start, word.end)
+        if found is not None:
+            name = found.group(1) or found.group(2)
+            return msgspec.structs.replace(
+                finding,
+                reason=f"{finding.reason}: ${name} may be empty or anything",
+                safer=f"write ${{{name}:?}}, which stops where {name} is empty",
+            )
+    return finding
 
 
 _MAX_FOUND = 20
