@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.terminal import ROOT
+from tests.support.warm_program import popen
 
 
 class Program:
@@ -36,7 +37,7 @@ class Program:
         return f"scripted:{path}"
 
     def start(self, *arguments: str, stdin: Any = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+        return popen(
             [sys.executable, str(ROOT / "agent_shell.py"), *arguments],
             stdin=stdin,
             stdout=subprocess.PIPE,

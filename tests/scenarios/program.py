@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.processes import marked
+from tests.support.warm_program import popen
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
@@ -80,7 +81,7 @@ class World:
     ) -> subprocess.Popen[bytes]:
         """Start the program; streams are pipes unless given, standard input is /dev/null."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.work}
-        return subprocess.Popen(self.words(*arguments), env=self.environ(**(env or {})), **{**streams, **more})
+        return popen(self.words(*arguments), env=self.environ(**(env or {})), **{**streams, **more})
 
     def run(
         self, *arguments: str | bytes, stdin: bytes | None = None, env: dict[str, str | None] | None = None, **more: Any

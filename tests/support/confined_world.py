@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.ordinary_user import NOBODY, _launcher
+from tests.support import warm_program
 
 DRIVER = Path(__file__).with_name("confined_driver.py")
 
@@ -75,7 +76,8 @@ class ConfinedWorld:
             words, packages = _launcher()
             environ["PYTHONPATH"] = packages
         work = {"commands": commands, "workspace": str(self.workspace), "without": self.without, **self.options}
-        done = subprocess.run(
+        start = subprocess.run if self.before else warm_program.run  # other namespaces are another process
+        done = start(
             [*self.before, *words, str(DRIVER)],
             input=json.dumps(work),
             env=environ,

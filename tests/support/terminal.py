@@ -9,13 +9,29 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pexpect
+import ptyprocess
 import pyte
+
+from tests.support.warm_program import in_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PATIENCE = 30.0
+
+
+class Spawn(pexpect.spawn):
+    """`pexpect.spawn`, quickly where it is a script of ours."""
+
+    def _spawnpty(
+        self, args: list[str], *, env: dict[str, str], cwd: str, dimensions: tuple[int, int], **more: Any
+    ) -> Any:
+        started = in_terminal(args, env=env, cwd=cwd, rows=dimensions[0], columns=dimensions[1])
+        if started is None:
+            return super()._spawnpty(args, env=env, cwd=cwd, dimensions=dimensions, **more)
+        return ptyprocess.PtyProcess(*started)
 
 
 class Terminal:
@@ -43,7 +59,7 @@ class Terminal:
         self._display = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self._display)
         self.raw = b""
-        self.process = pexpect.spawn(
+        self.process = Spawn(
             words[0], words[1:], cwd=str(cwd), env=env, dimensions=(rows, columns), timeout=PATIENCE, echo=True
         )
         self.process.delaybeforesend = None

@@ -12,6 +12,7 @@ from typing import Any
 
 import pexpect
 
+from tests.support.terminal import Spawn
 from tests.unit.execution.running import Marker
 
 ROOT = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
@@ -38,7 +39,7 @@ class Terminal:
             "HOME": self._directory,
             "PYTHONPATH": f"{ROOT}:{self._packages}",
         }
-        self.child = pexpect.spawn(
+        self.child = Spawn(
             self._launcher[0],
             [*self._launcher[1:], DRIVER, programs, *commands],
             cwd=self._directory,
