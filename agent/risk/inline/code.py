@@ -1,4 +1,4 @@
-"""Rate code of other languages given on a command line: shell-outs, deletions, writes, network, hidden code."""
+"""Rate code of other languages given on a command line: shell-outs, deletions, writes, network, kills, hidden code."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files
-from agent.risk.inline.kills import judge_kills
-from agent.risk.inline.limits import first
-from agent.risk.inline.origins import feed_findings
-from agent.risk.inline.patterns import patterns
-from agent.risk.inline.programs import starts_programs, suspect_text
+from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, sends_secret
+from agent.risk.inline.origins import feed_findings, first
+from agent.risk.inline.programs import judge_suspects, starts_programs, suspect_text
 from agent.risk.inline.reading import Reading
-from agent.risk.inline.suspects import judge_suspects
-from agent.risk.inline.texts import home_named
-from agent.risk.inline.told_secrets import sends_secret
+from agent.risk.inline.texts import home_named, sign
 from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.invocation import Invocation
@@ -26,6 +21,42 @@ from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+_CALL = LazyPattern(
+    r"\b(?:os\.kill(?:pg)?|[Pp]rocess\.kill|posix_kill|posix\.kill|signal\.kill|syscall\.Kill)\b\s*\(?(?P<given>[^;\n]{0,200})"
+    r"|\)\.kill\b\s*\(?(?P<method>[^;\n]{0,200})|\b\w+\.(?:kill|terminate)\s*\(\s*\)"
+    r"|(?<![\w.$@%-])kill\b\s*[(\s]\s*(?P<other>(?:['\":]?(?:-?\d|SIG|[A-Z]{3,5}\b)|q\(|\$|['\"]-)[^;\n]{0,200})"
+)
+_SIGNAL_FIRST = ("perl", "ruby", "irb")
+_ALL = LazyPattern(  # all that may be ended, or the first of all
+    r"[\s\"'({\[]*(?:-\s*)?1\s*(?:[\"')\]}]|$|\s+(?:if|for|unless|while)\b)"
+)
+_RANGE = LazyPattern(
+    r"(?:\brange\s*\(\s*(?:\d+\s*,\s*)?|\b\d+\s*\.{2,3}\s*|\.upto\s*\(?\s*|\bfor\s*\([^;\n]{0,60};[^;<\n]{0,60}<=?\s*)(\d+)"
+)
+_LISTS = LazyPattern(r"/proc\b|\bpsutil\b|\bpgrep\b|\bps\s+-?\w*[aex]|\bprocess_iter\b")
+_NAMED = LazyPattern(r"\bcomm\b|cmdline|status|\.name\b|==|=~|\bin\b\s+\w+\.(?:name|info)|grep")
+_MANY = 40
+
+
+def judge_kills(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """One finding for all the calls: as bad as the worst of them."""
+    calls = [found["given"] or found["method"] or found["other"] or "" for found in _CALL.finditer(code)]
+    if not calls:
+        return
+    wide = any(_reaches_all(given, language) for given in calls)
+    ranged = any(int(found[1][:9]) > _MANY for found in _RANGE.finditer(code))
+    listed = _LISTS.search(code) is not None and _NAMED.search(code) is None
+    walker.add("kill-wide" if wide or ranged or listed else "kill", [], invocation.place)
+
+
+def _reaches_all(given: str, language: str) -> bool:
+    """Whether what is ended, as far as it is written out, is `-1`: the first argument, or all behind the signal."""
+    arguments = re.split(r",|=>", given)
+    targets = arguments[1:] if language in _SIGNAL_FIRST else arguments[:1]
+    return any(_ALL.match(target) for target in targets)
+
 
 _NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
 
@@ -70,21 +101,20 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     """Findings for what gives itself away in `code`, whatever it is that is written there."""
     place = invocation.place
     code = home_named(code)
-    signs = patterns()
-    runs = bool(signs["runs"].search(code) or signs["pipes"].search(code)) or (
+    runs = bool(sign("runs").search(code) or sign("pipes").search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code
     )
-    network = bool(signs["network"].search(code))
-    if network and signs["reverse"].search(code) and (runs or "dup2" in code or "sh" in code):
+    network = bool(sign("network").search(code))
+    if network and sign("reverse").search(code) and (runs or "dup2" in code or "sh" in code):
         walker.add("reverse-shell", [], place)
-    if signs["setuid"].search(code):
+    if sign("setuid").search(code):
         reason = "takes the rights of another user from inline code"
         walker.add("elevate", [], place, level=Level.HIGH, reason=reason, rule="inline.setuid")
-    if signs["library"].search(code):
+    if sign("library").search(code):
         walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")
-    if signs["fork"].search(code):
+    if sign("fork").search(code):
         walker.add("fork-bomb", [], place)
-    if signs["hidden"].search(code) and (signs["eval"].search(code) or runs):
+    if sign("hidden").search(code) and (sign("eval").search(code) or runs):
         walker.add("run-decoded", [], place)
     if runs:
         starts_programs(walker, invocation, code, language)
@@ -92,7 +122,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             walker.add(
                 "run-remote", [], place, reason="talks to the network and starts programs", rule="inline.network-runs"
             )
-    if signs["dynamic"].search(code):
+    if sign("dynamic").search(code):
         walker.add(
             "run-opaque",
             [],
@@ -100,13 +130,13 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             reason="looks its functions up by name, which hides what it does",
             rule="inline.dynamic",
         )
-    for match in signs["path_method"].finditer(code):
+    for match in sign("path_method").finditer(code):
         walker.add("delete", [Word(match.group("s"), *place)], place, invocation=invocation, rule="inline.delete")
     judge_deletions(walker, invocation, code, language)
     judge_files(walker, invocation, code, network)
     if network:
         walker.add(
-            "send" if signs["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
+            "send" if sign("send").search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
         if re.search(
             r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]"
@@ -117,10 +147,10 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             walker.add("run-remote", [], place)
     _over_the_network(walker, invocation, code, network)
     _runs_input(walker, invocation, code, language)
-    if signs["eval"].search(code):
+    if sign("eval").search(code):
         _evaluated(walker, invocation, code, language)
     judge_kills(walker, invocation, code, language)
-    if signs["sql"].search(code):
+    if sign("sql").search(code):
         walker.add("db-destroy", [], place)
     _built(walker, invocation, code, "" if runs else language)
 
@@ -141,7 +171,7 @@ def _built(walker: Walker, invocation: Invocation, code: str, language: str) -> 
     """`eval` of what is put together while the code runs; nothing without a language, where more is known than that."""
     if (
         language not in ("", "awk")
-        and patterns()["eval"].search(code)
+        and sign("eval").search(code)
         and "compile(" not in code
         and "re.compile" not in code
     ):
@@ -171,7 +201,7 @@ def _runs_input(walker: Walker, invocation: Invocation, code: str, language: str
 def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """Code in strings of code that evaluates strings."""
     walker.work.enter()
-    for match in first(walker, invocation, patterns()["string"].finditer(code)):
+    for match in first(walker, invocation, sign("text").finditer(code)):
         inner = decode_ansi_c(match.group("s"))
         if "(" in inner and len(inner) < len(code):
             walker.work.spend(10 + 2 * len(inner))
@@ -193,7 +223,7 @@ def read(code: str, language: str) -> Reading | None:
     name = language.rstrip("0123456789.").removesuffix("-")
     name = _OTHER_NAMES.get(name, name)
     if name in _WITHOUT:
-        from agent.risk.inline.plain import read as read_plain
+        from agent.risk.inline.reading import read as read_plain
 
         return read_plain(code, name)
     module = _READERS.get(name)

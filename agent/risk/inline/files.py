@@ -1,4 +1,4 @@
-"""Find what inline code does to files: deletions, writes, devices, and secrets that it reads."""
+"""Find what inline code does to files: deletions, writes, devices; and which secrets it reads, or sends as data."""
 
 from __future__ import annotations
 
@@ -6,17 +6,47 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.inline.limits import first
-from agent.risk.inline.patterns import patterns
+from agent.risk.inline.origins import first
 from agent.risk.inline.reading import HOME, Reading
-from agent.risk.inline.texts import joined
+from agent.risk.inline.texts import joined, sign
 from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word, origin
 from agent.risk.tables.scopes import PSEUDO_HOME, is_secret
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+_ASKED = LazyPattern(
+    r"""(?:\bos\.environ(?:\.get)?|\bos\.getenv|\bgetenv|process\.env|\bENV(?:\.fetch)?|\$_(?:ENV|SERVER)|\$ENV|Deno\.env\.get|System\.getenv)"""
+    r"""\s*[\[({.]\s*['"]?(?P<name>[A-Z][A-Z0-9_]{2,60})\b['"]?\s*[\])}]?"""
+)
+_LOGS_IN = LazyPattern(
+    r"(?:auth\w*|bearer|basic|headers?|\w*token|pass\w*|pwd|secret|credential\w*|user\w*|login|\bx-[\w-]+|key)\b"
+    r"(?:(?!data|body|json|params|content)[^;?&/\n]){0,40}$",
+    re.I,
+)
+_KEPT = LazyPattern(r"(?:^|[\n;{]\s*|\b(?:const|let|var|my)\s+)([$\w]{1,40})\s*=\s*$")
+_BEFORE = 80  # characters that say what a value is for
+
+
+def sends_secret(code: str) -> bool:
+    """Whether a secret's value is put into an address or a body, where nothing says that one logs in with it."""
+    for found in _ASKED.finditer(code):
+        if "credential" not in origin(found["name"]):
+            continue
+        before = code[max(0, found.start() - _BEFORE) : found.start()]
+        kept = _KEPT.search(before)
+        if kept is None:
+            if not _LOGS_IN.search(before):
+                return True
+            continue
+        uses = re.finditer(rf"(?<![\w$]){re.escape(kept[1])}(?!\w)", code[found.end() :])
+        rest = code[found.end() :]
+        if any(not _LOGS_IN.search(rest[max(0, use.start() - _BEFORE) : use.start()]) for use in uses):
+            return True
+    return False
 
 
 _GLOBBED = re.compile(
@@ -102,18 +132,17 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
             level=Level.HIGH,
             rule="inline.delete",
         )
-    signs = patterns()
     for found in first(walker, invocation, _GLOBBED.finditer(code)):
         word = Word(below_home(walker, found.group(1)), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
-    matches = list(first(walker, invocation, signs["delete"].finditer(code)))
+    matches = list(first(walker, invocation, sign("delete").finditer(code)))
     if not matches:
         return
     only_a_word = "fs" not in code and _only_a_word(code)
-    all_of_it = bool(signs["all"].search(code)) or "recursive: true" in code or "recursive:true" in code
+    all_of_it = bool(sign("all").search(code)) or "recursive: true" in code or "recursive:true" in code
     listed = [] if language == "python" else listed_places(code)  # its reader knows them better
     chosen = bool(listed) and _CHOOSES.search(code) is not None
-    paths = [m.group("s") for m in signs["string"].finditer(joined(code)[0]) if m.group("s")[:1] in ("/", "~")]
+    paths = [m.group("s") for m in sign("text").finditer(joined(code)[0]) if m.group("s")[:1] in ("/", "~")]
     for match in matches:
         name = match.group().split("(")[0].strip()
         if (
@@ -123,7 +152,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
             and not (name != "rm" and match.start() and code[match.start() - 1] == ".")
         ):
             continue
-        deep = all_of_it or bool(signs["deep"].search(match.group()))
+        deep = all_of_it or bool(sign("deep").search(match.group()))
         handed_on = code[match.start() - 1 : match.start()] in ("'", '"')  # `array_map("unlink", glob(…))`
         put_together = re.search(r"[$#]", match.group("s") or "") is not None
         written = bool(match.group("arg")) and not (listed and (handed_on or put_together))
@@ -163,18 +192,17 @@ def _only_a_word(code: str) -> bool:
 
 
 def judge_files(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
-    signs = patterns()
     place = invocation.place
-    if signs["device"].search(code):
+    if sign("device").search(code):
         walker.add("device-write", [], place)
-    if signs["write"].search(code):
+    if sign("write").search(code):
         words = [
             Word(below_home(walker, m.group("s")), *place)
-            for m in first(walker, invocation, signs["write_path"].finditer(code))
+            for m in first(walker, invocation, sign("write_path").finditer(code))
         ]
         words = [w for w in words if "{" not in w.text] or [Word(UNKNOWN, *place, taint="var")]
         walker.add("write", words, place, invocation=invocation, rule="inline.write")
-    secrets = [m for m in signs["secret"].findall(code) if is_secret(m)]
-    if secrets or signs["environment"].search(code):
+    secrets = [m for m in sign("secret").findall(code) if is_secret(m)]
+    if secrets or sign("environment").search(code):
         words = [Word(text, *place) for text in secrets]
         walker.add("send-secret" if network else "secret", words, place, rule="inline.secret")

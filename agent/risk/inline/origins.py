@@ -1,14 +1,33 @@
-"""Judge where code comes from, of which not all is seen before it runs."""
+"""Judge where code comes from, of which not all is seen before it runs, and tell of code that is too long to be looked through."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word, is_name
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+_MAX_PARTS = 200
+_Part = TypeVar("_Part")
+
+
+def first(walker: Walker, invocation: Invocation, parts: Iterator[_Part]) -> Iterator[_Part]:
+    """As many of the parts as can be looked through; where there are more, that is told."""
+    yield from itertools.islice(parts, _MAX_PARTS)
+    if next(parts, None) is not None:
+        tell_cut(walker, invocation)
+
+
+def tell_cut(walker: Walker, invocation: Invocation) -> None:
+    """The finding for code of which a part was left unread."""
+    reason = "is given more inline code than can be looked through"
+    walker.add("run-opaque", [], invocation.place, reason=reason, rule="inline.cut")
 
 
 def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:

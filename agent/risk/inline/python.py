@@ -8,8 +8,7 @@ import re
 import textwrap
 import warnings
 
-from agent.risk.inline.python_deeds import OPENERS, Deeds
-from agent.risk.inline.python_paths import Paths
+from agent.risk.inline.python_paths import OPENERS, Deeds, Paths
 from agent.risk.inline.reading import Reading
 from agent.risk.tables.names import members, names
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.inline.patterns import patterns
+from agent.risk.tables.names import pattern
 from agent.text.lazy_pattern import LazyPattern
+
+
+def sign(name: str) -> re.Pattern[str]:
+    """What gives away in code that it starts programs, deletes, writes, connects or hides; a group `s` is the text of a string."""
+    return pattern(f"signs.{name}")
+
 
 _JOINED = re.compile(r"""(['"])([^'"\\\n]*)\1\s*(?:\+|\.\.?|<>|~)\s*(['"])([^'"\\\n]*)\3""")
 _CONSTANT = re.compile(r"""(?<![\w.])(\$?[A-Za-z_]\w{0,30})\s*=\s*((['"])[^'"\\\n]{0,300}\3)(?=\s*(?:[;\n,)]|$))""")
@@ -96,8 +102,5 @@ def q_quoted(code: str) -> list[str]:
 
 def listed(code: str) -> list[str]:
     """What calls of a module by another name are given as a list: `s.run(["rm", "-rf", "x"])`."""
-    signs = patterns()
-    pieces = (
-        [found.group("s") for found in signs["string"].finditer(call[1])] for call in signs["calls"].finditer(code)
-    )
+    pieces = ([found.group("s") for found in sign("text").finditer(call[1])] for call in sign("calls").finditer(code))
     return [" ".join(words) for words in pieces if len(words) > 1]

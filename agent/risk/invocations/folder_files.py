@@ -1,18 +1,95 @@
-"""Know the files of a folder that a program runs before it does what it is told: `.Rprofile` of R, `.mvn/jvm.config` of Maven.
+"""Judge what a program takes from its folder: files that it runs before anything else, and names that are options (`tar cf a.tar *`).
 
-Without facts nothing is said: most folders have none of them.
+Which there are, the facts say, and the command itself where it makes them (`touch -- -rf; rm *`); without them nothing is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.protocol.decisions import Level, worst
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.names import members, names
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.store import program as find_program
+from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+UNREAD = "…"
+"""Stands for names that were not looked at, in a folder that has too many."""
+
+_PLAIN = frozenset(("echo", "printf", "pwd"))  # what they take for options changes nothing
+_SHOWN = 3
+
+
+def judge_wildcard_options(walker: Walker, name: str, invocation: Invocation) -> None:
+    """Judge a program as it runs when the files that its wildcards match are given as options: at least medium."""
+    if name in _PLAIN:
+        return
+    words = invocation.words[:1]
+    matched: list[str] = []
+    wildcard = words[0]
+    looked_at = _where_options_are_read(name, invocation)
+    for word in looked_at:
+        found = _matched(walker, word, invocation.cwd) if word.glob else []
+        words += [Word(one, word.start, word.end) for one in found if one != UNREAD]
+        words.append(Word(word.text, word.start, word.end) if found else word)  # not to be looked at again
+        wildcard = word if found else wildcard
+        matched += found
+    if not matched:
+        return
+    words += invocation.words[1 + len(looked_at) :]
+    before = len(walker.findings)
+    walker.dispatch(invocation.read_as(words))
+    level = worst((Level.MEDIUM, *(finding.level for finding in walker.findings[before:])))
+    del walker.findings[before:]
+    shown = ", ".join(make_visible(one)[:60] for one in matched[:_SHOWN]) + (
+        " and more" if len(matched) > _SHOWN else ""
+    )
+    reason = f"{make_visible(wildcard.text)} matches {shown}, which {make_visible(name)} takes for options"
+    if matched == [UNREAD]:
+        reason = f"{make_visible(wildcard.text)} matches more names than were looked at; {make_visible(name)} may take some for options"
+    walker.add("run-unknown", [wildcard], invocation.place, level=level, reason=reason, rule="run.wildcard")
+
+
+def _where_options_are_read(name: str, invocation: Invocation) -> list[Word]:
+    """The words behind the program's name in which it looks for options."""
+    table = find_program(name)
+    ordered = table is not None and (table.style == "posix" or bool(table.wrap))
+    words: list[Word] = []
+    for word in invocation.words[1:]:
+        if word.text == "--":
+            break
+        words.append(word)
+        if ordered and not word.text.startswith("-"):
+            break
+    return words
+
+
+def _matched(walker: Walker, word: Word, cwd: str) -> list[str]:
+    """Names beginning with a dash that a wildcard matches in the folder where the program runs: there, or made by the same command."""
+    if "/" in word.text:
+        return []
+    made = sorted(
+        path.rpartition("/")[2] for path in walker.files.option_names if path.rpartition("/")[0] == absolute(".", cwd)
+    )
+    there = [found.text for found in matched_names(walker, word, cwd, "option")]
+    return [*(name for name in made if fnmatchcase(name, word.text) and name not in there), *there]
+
+
+def matched_names(walker: Walker, word: Word, cwd: str, fact: str) -> list[Word]:
+    """The names of one kind that a wildcard matches, as facts tell them: "option", or "magic" for what perl would run or write."""
+    if not word.glob or UNKNOWN in word.text or UNKNOWN in cwd:
+        return []
+    known = walker.rater.context.facts.get(absolute(word.text, cwd), ())
+    named = [one.partition("=") for one in known]
+    return [Word(value, word.start, word.end) for name, _, value in named if name == fact]
 
 
 class Loaded(NamedTuple):
@@ -23,34 +100,16 @@ class Loaded(NamedTuple):
     above: bool = False
 
 
-_MAVEN = tuple(Loaded(f".mvn/{file}", above=True) for file in ("jvm.config", "extensions.xml", "maven.config"))
-_R = (Loaded(".Rprofile"), Loaded(".Renviron"))
-_CLOJURE = (Loaded("deps.edn"), Loaded("src/user.clj"), Loaded("src/user.cljc"))
-_RUST = (Loaded("rust-toolchain.toml", "path", above=True), Loaded("rust-toolchain", "path", above=True))
-_ANSIBLE = (Loaded("ansible.cfg", "plugins inventory library module_utils"),)
-_CAML = (Loaded(".ocamlinit"),)
-_YARN = (Loaded(".yarnrc.yml", "yarnPath plugins", above=True), Loaded(".yarnrc", "yarn-path", above=True))
-_BAZEL = (Loaded("tools/bazel", above=True),)
-_FILES: dict[str, tuple[Loaded, ...]] = {
-    "R": _R, "Rscript": _R, "ghci": (Loaded(".ghci"),), "iex": (Loaded(".iex.exs"),), "irb": (Loaded(".irbrc"),),
-    "pry": (Loaded(".pryrc"),), "octave": (Loaded(".octaverc"),), "ocaml": _CAML, "utop": _CAML, "erl": (Loaded(".erlang"),),
-    "psysh": (Loaded(".psysh.php"),), "clojure": _CLOJURE, "clj": _CLOJURE, "bun": (Loaded("bunfig.toml", "preload"),),
-    "pytest": (Loaded("conftest.py"),), "py.test": (Loaded("conftest.py"),), "mvn": _MAVEN, "mvnd": _MAVEN, "yarn": _YARN,
-    "bazel": _BAZEL, "bazelisk": _BAZEL, "composer": (Loaded("composer.json", "allow-plugins"),), "cargo": _RUST, "rustc": _RUST,
-    "rustdoc": _RUST, "wp": (Loaded("wp-cli.yml", "require exec"),), "ansible": _ANSIBLE, "ansible-inventory": _ANSIBLE,
-    "ansible-doc": _ANSIBLE, "ansible-playbook": _ANSIBLE, "vagrant": (Loaded("Vagrantfile", above=True),),
-    "sbt": (Loaded(".sbtopts"), Loaded(".jvmopts")), "hg": (Loaded(".hg/hgrc", "extensions hooks", above=True),),
-    "pdm": (Loaded(".pdm-plugins"),),
-}  # fmt: skip
-_SPARES = {
-    "R": ("--vanilla", "--no-init-file"), "Rscript": ("--vanilla", "--no-init-file"), "ghci": ("-ignore-dot-ghci",), "irb": ("-f",),
-    "pry": ("-f",), "octave": ("-f", "--norc", "--no-init-all", "--no-init-file"), "ocaml": ("-noinit",), "composer": ("--no-plugins",),
-}  # fmt: skip
+def _as_written(text: str) -> Loaded:
+    file, _, says = text.lstrip("^").partition(":")
+    return Loaded(file, says.replace("|", " "), above=text.startswith("^"))
+
+
+_FILES = {name: tuple(map(_as_written, sorted(files))) for name, files in members("folder.files").items()}
+_SPARES = members("folder.spares")
 # These read nothing where they only tell about themselves; builders do.
-_TELLS = frozenset(("--version", "--help", "-version", "-help", "-h"))
-_LANGUAGES = frozenset(
-    ("R", "Rscript", "ghci", "iex", "irb", "pry", "octave", "ocaml", "utop", "erl", "psysh", "clojure", "clj", "bun")
-)
+_TELLS = names("folder.tells")
+_LANGUAGES = names("folder.languages")
 
 
 def files_loaded(words: Sequence[str]) -> tuple[Loaded, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent.risk.inline.origins import feed_findings, judge_code
-from agent.risk.invocations.wildcard_options import matched_names
+from agent.risk.invocations.folder_files import matched_names
 from agent.risk.invocations.written_code import judge_loaded
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
@@ -159,7 +159,10 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
 _CARRIERS = (
     "invocations.wrappers:",
     "invocations.interpreters:shell",
-    "programs.elsewhere:",
+    "programs.elsewhere:ssh",
+    "programs.elsewhere:later",
+    "programs.elsewhere:multiplexer",
+    "programs.elsewhere:adb",
     "programs.containers:",
     "programs.system:secret_store",
     "programs.network:behind_options",

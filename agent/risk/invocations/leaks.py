@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.names import names
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern
@@ -16,51 +17,14 @@ from agent.text.lazy_pattern import LazyPattern
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_NETWORKED = frozenset(
-    (
-        "ping",
-        "dig",
-        "traceroute",
-        "whois",
-        "telnet",
-        "rsh",
-        "lftp",
-        "wget2",
-        "wormhole",
-        "ssh",
-        "http",
-        "aria2c",
-        "mosquitto_pub",
-        "nmap",
-        "wget",
-        "curl",
-        "nc",
-        "scp",
-        "socat",
-        "mail",
-        "mosquitto_sub",
-    )
-)
-_BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
-                      "browsh", "git", "ssh-keyscan", "finger", "whois", "resolvectl", "systemd-resolve"))  # fmt: skip
-_COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
-_SENDERS = frozenset(
-    ("gsutil", "gcloud", "az", "azcopy", "s3cmd", "s5cmd", "s4cmd", "b2", "mc", "rclone", "gh", "glab", "hub", "ftp", "sftp",
-     "lftp", "tftp", "ncftpput", "ncftp", "smbclient", "mutt", "neomutt", "swaks", "sendemail", "telnet", "finger", "whois",
-     "pastebinit", "pbpst", "wgetpaste", "gist", "termbin", "wormhole", "croc", "ffsend", "transfer", "ipfs", "gdrive", "dropbox",
-     "telegram-send", "slack", "slackcat", "http", "https", "httpie", "xh", "xhs", "curlie", "oci", "aliyun", "ossutil", "coscmd",
-     "megaput", "mega-put", "onedrive", "syncthing", "udp-sender", "bbcp", "uucp", "uux", "socat", "websocat", "mosquitto_pub",
-     "kafkacat", "kcat", "msmtp", "sendmail", "mailx", "s-nail", "mpack")
-)  # fmt: skip
-_ASKERS = frozenset(("dig", "ping", "traceroute", "whois", "nmap"))  # the names they ask for may stand in a file
-_SERVERS = frozenset(
-    ("httpd", "http-server", "serve", "live-server", "webfsd", "darkhttpd", "miniserve", "dufs", "twistd", "thttpd", "mini_httpd",
-     "simple-http-server", "gohttpserver", "uftpd")
-)  # fmt: skip
-_FETCHERS = frozenset(
-    ("curl", "wget", "http", "https", "xh", "xhs", "curlie", "aria2c", "lynx", "w3m", "links", "nc", "fetch", "GET")
-)  # fmt: skip
-_LOGGED_IN = frozenset(("curl", "wget", "http", "ssh", "git", "lftp"))  # these judge for themselves what is sent
+_NETWORKED = names("leaks.networked")
+_BY_NAME = names("leaks.by_name")
+_COPIERS = names("leaks.copiers")
+_SENDERS = names("leaks.senders")
+_ASKERS = names("leaks.askers")
+_SERVERS = names("leaks.servers")
+_FETCHERS = names("leaks.fetchers")
+_LOGGED_IN = names("leaks.logged_in")
 _METADATA = LazyPattern(
     r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
     r"|\[?fd00:ec2::254\]?)(?![\w.])"
@@ -69,12 +33,7 @@ _SURE = LazyPattern(
     r"/etc/(?:g?shadow|master\.passwd|spwd\.db|security/opasswd)-?(?![\w.])|/\.ssh/id_\w+(?!\.pub)\b(?!\.pub)|/proc/(?:\d+|self|\*)/environ"
     r"|/\.aws/credentials|/\.git-credentials|/\.gnupg/private-keys|/serviceaccount/token"
 )
-_LOOKS_ONLY = frozenset(
-    ("ls", "stat", "test", "[", "chmod", "chown", "chgrp", "touch", "mkdir", "ln", "realpath", "readlink", "dirname", "basename",
-     "echo", "printf", "which", "type", "file", "find", "du", "eza", "exa", "lsd", "lsattr", "getfacl", "namei", "tree", "git",
-     "ssh-keygen", "ssh-add", "ssh", "ssh-copy-id", "cd", "sha256sum", "sha1sum", "md5sum", "sha512sum", "cksum", "b2sum", "wc",
-     "true", "false", ":", "locate", "dpkg", "rpm", "pwck")
-)  # fmt: skip
+_LOOKS_ONLY = names("leaks.looks_only")
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = LazyPattern(
     r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"

@@ -1,4 +1,4 @@
-"""Judge code that the same command writes or fetches, and that a program then runs, loads or finds: as code of its language."""
+"""Judge code that a command writes or fetches itself, and that a program then runs, loads or finds, and where runners get packages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,60 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Finding, Level
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.names import members
+from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+_VERBS = members("runners.verbs")  # sub-commands that run a package; none where it stands at once
+_OPTIONS = members("runners.options")  # options that name one
+_SECOND = ("run", "copy", "update", "tool")  # a word more in front of the package: `uv tool run x`, `copier copy x y`
+_ADDRESS = LazyPattern(
+    r"(?:git\+|hg\+|tarball\+)?(?:https?|ssh|git|ftp)://(?!localhost\b|127\.|\[::1\])|git@[\w.-]+:"
+    r"|(?:github|gitlab|bitbucket|gist|sourcehut|flake|gh|gl|bb|git):(?!NixOS/)[^/\s]*/?\w|[\w.+-]+ ?@ ?(?:git\+|https?://)",
+)
+_REPOSITORY = LazyPattern(r"(?!\.|@)[\w.-]+/[\w.-]+(?:#.*)?")  # npm takes `user/name` from GitHub
+_MODULE = LazyPattern(
+    r"(?!golang\.org/x/)[\w-]+(?:\.[\w-]+)+/[^\s@]+@\S+"
+)  # of Go, with a version: fetched for this run
+_HOSTED = LazyPattern(r"[\w-]+(?:\.[\w-]+)+/[\w.-]+/.*")
+_OWN = LazyPattern(r"https://(?:jsr\.io|deno\.land/std|registry\.npmjs\.org|files\.pythonhosted\.org|pypi\.org)[@/]")
+
+
+def judge_package_source(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """A finding where what is run is named by an address, or by whose repository it is."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    verbs = _VERBS.get(name)
+    if verbs is None:
+        return
+    operands = args.operands
+    if verbs:
+        if not operands or operands[0].text not in verbs:
+            return
+        operands = operands[1:]
+    while operands and operands[0].text in _SECOND:
+        operands = operands[1:]
+    named = [*operands[:1], *args.values(*_OPTIONS.get(name, ()))]
+    far = [word for word in named if _is_far(name, word)]
+    if far:
+        reason = "fetches code from {targets} and runs it"
+        walker.add("run-remote", far, invocation.place, reason=reason, rule="run-remote.package")
+
+
+def _is_far(name: str, word: Word) -> bool:
+    text = word.text
+    if name == "go":
+        return _MODULE.fullmatch(text) is not None
+    if name in ("dagger", "earthly") and _HOSTED.fullmatch(text):
+        return True
+    if name in ("npx", "bunx", "pnpx", "dlx", "npm", "pnpm", "yarn") and _REPOSITORY.fullmatch(text):
+        return True
+    return "net" in word.taint or (_ADDRESS.match(text) is not None and _OWN.match(text) is None)
+
 
 _SUFFIXES = {
     "python": (".py", "/__init__.py", "/__main__.py"), "node": (".js", ".cjs", ".mjs", "/index.js"), "ruby": (".rb",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.counted_secrets import leave_out_counted
+from agent.risk.invocations.shown_secrets import leave_out_counted
 from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
 from agent.risk.reader.words import UNKNOWN, bounded, join_taint

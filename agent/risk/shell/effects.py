@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.invocations.package_sources import judge_package_source
+from agent.risk.invocations.written_code import judge_package_source
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.options import Args, choose_case, matches_options, operand_roles

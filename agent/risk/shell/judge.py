@@ -126,7 +126,7 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
     if walker.rater.context.facts:
         judge_folder_files(walker, name, invocation)
     if (walker.rater.context.facts or walker.files.option_names) and any(word.glob for word in invocation.words):
-        from agent.risk.invocations.wildcard_options import judge_wildcard_options
+        from agent.risk.invocations.folder_files import judge_wildcard_options
 
         judge_wildcard_options(walker, name, invocation)
 
@@ -260,7 +260,7 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
     walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
     suspect_words(walker, invocation)
     if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
-        from agent.risk.inline.suspects import judge_given_texts
+        from agent.risk.inline.programs import judge_given_texts
 
         judge_given_texts(walker, invocation)
 

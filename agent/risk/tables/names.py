@@ -26,18 +26,27 @@ def names(key: str) -> frozenset[str]:
 
 
 def members(key: str) -> dict[str, frozenset[str]]:
-    """Words by name, as `json = "load dump"` in a table."""
+    """Words by name, as `json = "load dump"` or `"one another" = "words of both"` in a table."""
     row = _row(key)
     assert isinstance(row, dict), key
-    return {name: frozenset(words.split()) for name, words in row.items()}
+    return {name: frozenset(words.split()) for group, words in row.items() for name in group.split()}
 
 
+@cache
 def pattern(key: str, flags: int = 0, form: str = "{}") -> re.Pattern[str]:
-    """The pattern that the pieces of a list make, or words as alternatives; `form` says what stands around it."""
+    """The pattern that the pieces of a list make, or words as alternatives; `form` says what stands around it.
+
+    A piece `<name>` stands for the row of that name in the same section.
+    """
     row = _row(key)
     assert not isinstance(row, dict), key
-    text = "|".join(row.split()) if isinstance(row, str) else "".join(row)
-    return re.compile(form.replace("{}", text), flags)
+    if isinstance(row, str):
+        return re.compile(form.replace("{}", "|".join(row.split())), flags)
+    section = key.partition(".")[0]
+    pieces = [
+        piece if piece[:1] != "<" or piece[-1:] != ">" else "".join(_row(f"{section}.{piece[1:-1]}")) for piece in row
+    ]
+    return re.compile(form.replace("{}", "".join(pieces)), flags)
 
 
 def patterns(key: str, flags: int = 0) -> dict[str, re.Pattern[str]]:
