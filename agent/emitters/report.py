@@ -41,22 +41,25 @@ def _table(rows: list[Mapping[str, Any]], out: Sink, columns: Sequence[str] | No
     if not rows:
         return 0
     names = list(columns or rows[0])
-    cells = [[_cell(row.get(name)) for name in names] for row in rows]
-    widths = [max(cell_width(line[i]) for line in [names, *cells]) for i in range(len(names))]
+    cells = [names, *([_cell(row.get(name)) for name in names] for row in rows)]
+    widths = [max(map(cell_width, column)) for column in zip(*cells, strict=True)]
     numeric = [all(type(row.get(name)) in (int, float) for row in rows) for name in names]
-    heading = paint(_line(names, widths, numeric, out), "bold", color=out.color)
-    lines = [heading, *(_line(line, widths, numeric, out) for line in cells)]
+    lines = [padded(line, widths, numeric) for line in cells]
+    if out.is_tty:
+        lines = [cut_to_width(line, out.size()[0]) for line in lines]
+    lines[0] = paint(lines[0], "bold", color=out.color)
     out.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
     return len(rows)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool], out: Sink) -> str:
-    padded = []
+def padded(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    """The cells as a line of a table: numbers to the right, words that are too wide cut."""
+    line = []
     for text, width, right in zip(cells, widths, numeric, strict=True):
-        space = " " * (width - cell_width(text))
-        padded.append(space + text if right else text + space)
-    line = "  ".join(padded).rstrip()
-    return cut_to_width(line, out.size()[0]) if out.is_tty else line
+        shown = text if right else cut_to_width(text, width)
+        space = " " * (width - cell_width(shown))
+        line.append(space + shown if right else shown + space)
+    return "  ".join(line).rstrip()
 
 
 def _cell(value: Any) -> str:

@@ -7,11 +7,12 @@ import datetime
 import decimal
 import io
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agent.emitters.paint import paint, safe, safe_cell
-from agent.emitters.report import cell_width, cut_to_width
+from agent.emitters.report import cell_width, cut_to_width, padded
 from agent.emitters.streams import Sink
 from agent.text.inert_json import inert_json
 from agent.text.sizes import counted
@@ -102,11 +103,11 @@ def write_table(
         widths = _fitted(widths, numeric, out.size()[0])
         if not _fits(widths, out.size()[0]):
             return write_expanded(columns, itertools.chain(first, coming), out)
-    out.write(_encoded(paint(_line(heading, widths, numeric), "bold", color=out.color)))
+    out.write(_encoded(paint(padded(heading, widths, numeric), "bold", color=out.color)))
     count = 0
     later = ([cell_of(value) for value in row] for row in coming)
     for line in itertools.chain(cells, later):
-        out.write(_encoded(_line(line, widths, numeric)))
+        out.write(_encoded(padded(line, widths, numeric)))
         count += 1
     return count
 
@@ -135,7 +136,7 @@ def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> 
     """One object a row; two columns of one name get numbers. How many rows. Raises EmitError."""
     from msgspec import json
 
-    names = _unique(columns)
+    names = list(_unique(columns))
     count = 0
     for row in rows:
         line = json.encode(dict(zip(names, map(jsonable, row), strict=True)))
@@ -159,15 +160,6 @@ def _fits(widths: Sequence[int], columns: int) -> bool:
     return sum(widths) + 2 * (len(widths) - 1) <= columns
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    padded = []
-    for text, width, right in zip(cells, widths, numeric, strict=True):
-        shown = text if right else cut_to_width(text, width)
-        space = " " * (width - cell_width(shown))
-        padded.append(space + shown if right else shown + space)
-    return "  ".join(padded).rstrip()
-
-
 def _encoded(line: str) -> bytes:
     return (line + "\n").encode("utf-8", "replace")
 
@@ -177,14 +169,10 @@ def _csv_cell(value: Any) -> str:
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
 
-def _unique(columns: Sequence[str]) -> list[str]:
-    return list(_numbered(columns))
-
-
-def _numbered(columns: Sequence[str]) -> Iterator[str]:
-    seen: dict[str, int] = {}
+def _unique(columns: Sequence[str]) -> Iterator[str]:
+    seen: Counter[str] = Counter()
     for name in columns:
-        seen[name] = seen.get(name, 0) + 1
+        seen[name] += 1
         yield name if seen[name] == 1 else f"{name}_{seen[name]}"
 
 

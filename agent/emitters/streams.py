@@ -6,12 +6,9 @@ import errno
 import io
 import os
 import select
-import sys
 import threading
 from collections.abc import Mapping
 from typing import Any, Protocol
-
-from msgspec import Struct
 
 from agent.protocol.errors import ClientDisconnected, WriteFailed
 
@@ -150,20 +147,3 @@ def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:
     if environ.get("FORCE_COLOR", "") not in ("", "0", "false"):
         return True
     return is_tty and environ.get("TERM", "") not in ("dumb", "unknown", "")
-
-
-class Streams(Struct, frozen=True):
-    """The three standard streams of a front end; tests hand in their own."""
-
-    stdin: Any
-    out: Sink
-    err: Sink
-
-    @property
-    def stdin_is_tty(self) -> bool:
-        return bool(self.stdin is not None and self.stdin.isatty())
-
-
-def system_streams(*, color: bool | None = None) -> Streams:
-    """Those of this process."""
-    return Streams(sys.stdin, sink_of(sys.stdout, color=color), sink_of(sys.stderr, color=color))

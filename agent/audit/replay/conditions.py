@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import cast
+from typing import TypeVar, cast
 
 from msgspec import Struct
 
@@ -31,6 +31,8 @@ from agent.protocol.messages import ContinuationKind, ToolSpec, UserInput
 from agent.protocol.plans import PlanLeft
 from agent.protocol.replies import Plan
 from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions
+
+E = TypeVar("E")
 
 UNBOUNDED_STEPS = 1_000_000
 _BUILT_IN_CALLS = ("run_command", "session_complete")
@@ -60,7 +62,7 @@ def conditions(tape: Tape) -> Conditions:
     approval = Approval(
         mode=cast(ApproveMode, started.approve if started.approve in ("ask", "low", "medium") else "ask"),
         safety_off=started.safety_off,
-        dry_run=any(isinstance(event, CommandConfirmed) and event.decision == "dry-run" for event in events),
+        dry_run=any(event.decision == "dry-run" for event in _of(events, CommandConfirmed)),
         interactive=interactive,
         rehearse=mode,
         network=network,
@@ -70,10 +72,7 @@ def conditions(tape: Tape) -> Conditions:
         given=_given(tape),
         options=RunOptions(limits=limits, approval=approval, code_only=_only_code(events)),
         tools=_tools(events),
-        can_run=not any(
-            isinstance(event, CommandConfirmed) and event.remark == "this session cannot run commands"
-            for event in events
-        ),
+        can_run=not any(event.remark == "this session cannot run commands" for event in _of(events, CommandConfirmed)),
         seconds=seconds,
     )
 
@@ -82,8 +81,7 @@ def _given(tape: Tape) -> UserInput:
     started = tape.started
     kind = None
     if started.origin == "continuation":
-        notes = [event.text for event in tape.case.events if isinstance(event, PlannerNoted)]
-        again = bool(notes) and notes[0].startswith(_REGENERATED)
+        again = any(note.text.startswith(_REGENERATED) for note in _of(tape.case.events, PlannerNoted)[:1])
         kind = ContinuationKind.REGENERATE if again else ContinuationKind.CONTINUE
         if plan_of(tape) is not None:
             kind = ContinuationKind.PLAN
@@ -112,13 +110,13 @@ def plan_of(tape: Tape) -> PlanLeft | None:
 
 
 def _origin(events: tuple[Event, ...]) -> str:
-    proposed = next((event for event in events if isinstance(event, CommandProposed)), None)
-    return proposed.origin if proposed is not None and proposed.origin != "person" else ""
+    proposed = _of(events, CommandProposed)
+    return proposed[0].origin if proposed and proposed[0].origin != "person" else ""
 
 
 def _is_unattended(events: tuple[Event, ...]) -> bool:
     """Tell whether nobody could be asked. A front end that says so only at the prompt lets the goal go on after that."""
-    origins = {event.command_id: event.origin for event in events if isinstance(event, CommandProposed)}
+    origins = {event.command_id: event.origin for event in _of(events, CommandProposed)}
     for place, event in enumerate(events):
         if isinstance(event, CommandConfirmed) and event.by == "nobody":
             goes_on = any(isinstance(later, PlannerStarted) for later in events[place:])
@@ -134,14 +132,16 @@ def _is_unattended(events: tuple[Event, ...]) -> bool:
 
 def _only_rehearsed(events: tuple[Event, ...]) -> bool:
     """Tell whether a command that nobody had to be asked about was rehearsed, and then thrown away: `agent-shell rehearse`."""
-    found = [event for event in events if isinstance(event, RehearsalFinished)]
-    thrown = any(isinstance(event, CommandConfirmed) and event.remark == _DISCARDED for event in events)
-    online = any(text.startswith("network") for event in found for text in event.not_shown)
-    return thrown and _allowed_and_rehearsed(events) and not online
+    online = any(text.startswith("network") for event in _of(events, RehearsalFinished) for text in event.not_shown)
+    return _was_thrown_away(events) and any(_allowed(events).values()) and not online
 
 
-def _allowed_and_rehearsed(events: tuple[Event, ...]) -> bool:
-    return any(rehearsed for rehearsed in _allowed(events).values())
+def _was_thrown_away(events: tuple[Event, ...]) -> bool:
+    return any(event.remark == _DISCARDED for event in _of(events, CommandConfirmed))
+
+
+def _of(events: tuple[Event, ...], kind: type[E]) -> list[E]:
+    return [event for event in events if isinstance(event, kind)]
 
 
 def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
@@ -158,15 +158,14 @@ def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
 
 def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[RehearseMode, bool]:
     """When commands were rehearsed then, as far as it shows, and whether with the network."""
-    starts = [event for event in events if isinstance(event, RehearsalStarted)]
+    starts = _of(events, RehearsalStarted)
     if not starts:
         return "off", False
     network = starts[0].network
     if _only_rehearsed(events):
         return "only", network
     if not interactive:
-        thrown = any(isinstance(event, CommandConfirmed) and event.remark == _DISCARDED for event in events)
-        return ("only" if thrown else "always"), network
+        return ("only" if _was_thrown_away(events) else "always"), network
     allowed = _allowed(events)
     if not any(allowed.values()):
         return "ask", False
@@ -175,7 +174,7 @@ def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[Rehearse
 
 def _limits(events: tuple[Event, ...]) -> tuple[Limits, float]:
     """Bounds that the goal ran into; those that it kept are not in the log, and are left open."""
-    message = next((event.message for event in events if isinstance(event, GoalFinished)), "")
+    message = next((event.message for event in _of(events, GoalFinished)), "")
     steps, tokens, seconds = UNBOUNDED_STEPS, None, None
     if found := re.match(r"stopped after (\d{1,7}) steps$", message):
         steps = int(found[1])
@@ -183,7 +182,7 @@ def _limits(events: tuple[Event, ...]) -> tuple[Limits, float]:
         seconds = max(float(found[1]), 0.01)
     elif found := re.match(r"stopped after ([\d,]{1,20}) tokens: ", message):
         tokens = int(found[1].replace(",", ""))
-    timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
+    timeouts = {event.timeout for event in _of(events, CommandStarted)}
     timeout = timeouts.pop() if len(timeouts) == 1 else None
     limits = Limits(max_steps=steps, time_budget=seconds, token_budget=tokens, command_timeout=timeout)
     return limits, seconds or 0.0

@@ -96,28 +96,25 @@ class LogDatabase:
 
     def ask(self, query: str) -> Answer:
         """Run one SELECT. Raises InvalidRequest for anything else, and with DuckDB's reason where it cannot be run."""
-        connection = self._opened()
-        self._check(query)
-        self._read_for(query)
-        try:
-            return Answer(self, connection.execute(query))
-        except Exception as error:
-            raise self.in_words(error) from error
+        return Answer(self, self._run(query, query))
 
     def write_parquet(self, query: str, path: str) -> int:
         """Run one SELECT into a new file at `path`, which must be in `self.folder`; how many rows. Raises like `ask`."""
+        # A line end, so that a comment at the end of the query does not swallow the bracket; it is one SELECT, as is checked.
+        text = query.strip().rstrip(";")
+        statement = f"COPY (\n{text}\n) TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+        copied = self._run(query, statement).fetchone()
+        return int(copied[0]) if copied else 0
+
+    def _run(self, query: str, statement: str) -> duckdb.DuckDBPyConnection:
+        """The result of `statement`, made of `query`, for which the views are filled first."""
         connection = self._opened()
         self._check(query)
         self._read_for(query)
         try:
-            # A line end, so that a comment at the end of the query does not swallow the bracket; it is one SELECT, as was checked.
-            text = query.strip().rstrip(";")
-            copied = connection.execute(
-                f"COPY (\n{text}\n) TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
-            ).fetchone()
+            return connection.execute(statement)
         except Exception as error:
             raise self.in_words(error) from error
-        return int(copied[0]) if copied else 0
 
     @property
     def folder(self) -> str:
@@ -142,28 +139,22 @@ class LogDatabase:
 
     def in_words(self, error: Exception) -> Exception:
         """What DuckDB says, for people."""
-        text = str(error)
-        if isinstance(error, (MemoryError, self._duckdb.OutOfMemoryException)):
-            return IoError(
-                f"the query needs more than {self._memory} of memory",
-                hint="give it more with --memory-limit, or ask for fewer or shorter columns",
-            )
-        if isinstance(error, self._duckdb.InterruptException):
+        text, duckdb = str(error), self._duckdb
+        if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
+            hint = "give it more with --memory-limit, or ask for fewer or shorter columns"
+            return IoError(f"the query needs more than {self._memory} of memory", hint=hint)
+        if isinstance(error, duckdb.InterruptException):
             return InvalidRequest("the query was interrupted")
-        if isinstance(error, self._duckdb.PermissionException):
-            return InvalidRequest(
-                "a query can read the views, and no other file", hint="`agent-shell sessions sql --schema` lists them"
-            )
+        if isinstance(error, duckdb.PermissionException):
+            hint = "`agent-shell sessions sql --schema` lists them"
+            return InvalidRequest("a query can read the views, and no other file", hint=hint)
         if isinstance(error, (OverflowError, ValueError, ImportError)) or "No module named" in text:
-            return InvalidRequest(  # Python has no such value, or DuckDB wants a package for it that nothing else needs
-                "the answer holds a value that cannot be shown",
-                hint="cast it: now()::VARCHAR, …::TIMESTAMP, …::VARCHAR",
-            )
-        if isinstance(error, self._duckdb.IOException):
-            return IoError(
-                f"a log cannot be read: {text.strip().splitlines()[0]}" if text.strip() else "a log cannot be read"
-            )
-        if isinstance(error, self._duckdb.Error):
+            # Python has no such value, or DuckDB wants a package for it that nothing else needs
+            hint = "cast it: now()::VARCHAR, …::TIMESTAMP, …::VARCHAR"
+            return InvalidRequest("the answer holds a value that cannot be shown", hint=hint)
+        if isinstance(error, duckdb.IOException):
+            return IoError(": ".join(["a log cannot be read", *text.strip().splitlines()[:1]]))
+        if isinstance(error, duckdb.Error):
             message, _, rest = text.strip().partition("\n\nLINE ")
             place = f"LINE {rest}" if rest else "`agent-shell sessions sql --schema` lists views and columns"
             return InvalidRequest(message.replace(" Error:", ":", 1), hint=place.replace("\n", "\n  "))
@@ -187,12 +178,10 @@ class LogDatabase:
             "enable_external_file_cache": "false",  # each file is read once
         }
         try:
-            connection: duckdb.DuckDBPyConnection = self._duckdb.connect(":memory:", config=options)
+            return self._duckdb.connect(":memory:", config=options)  # type: ignore[no-any-return]
         except self._duckdb.Error as error:
-            raise ConfigError(
-                f"--memory-limit {self._memory}: DuckDB does not take it", hint="such as 200MB or 2GB"
-            ) from error
-        return connection
+            what = f"--memory-limit {self._memory}: DuckDB does not take it"
+            raise ConfigError(what, hint="such as 200MB or 2GB") from error
 
     def _limit(self, connection: duckdb.DuckDBPyConnection) -> str:
         row = connection.execute("SELECT current_setting('memory_limit')").fetchone()

@@ -93,6 +93,9 @@ MOST_TEXT = 4 * 1024 * 1024
 """Characters, about, of one part of a goal's story."""
 
 
+_OF_GOAL = ("goal", "origin", "private", "planner", "model", "approve", "safety_off", "cwd")
+
+
 class GoalFold:
     """The goal that is open while its events are read."""
 
@@ -109,18 +112,11 @@ class GoalFold:
         self._call_id = ""
         self._head = GoalStory(
             goal_id=record.goal_id,
-            goal=event.goal,
             began=record.time,
             ended=record.time,
             status=GoalStatus.INTERRUPTED.value,
             exit_code=EXIT_CODE_OF_STATUS[GoalStatus.INTERRUPTED],
-            origin=event.origin,
-            private=event.private,
-            planner=event.planner,
-            model=event.model,
-            approve=event.approve,
-            safety_off=event.safety_off,
-            cwd=event.cwd,
+            **{name: getattr(event, name) for name in _OF_GOAL},
             files=tuple(given.path for given in event.files),
             context=tuple(block.label for block in event.context),
             finished=False,

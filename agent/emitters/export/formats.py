@@ -68,52 +68,32 @@ class Source(Struct, frozen=True, kw_only=True):
     verify: Callable[[], Checked] | None = None
 
 
-class Format(Struct, frozen=True, kw_only=True):
-    """`module.function` yields the export piece by piece, as bytes.
+class Format(Struct, frozen=True):
+    """`function` of `module`, beside this one, yields the export piece by piece, as bytes.
 
     It `takes` the whole source, or only its records. `program`: what is exported can be run, so the file gets the right to be.
     """
 
     module: str
     function: str
+    about: str
     takes: Literal["source", "records"] = "source"
-    about: str = ""
     program: bool = False
 
 
-FORMATS: dict[str, Format] = {
-    "asciicast": Format(
-        module="agent.emitters.export.asciicast",
-        function="asciicast",
-        takes="records",
-        about="plays in asciinema and its web player (version 3)",
-    ),
-    "html": Format(
-        module="agent.emitters.export.html_report",
-        function="html_of",
-        about="one page for a browser, with search, folding and colours; prints well",
-    ),
-    "markdown": Format(
-        module="agent.emitters.export.markdown",
-        function="markdown",
-        about="a report for issues and wikis (GitHub's kind)",
-    ),
-    "json": Format(
-        module="agent.emitters.export.formats", function="json_document", about="one document, for programs"
-    ),
-    "sh": Format(
-        module="agent.emitters.export.script",
-        function="script",
-        about="what was run, as a commented bash script",
-        program=True,
-    ),
+FORMATS = {
+    "asciicast": Format("asciicast", "asciicast", "plays in asciinema and its web player (version 3)", takes="records"),
+    "html": Format("html_report", "html_of", "one page for a browser, with search, folding and colours; prints well"),
+    "markdown": Format("markdown", "markdown", "a report for issues and wikis (GitHub's kind)"),
+    "json": Format("formats", "json_document", "one document, for programs"),
+    "sh": Format("script", "script", "what was run, as a commented bash script", program=True),
 }
 
 
 def export(name: str, source: Source) -> Iterator[bytes]:
     """The export in format `name`, which must be one of `FORMATS`. Raises IoError."""
     chosen = FORMATS[name]
-    function = getattr(importlib.import_module(chosen.module), chosen.function)
+    function = getattr(importlib.import_module(f"agent.emitters.export.{chosen.module}"), chosen.function)
     if chosen.takes == "records":
         return cast("Callable[[object], Iterator[bytes]]", function)(source.lines())
     return cast("Callable[[Source], Iterator[bytes]]", function)(source)

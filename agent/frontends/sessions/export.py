@@ -7,13 +7,14 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent.audit.queries.stories import story, whole_records
-from agent.config.paths import state_dir
 from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
+from agent.frontends.sessions.finding import heads_of
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.reader import SessionFile, list_sessions, read_session
@@ -61,14 +62,17 @@ async def run(services: Services, options: argparse.Namespace) -> int:
             out.write(piece)
             await asyncio.sleep(0)  # where Ctrl-C gets through
         return 0
-    await _write_file(options.output, pieces, force=options.force, program=FORMATS[name].program)
+    with private_file(options.output, force=options.force, program=FORMATS[name].program) as file:
+        for piece in pieces:
+            file.write(piece)
+            await asyncio.sleep(0)
     return 0
 
 
 def _verified(services: Services, session: SessionFile) -> Checked:
     from agent.recording.integrity.verify import verify_or_say
 
-    return verify_or_say(session, os.path.join(state_dir(services.loaded.environ), "heads"))
+    return verify_or_say(session, heads_of(services))
 
 
 def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -84,8 +88,12 @@ def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-async def _write_file(path: str, pieces: Iterator[bytes], *, force: bool, program: bool) -> None:
-    """All of it under `path`, or nothing: it is written beside and put into its place at the end. Raises CoreError."""
+@contextmanager
+def private_file(path: str, *, force: bool, program: bool = False) -> Iterator[BinaryIO]:
+    """A file under `path` with all that is written while this lasts, or nothing: it is written beside and put into its place at the end.
+
+    Readable by this user alone; `force`: a regular file that is there is replaced. Raises CoreError.
+    """
     target = os.path.abspath(os.path.expanduser(path))
     _check_target(target, force=force)
     beside = f"{target}.{os.getpid()}.part"
@@ -93,9 +101,7 @@ async def _write_file(path: str, pieces: Iterator[bytes], *, force: bool, progra
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             with os.fdopen(fd, "wb") as file:
-                for piece in pieces:
-                    file.write(piece)
-                    await asyncio.sleep(0)
+                yield file
                 os.fchmod(file.fileno(), 0o700 if program else 0o600)
             _put(beside, target, force=force)
         except BaseException:

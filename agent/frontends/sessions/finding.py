@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.config.paths import state_dir
+from agent.emitters.console import complain
 from agent.emitters.paint import paint, seconds
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import session_folder
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from agent.audit.queries.service import LogQueries
     from agent.frontends.services import Services
+    from agent.recording.integrity.log_proof import Signer
 
 
 from collections.abc import Mapping, Sequence
@@ -171,3 +173,31 @@ def took(duration: float) -> str:
 def folder_asked(path: str | None) -> str:
     """An absolute folder for `--cwd`, "" for none."""
     return os.path.abspath(os.path.expanduser(path)) if path else ""
+
+
+def heads_of(services: Services) -> str:
+    """Where this machine keeps the heads of logs."""
+    return os.path.join(state_dir(services.loaded.environ), "heads")
+
+
+def signer_of(services: Services) -> Signer | None:
+    """What signs a log that is rewritten, where logs are signed."""
+    if not services.settings.sign_key:
+        return None
+    from agent.recording.integrity.signing import signer_with
+
+    return signer_with(services.settings.sign_key, heads_of(services))
+
+
+async def agreed(question: str, *, can_ask: bool, otherwise: str, declined: str) -> bool:
+    """The person's yes to what cannot be taken back. Where nobody can be asked, `otherwise` says what to do; `declined` follows a no."""
+    if not can_ask or not sys.stdin.isatty():
+        complain(f"agent-shell: nobody is there to ask; {otherwise}")
+        return False
+    from agent.frontends.questions import ask_yes
+    from agent.frontends.screen import open_screen
+
+    if await ask_yes(open_screen(), f"{question} It cannot be taken back."):
+        return True
+    complain(declined)
+    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent.audit.retention.prune import in_words, prune, remove_tombstone
 from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_being_written, parse_age, parse_size, survey
-from agent.config.paths import state_dir
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
+from agent.frontends.sessions.finding import agreed, heads_of, signer_of
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
-    from agent.recording.integrity.log_proof import Signer
 
 _LISTED = 40
 
@@ -75,7 +73,12 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         _tell(rows, in_use, _undos(services, chosen))
     code = ExitCode.DONE
     if rows and not options.dry_run:
-        if not (options.yes or await _asked(rows, as_json=as_json)):
+        otherwise = "--yes removes without asking, --dry-run only lists"
+        question = f"remove {counted(len(rows), 'session')}?"
+        if not (
+            options.yes
+            or await agreed(question, can_ask=not as_json, otherwise=otherwise, declined="nothing was removed")
+        ):
             return ExitCode.DECLINED
         code = _remove(services, rows, chosen, old, force=options.force)
     if as_json:
@@ -111,8 +114,7 @@ class _Row:
 
 
 def _remove(services: Services, rows: list[_Row], chosen: list[Chosen], old: list[Survey], *, force: bool) -> int:
-    heads = os.path.join(state_dir(services.loaded.environ), "heads")
-    signer = _signer(services, heads)
+    heads, signer = heads_of(services), signer_of(services)
     failed = False
     work: list[Callable[[], None]] = [
         lambda each=each: prune(each, heads, now=SystemClock().now(), force=force, signer=signer)  # type: ignore[misc]
@@ -133,13 +135,8 @@ def _remove(services: Services, rows: list[_Row], chosen: list[Chosen], old: lis
 
 def _tell(rows: Sequence[_Row], in_use: Sequence[Chosen], undos: int) -> None:
     table = [
-        {
-            "session": shown_line(row.found.session.session_id, 64),
-            "ended": row.found.last[:16].replace("T", " "),
-            "goals": row.found.goals,
-            "bytes": f"{row.found.session.size:,}",
-            "why": row.reason,
-        }
+        {"session": shown_line(row.found.session.session_id, 64), "ended": row.found.last[:16].replace("T", " ")}
+        | {"goals": row.found.goals, "bytes": f"{row.found.session.size:,}", "why": row.reason}
         for row in rows[:_LISTED]
     ]
     print_rows(table, json=False, out=sink_of(sys.stdout))
@@ -166,24 +163,3 @@ def _undos(services: Services, chosen: Sequence[Chosen]) -> int:
         return sum(entry.undo_id in ids for entry in services.undo().entries())
     except CoreError:
         return 0
-
-
-async def _asked(rows: Sequence[_Row], *, as_json: bool) -> bool:
-    if as_json or not sys.stdin.isatty():
-        complain("agent-shell: nobody is there to ask; --yes removes without asking, --dry-run only lists")
-        return False
-    from agent.frontends.questions import ask_yes
-    from agent.frontends.screen import open_screen
-
-    if await ask_yes(open_screen(), f"remove {len(rows):,} session{'s' * (len(rows) != 1)}? It cannot be taken back."):
-        return True
-    complain("nothing was removed")
-    return False
-
-
-def _signer(services: Services, heads: str) -> Signer | None:
-    if not services.settings.sign_key:
-        return None
-    from agent.recording.integrity.signing import signer_with
-
-    return signer_with(services.settings.sign_key, heads)

@@ -6,12 +6,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from agent.audit.scrubbing import Found, find_secrets, scrub
-from agent.config.paths import state_dir
 from agent.emitters.console import complain, complain_about, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, find_session, session_folder
+from agent.frontends.sessions.finding import agreed, heads_of, signer_of
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
@@ -22,6 +24,7 @@ from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
 from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor, secrets_in
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +60,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
             _sum_up([], dry_run=options.dry_run)
         return ExitCode.DONE
     redactor = _redactor(services, options)
-    heads = os.path.join(state_dir(services.loaded.environ), "heads")
+    heads = heads_of(services)
     prefilter = Prefilter(redactor)
     rows = [_looked_through(session, heads, redactor, prefilter) for session in sessions]
     holding = [row for row in rows if row.found and row.found.lines]
@@ -67,9 +70,14 @@ async def run(services: Services, options: argparse.Namespace) -> int:
             row.tell()
     code = ExitCode.FAILED if any(row.trouble for row in rows) else ExitCode.DONE
     if holding and not options.dry_run:
-        if not (options.yes or await _asked(holding, as_json=as_json, stdin_taken=options.stdin)):
+        question = f"replace what was found in {counted(len(holding), 'session')}?"
+        otherwise = "--yes scrubs without asking, --dry-run only looks"
+        can_ask = not (as_json or options.stdin)
+        if not (
+            options.yes or await agreed(question, can_ask=can_ask, otherwise=otherwise, declined="nothing was changed")
+        ):
             return ExitCode.DECLINED
-        signer = _signer(services, heads)
+        signer = signer_of(services)
         for row in holding:
             row.scrub(heads, redactor, force=options.force, signer=signer)
         code = ExitCode.FAILED if any(row.trouble for row in rows) else ExitCode.DONE
@@ -104,7 +112,7 @@ class _Row:
             say(f"  {shown_line(name, 90)}:{place.line}  {shown_line(where, 120)}  {', '.join(place.kinds)}")
         more = len(self.found.places) - _SHOWN_PLACES + self.found.more_places
         if more > 0:
-            say(f"  and {more:,} more place{'s' * (more != 1)}")
+            say(f"  and {counted(more, 'more place')}")
 
     def scrub(self, heads: str, redactor: SecretRedactor, *, force: bool, signer: Signer | None) -> None:
         """Rewrite the log, and look through it once more."""
@@ -131,7 +139,7 @@ class _Row:
         )
         row: dict[str, Any] = {"session": self.session.session_id, "path": self.session.path, "state": state}
         if found:
-            places = [{**_builtins(place), "file": os.path.basename(place.file)} for place in found.places]
+            places = [{**msgspec.to_builtins(place), "file": os.path.basename(place.file)} for place in found.places]
             row |= {"secrets": found.secrets, "lines": found.lines, "proven": self.proven}
             row |= {"places": places, "more_places": found.more_places}
         return row | ({"reason": self.trouble} if self.trouble else {})
@@ -201,32 +209,10 @@ def _given_values() -> list[str]:
     return values
 
 
-async def _asked(rows: list[_Row], *, as_json: bool, stdin_taken: bool) -> bool:
-    if as_json or stdin_taken or not sys.stdin.isatty():
-        complain("agent-shell: nobody is there to ask; --yes scrubs without asking, --dry-run only looks")
-        return False
-    from agent.frontends.questions import ask_yes
-    from agent.frontends.screen import open_screen
-
-    what = f"replace what was found in {len(rows):,} session{'s' * (len(rows) != 1)}? It cannot be taken back."
-    if await ask_yes(open_screen(), what):
-        return True
-    complain("nothing was changed")
-    return False
-
-
-def _signer(services: Services, heads: str) -> Signer | None:
-    if not services.settings.sign_key:
-        return None
-    from agent.recording.integrity.signing import signer_with
-
-    return signer_with(services.settings.sign_key, heads)
-
-
 def _sum_up(rows: list[_Row], *, dry_run: bool) -> None:
     holding = [row for row in rows if row.found and row.found.lines]
     scrubbed = [row for row in rows if row.scrubbed]
-    looked = f"{len(rows):,} session{'s' * (len(rows) != 1)} looked through"
+    looked = f"{counted(len(rows), 'session')} looked through"
     if not holding:
         say(f"{looked}: nothing found")
     elif dry_run:
@@ -237,9 +223,3 @@ def _sum_up(rows: list[_Row], *, dry_run: bool) -> None:
 
 def _counted(kinds: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-
-
-def _builtins(value: Any) -> dict[str, Any]:
-    import msgspec
-
-    return msgspec.to_builtins(value)  # type: ignore[no-any-return]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,8 @@ from agent.emitters.report import print_rows
 from agent.emitters.streamed_table import write_csv, write_json_lines, write_table
 from agent.emitters.streams import FdSink, Sink, sink_of
 from agent.frontends.session_naming import session_folder
-from agent.protocol.errors import InvalidRequest, IoError
+from agent.frontends.sessions.export import private_file
+from agent.protocol.errors import InvalidRequest
 
 if TYPE_CHECKING:
     import argparse
@@ -146,23 +145,8 @@ def _sink(output: str | None) -> Iterator[Sink]:
     if output is None or output == "-":
         yield sink_of(sys.stdout)
         return
-    folder = os.path.dirname(os.path.abspath(output))
-    try:
-        descriptor, partial = tempfile.mkstemp(prefix=".agent-shell-", dir=folder)
-    except OSError as error:
-        raise IoError(f"cannot write {output}: {error.strerror or error}") from error
-    try:
-        yield FdSink(descriptor, is_tty=False, color=False)
-        os.close(descriptor)
-        descriptor = -1
-        shutil.move(partial, output)
-    except OSError as error:
-        raise IoError(f"cannot write {output}: {error.strerror or error}") from error
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
-        if os.path.lexists(partial):
-            os.unlink(partial)
+    with private_file(output, force=True) as file:
+        yield FdSink(file.fileno(), is_tty=False, color=False)
 
 
 def _print_schema(*, json: bool) -> int:

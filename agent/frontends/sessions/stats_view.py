@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
+from textwrap import wrap
 from typing import Any
 
 from msgspec import Struct
@@ -67,7 +68,7 @@ class _Pen:
 
     def summary(self, found: dict[str, Any]) -> list[str]:
         total, decisions = found["total"], found["decisions"]
-        many = f"{total['goals']:,} goal{_s(total['goals'])} in {total['sessions']:,} session{_s(total['sessions'])}"
+        many = f"{counted(total['goals'], 'goal')} in {counted(total['sessions'], 'session')}"
         parts = [
             f"{_share(total['done'], total['goals'])} done",
             f"{_share(total['failed'], total['goals'])} failed",
@@ -81,13 +82,8 @@ class _Pen:
         )
         return [
             self._paint(many, "bold") + self._dot + self._dot.join(part for part in parts if part),
-            *self._wrapped(asked),
+            *wrap(asked, self._width),
         ]
-
-    def _wrapped(self, text: str) -> list[str]:
-        from textwrap import wrap
-
-        return wrap(text, self._width)
 
     def over_time(self, days: Sequence[dict[str, Any]]) -> Iterator[str]:
         """Goals as columns, and a row for each of the other figures under them."""
@@ -260,7 +256,3 @@ def _count(number: float) -> str:
 
 def _share(part: float, whole: float) -> str:
     return f"{part / whole * 100:.0f}%" if whole else "0%"
-
-
-def _s(number: int) -> str:
-    return "" if number == 1 else "s"

@@ -7,14 +7,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from agent.config.paths import state_dir
 from agent.emitters.paint import paint, safe
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside, session_folder
+from agent.frontends.sessions.finding import heads_of
 from agent.recording.integrity.heads import head_path
 from agent.recording.integrity.verify import Checked, Signatures, lost_logs, verify_folder, verify_or_say
 from agent.recording.reader import list_sessions
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -50,9 +51,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
         out.write(make_key(options.make_key))
         return 0
-    heads = (
-        os.path.abspath(options.heads) if options.heads else os.path.join(state_dir(services.loaded.environ), "heads")
-    )
+    heads = os.path.abspath(options.heads) if options.heads else heads_of(services)
     signatures = None
     if options.public_key:
         from agent.recording.integrity.signing import signatures_with
@@ -84,15 +83,10 @@ def _print_json(found: Iterable[Checked], out: Sink) -> int:
         nonlocal touched
         for checked in found:
             touched = touched or not checked.sound
+            told = ("state", "sound", "events", "bytes", "files", "path", "log")
             yield {
                 "session": checked.session_id,
-                "state": checked.state,
-                "sound": checked.sound,
-                "events": checked.events,
-                "bytes": checked.bytes,
-                "files": checked.files,
-                "path": checked.path,
-                "log": checked.log,
+                **{name: getattr(checked, name) for name in told},
                 "end": {"seq": checked.end.seq, "hash": checked.end.hash},
                 "signed": checked.signed,
                 "note": checked.note,
@@ -115,9 +109,8 @@ def _print_text(found: Iterable[Checked], out: Sink, heads: str) -> int:
         if not checked.sound:
             touched += 1
             out.write(_told(checked, out, heads).encode("utf-8", "replace"))
-    counted = f"{sessions:,} session{'s' * (sessions != 1)}, {events:,} event{'s' * (events != 1)}"
     verdict = paint(f"{touched:,} cannot be trusted", "red", color=out.color) if touched else "whole"
-    out.write(f"{counted}: {verdict}\n".encode())
+    out.write(f"{counted(sessions, 'session')}, {counted(events, 'event')}: {verdict}\n".encode())
     return int(touched > 0)
 
 

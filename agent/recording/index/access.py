@@ -105,7 +105,7 @@ class LogIndex:
         self.notes: list[str] = []
         self._folder = folder
         self._state = state
-        self._told = told
+        self._progress = told
         self._database: Database | None = None
 
     def __enter__(self) -> LogIndex:
@@ -137,19 +137,32 @@ class LogIndex:
         Where that are the newest sessions, and the answer is not `enough` with those unread that it is called with, more are read.
         `question` may be asked again after a repair, so it must give all of its answer at the end.
         """
+
+        def told(database: Database) -> T:
+            self._bring_up_to_date(database, fresh, stop, seconds)
+            answer = question(database)
+            while enough is not None and database.purpose is not None and database.left and fresh:
+                if not database.purpose.newest or (stop is not None and stop()) or enough(answer, database.left):
+                    break
+                database.purpose = database.purpose.widened()  # what was read before is not read again
+                self._bring_up_to_date(database, fresh, stop, seconds)
+                answer = question(database)
+            return answer
+
         try:
-            return self._ask(self._open(purpose, rebuild=rebuild), question, fresh, stop, seconds, enough=enough)
+            return told(self._open(purpose, rebuild=rebuild))
         except sqlite3.Error as error:
             place, damaged, why = self.place, may_be_damage(error), f"{self.place}: {error}"
             self.close()
         # It is damaged below the surface: once more from nothing, and if that does not help, without a file.
+        fresh = True
         try:
             if damaged and discard(place):
-                return self._ask(self._open(purpose), question, True, stop, seconds, enough=enough)
+                return told(self._open(purpose))
         except sqlite3.Error:
             self.close()
         self._database = in_memory(purpose, why)
-        return self._ask(self._database, question, True, stop, seconds, enough=enough)
+        return told(self._database)
 
     def close(self) -> None:
         """Give up the file; it is opened again when it is asked again."""
@@ -164,45 +177,22 @@ class LogIndex:
             self._database = open_database(self._folder, self._state, rebuild=rebuild, purpose=purpose)
         return self._database
 
-    def _ask(
-        self,
-        database: Database,
-        question: Callable[[Database], T],
-        fresh: bool,
-        stop: Callable[[], bool] | None,
-        seconds: float | None = None,
-        *,
-        enough: Callable[[T, list[SessionFile]], bool] | None = None,
-    ) -> T:
-        answer = self._once(database, question, fresh, stop, seconds)
-        while enough is not None and database.purpose is not None and database.left and fresh:
-            if not database.purpose.newest or (stop is not None and stop()) or enough(answer, database.left):
-                break
-            database.purpose = database.purpose.widened()  # what was read before is not read again
-            answer = self._once(database, question, fresh, stop, seconds)
-        return answer
-
-    def _once(
-        self,
-        database: Database,
-        question: Callable[[Database], T],
-        fresh: bool,
-        stop: Callable[[], bool] | None,
-        seconds: float | None,
-    ) -> T:
+    def _bring_up_to_date(
+        self, database: Database, fresh: bool, stop: Callable[[], bool] | None, seconds: float | None
+    ) -> None:
         database.left = []
-        if fresh:
-            if database.why:
-                self.notes.append(f"no index of the sessions is kept, so each call reads logs anew: {database.why}")
-                database.why = ""
-            try:
-                database.left = update(database, self._folder, told=self._told, stop=stop, seconds=seconds)
-            except sqlite3.OperationalError as error:
-                if "locked" in str(error) or "busy" in str(error):
-                    self.notes.append(STALE)
-                elif seconds is None or may_be_damage(error):
-                    raise
-                else:  # no room: what it has, and the ends of the logs, are enough for an early answer
-                    database.left = unread(database, self._folder)
-                    self.notes.append(f"the index of the sessions cannot be written: {error}")
-        return question(database)
+        if not fresh:
+            return
+        if database.why:
+            self.notes.append(f"no index of the sessions is kept, so each call reads logs anew: {database.why}")
+            database.why = ""
+        try:
+            database.left = update(database, self._folder, told=self._progress, stop=stop, seconds=seconds)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                self.notes.append(STALE)
+            elif seconds is None or may_be_damage(error):
+                raise
+            else:  # no room: what it has, and the ends of the logs, are enough for an early answer
+                database.left = unread(database, self._folder)
+                self.notes.append(f"the index of the sessions cannot be written: {error}")

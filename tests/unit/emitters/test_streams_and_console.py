@@ -12,7 +12,7 @@ import pytest
 
 from agent.emitters.console import complain, complain_about, quiet_when_nobody_reads, say
 from agent.emitters.display import Display
-from agent.emitters.streams import FdSink, MemorySink, Streams, StreamSink, sink_of, system_streams, wants_color
+from agent.emitters.streams import FdSink, MemorySink, StreamSink, sink_of, wants_color
 from agent.protocol.errors import Cancelled, ClientDisconnected, ConfigError, WriteFailed
 
 
@@ -87,12 +87,6 @@ def test_faults_of_the_descriptor_have_names() -> None:
     with open("/dev/full", "wb", buffering=0) as full, pytest.raises(WriteFailed) as caught:
         FdSink(full.fileno(), is_tty=False, color=False).write(b"x")
     assert caught.value.__cause__.errno == errno.ENOSPC
-
-
-def test_standard_streams() -> None:
-    streams = system_streams(color=False)
-    assert streams.out.color is False
-    assert Streams(None, MemorySink(), MemorySink()).stdin_is_tty is False
 
 
 def test_lines_share_one_screen_on_terminals_only() -> None:
