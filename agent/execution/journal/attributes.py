@@ -6,13 +6,15 @@ import errno
 import functools
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.execution.overlay.folders import Folders
+from agent.execution.overlay.folders import Folders, closing
+from agent.execution.overlay.overlay_notes import attributes_at
 
-OVERLAY_NOTES = (b"trusted.overlay.", b"user.overlay.")
-_NO_ATTRIBUTES = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA)
+_OVERLAY_NOTES = (b"trusted.overlay.", b"user.overlay.")
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 
 
@@ -61,27 +63,29 @@ def pin(folder_fd: int, name: bytes) -> int:
     return os.open(name, _PATH_ONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder_fd)
 
 
+@contextmanager
+def pinned(folders: Folders, path: bytes) -> Iterator[int]:
+    """The same by path, closed in the end."""
+    with closing(pin(*folders.parent(path))) as fd:
+        yield fd
+
+
 def read_values(fd: int) -> Values:
     """The values of a pinned inode; the overlay's own notes are left out."""
     info = os.fstat(fd)
-    return Values(stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime_ns, read_xattrs(fd))
+    return Values(stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime_ns, _read_xattrs(fd))
 
 
-def read_xattrs(fd: int) -> dict[bytes, bytes]:
-    """All readable extended attributes of a pinned inode but the overlay's own notes; none where the system has none."""
-    if not hasattr(os, "listxattr"):
-        return {}
-    path = way(fd)
-    found = {}
-    try:
-        for name in os.listxattr(path):
-            key = os.fsencode(name)
-            if not key.startswith(OVERLAY_NOTES):
-                found[key] = os.getxattr(path, name)
-    except OSError as error:
-        if error.errno not in _NO_ATTRIBUTES:
-            raise
-    return found
+def values_at(folders: Folders, path: bytes) -> Values:
+    """The values of what stands at `path`."""
+    with pinned(folders, path) as fd:
+        return read_values(fd)
+
+
+def _read_xattrs(fd: int) -> dict[bytes, bytes]:
+    """All readable extended attributes but the overlay's own notes; none where the system has none."""
+    found = attributes_at(way(fd), follow=True) if hasattr(os, "listxattr") else {}
+    return {name: value for name, value in found.items() if not name.startswith(_OVERLAY_NOTES)}
 
 
 def set_values(fd: int, values: Values, *, atime: int | None = None) -> list[str]:
@@ -95,34 +99,19 @@ def set_values(fd: int, values: Values, *, atime: int | None = None) -> list[str
     if (info.st_uid, info.st_gid) != (values.uid, values.gid):
         os.chown(path, values.uid, values.gid)
     missed = _set_xattrs(fd, values.xattrs)
-    if not stat.S_ISLNK(info.st_mode) and stat.S_IMODE(os.fstat(fd).st_mode) != values.mode:
+    info = os.fstat(fd)
+    if not stat.S_ISLNK(info.st_mode) and stat.S_IMODE(info.st_mode) != values.mode:
         os.chmod(path, values.mode)
-    set_mtime(fd, values.mtime, atime=atime)
+    if info.st_mtime_ns != values.mtime or atime is not None:
+        os.utime(path, ns=(info.st_atime_ns if atime is None else atime, values.mtime))
     return missed
 
 
-def set_mtime(fd: int, mtime: int, *, atime: int | None = None) -> None:
-    """Set the time of the last change, in nanoseconds; the time of the last reading stays unless given."""
-    info = os.fstat(fd)
-    if info.st_mtime_ns != mtime or atime is not None:
-        os.utime(way(fd), ns=(info.st_atime_ns if atime is None else atime, mtime))
-
-
-def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None:
-    """Give a file of ours the mode and mtime in `info`, where something (a right we lent, a copy) changed them."""
-    if info is None or stat.S_ISLNK(info.st_mode):
-        return
-    fd = pin(folder_fd, name)
-    try:
-        dress(fd, os.fstat(fd), info)
-    finally:
-        os.close(fd)
-
-
-def dress(fd: int, now: os.stat_result, wanted: os.stat_result | None) -> None:
-    """The same for a pinned inode that is as `now` says."""
+def dress(fd: int, wanted: os.stat_result | None) -> None:
+    """Give a pinned file of ours the mode and mtime in `wanted`, where something (a right we lent, a copy) changed them."""
     if wanted is None or stat.S_ISLNK(wanted.st_mode):
         return
+    now = os.fstat(fd)
     if now.st_mode != wanted.st_mode:
         os.chmod(way(fd), stat.S_IMODE(wanted.st_mode))
     if now.st_mtime_ns != wanted.st_mtime_ns:
@@ -130,10 +119,10 @@ def dress(fd: int, now: os.stat_result, wanted: os.stat_result | None) -> None:
 
 
 def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
-    if not hasattr(os, "setxattr"):
+    present = _read_xattrs(fd)
+    if present == wanted or not hasattr(os, "setxattr"):
         return []
     path = way(fd)
-    present = read_xattrs(fd)
     missed = []
     for name in sorted(present.keys() | wanted.keys()):
         try:

@@ -1,17 +1,23 @@
-"""Faithful copies of files and trees: content with holes, mode, owner, times, attributes, ACLs, and which names are one file."""
+"""Copy files and trees faithfully: content with holes, mode, owner, times, attributes, ACLs, and which names are one file.
+
+Content is shared where the file system can, and written over another file in place.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.journal import content
+from agent.execution.journal import syscalls
 from agent.execution.journal.attributes import pin, read_values, set_values
+from agent.execution.overlay.folders import FOLDER, closing
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 300
+_PIECE = 1 << 24
+_NO_RANGE_COPY = (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EPERM, errno.EBADF)
 
 
 @dataclass(slots=True)
@@ -21,25 +27,22 @@ class Copier:
     losses: list[str] = field(default_factory=list)
     _known: dict[tuple[int, int], tuple[int, bytes]] = field(default_factory=dict)
 
-    def copy(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
-        """Copy the file or tree `source` to the new name `target`. Raises OSError; what was copied so far is left for the caller."""
-        self._copy(source_fd, source, target_fd, target, 0)
+    def __enter__(self) -> Copier:
+        return self
 
-    def close(self) -> None:
-        """Forget which files had several names."""
-        for fd, _ in self._known.values():
+    def __exit__(self, *_: object) -> None:
+        for fd, _name in self._known.values():
             os.close(fd)
         self._known.clear()
 
-    def bare(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
-        """An empty folder with the values of the folder `source`."""
-        os.mkdir(target, 0o700, dir_fd=target_fd)
-        self._dress(source_fd, source, target_fd, target)
-
-    def _copy(self, source_fd: int, source: bytes, target_fd: int, target: bytes, depth: int) -> None:
+    def copy(self, source_fd: int, source: bytes, target_fd: int, target: bytes, depth: int = 0) -> None:
+        """Copy the file or tree `source` to the new name `target`. Raises OSError; what was copied so far is left for the caller."""
         info = os.stat(source, dir_fd=source_fd, follow_symlinks=False)
         kind = stat.S_IFMT(info.st_mode)
-        if kind != stat.S_IFDIR and info.st_nlink > 1 and self._link(info, target_fd, target):
+        several = kind != stat.S_IFDIR and info.st_nlink > 1
+        known = self._known.get((info.st_dev, info.st_ino)) if several else None
+        if known is not None:
+            os.link(known[1], target, src_dir_fd=known[0], dst_dir_fd=target_fd, follow_symlinks=False)
             return
         if kind == stat.S_IFREG:
             _regular(source_fd, source, target_fd, target)
@@ -52,60 +55,98 @@ class Copier:
         else:
             os.mknod(target, kind | 0o600, info.st_rdev, dir_fd=target_fd)
         self._dress(source_fd, source, target_fd, target)
-        if kind != stat.S_IFDIR and info.st_nlink > 1:
+        if several:
             self._known[info.st_dev, info.st_ino] = os.dup(target_fd), target
 
-    def _link(self, info: os.stat_result, target_fd: int, target: bytes) -> bool:
-        known = self._known.get((info.st_dev, info.st_ino))
-        if known is None:
-            return False
-        os.link(known[1], target, src_dir_fd=known[0], dst_dir_fd=target_fd, follow_symlinks=False)
-        return True
+    def bare(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
+        """An empty folder with the values of the folder `source`."""
+        os.mkdir(target, 0o700, dir_fd=target_fd)
+        self._dress(source_fd, source, target_fd, target)
 
     def _folder(self, source_fd: int, source: bytes, target_fd: int, target: bytes, depth: int) -> None:
         if depth > _DEEPEST:
             raise OSError(errno.ELOOP, "folders nested too deep to be copied", source)
         os.mkdir(target, 0o700, dir_fd=target_fd)
-        inner_source = os.open(source, _FOLDER, dir_fd=source_fd)
-        try:
-            inner_target = os.open(target, _FOLDER, dir_fd=target_fd)
-            try:
-                for name in os.listdir(inner_source):
-                    raw = os.fsencode(name)
-                    self._copy(inner_source, raw, inner_target, raw, depth + 1)
-            finally:
-                os.close(inner_target)
-        finally:
-            os.close(inner_source)
+        with (
+            closing(os.open(source, FOLDER, dir_fd=source_fd)) as inner_source,
+            closing(os.open(target, FOLDER, dir_fd=target_fd)) as inner_target,
+        ):
+            for name in map(os.fsencode, os.listdir(inner_source)):
+                self.copy(inner_source, name, inner_target, name, depth + 1)
 
     def _dress(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
-        dress(source_fd, source, target_fd, target, self.losses)
-
-
-def dress(source_fd: int, source: bytes, target_fd: int, target: bytes, losses: list[str]) -> None:
-    """Give `target` the owner, mode, times and attributes of `source`; what cannot be set goes to `losses`, in words."""
-    one = pin(source_fd, source)
-    try:
-        other = pin(target_fd, target)
-        try:
-            values = read_values(one)
-            name = os.fsdecode(source)
-            missed = set_values(other, values, atime=os.fstat(one).st_atime_ns)
-            losses.extend(f"{name}: {what}" for what in missed)
-        finally:
-            os.close(other)
-    finally:
-        os.close(one)
+        """Give `target` the owner, mode, times and attributes of `source`."""
+        with closing(pin(source_fd, source)) as one, closing(pin(target_fd, target)) as other:
+            missed = set_values(other, read_values(one), atime=os.fstat(one).st_atime_ns)
+        self.losses.extend(f"{os.fsdecode(source)}: {what}" for what in missed)
 
 
 def _regular(source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
-    reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=source_fd)
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        writing = os.open(target, flags, 0o600, dir_fd=target_fd)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with (
+        closing(
+            os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=source_fd)
+        ) as reading,
+        closing(os.open(target, flags, 0o600, dir_fd=target_fd)) as writing,
+    ):
+        size = os.fstat(reading).st_size
+        if size and syscalls.clone(reading, writing):
+            return
+        for start, end in _stretches(reading, size):
+            _copy_stretch(reading, writing, start, end)
+        if os.fstat(writing).st_size != size:
+            os.ftruncate(writing, size)
+
+
+def write_over(source: int, target: int) -> None:
+    """Make an existing file read like another one without emptying it first, so that a full disk leaves both to be had.
+
+    Blocks are taken before anything is overwritten where the file has to grow.
+    """
+    size = os.fstat(source).st_size
+    at = 0
+    for start, end in _stretches(source, size):
+        _zero(target, at, start)
+        _copy_stretch(source, target, start, end)
+        at = end
+    _zero(target, at, size)
+    os.ftruncate(target, size)
+
+
+def _stretches(fd: int, size: int) -> Iterator[tuple[int, int]]:
+    """Where data lies, as (start, end); the whole file where the file system does not tell."""
+    at = 0
+    while at < size:
         try:
-            content.fill(reading, writing)
-        finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
+            start = os.lseek(fd, at, os.SEEK_DATA)
+            end = os.lseek(fd, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # ENXIO: a hole to the end
+                yield at, size
+            return
+        yield start, min(end, size)
+        at = end
+
+
+def _copy_stretch(source: int, target: int, start: int, end: int) -> None:
+    at = start
+    while at < end:
+        try:
+            done = os.copy_file_range(source, target, min(_PIECE, end - at), at, at)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _NO_RANGE_COPY:
+                raise
+            piece = os.pread(source, min(1 << 20, end - at), at)
+            done = os.pwrite(target, piece, at)
+        if done == 0:
+            break  # it was cut while we read it
+        at += done
+
+
+def _zero(target: int, start: int, end: int) -> None:
+    end = min(end, os.fstat(target).st_size)  # what lies beyond becomes a hole by itself
+    if start >= end or syscalls.punch_hole(target, start, end - start):
+        return
+    blank = bytes(1 << 16)
+    while start < end:
+        start += os.pwrite(target, blank[: end - start], start)

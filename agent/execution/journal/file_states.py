@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, look
 from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.journal_folder import JournalFolder, Left
+from agent.execution.journal.journal_folder import JournalFolder, Left, OpenEntry
 from agent.execution.journal.records import Entry
 from agent.execution.journal.renamed_paths import RenamedPaths, is_flat
 from agent.execution.overlay.folders import Folders
@@ -41,50 +42,43 @@ def decided_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
     return known
 
 
-def record_how_files_stand(
-    journal_folder: JournalFolder, entry: Entry, intent: Intent, folders: Folders, *, done: bool
-) -> None:
+def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
     """Write `left.json`. Raises OSError."""
-    left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(journal_folder.file(entry.undo_id, b"x"))]))
-    before_it = journal_folder.left(entry.undo_id)
-    left.done, left.leaving = done, before_it.leaving
+    intent, folders = turn.intent, turn.folders
+    own = turn.journal_folder.file(turn.entry.undo_id, b"").rstrip(b"/")
+    before_it = turn.left()
+    left = Left(_now_on(folders, [*intent.journals, own]), done=done, leaving=before_it.leaving)
     if before_it.facts and before_it.done is not done:  # what it turned away from may come back by another turn
-        left.leaving[_state(before_it.done)] = {
-            path: (facts.ino, facts.ctime)
-            for index, path in decided_paths(intent, done=before_it.done)
-            if (facts := before_it.facts.get(index)) is not None
-        }
+        facts = ((path, before_it.facts.get(index)) for index, path in decided_paths(intent, done=before_it.done))
+        left.leaving[_state(before_it.done)] = _marks(facts)
     if done and "undone" not in left.leaving:  # the first time
         before = ((path, intent.actions[index].before) for index, path in decided_paths(intent, done=False))
-        left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
+        left.leaving["undone"] = _marks(before)
     for index, path in decided_paths(intent, done=done):
         left.facts[index] = look(folders, path)
-    moves = [index for index, action in enumerate(intent.actions) if action.kind == "move"]
-    where = RenamedPaths(intent.actions if moves else ())
-    for index in moves:
-        goal = _goal(where, intent, index, done=done)
-        facts = None if goal is None else look(folders, goal)
-        if facts is not None:
-            left.goals[index] = facts.ino
+    for index, _, standing in _goals(intent, folders, done=done):
+        left.goals[index] = standing.ino
     for index, each in enumerate(intent.folders):
-        facts = look(folders, each.done_path if done else each.undone_path)
-        if facts is not None and facts.ino == each.ino:
-            left.folders[index] = facts.mtime
-    journal_folder.write_left(entry.undo_id, left)
+        now = look(folders, each.done_path if done else each.undone_path)
+        if now is not None and now.ino == each.ino:
+            left.folders[index] = now.mtime
+    turn.write_left(left)
 
 
-def record_what_is_left(
-    journal_folder: JournalFolder, entry: Entry, intent: Intent, seen: Mapping[bytes, Facts | None], *, done: bool
-) -> None:
+def record_what_is_left(turn: OpenEntry, seen: Mapping[bytes, Facts | None], *, done: bool) -> None:
     """Before an entry is turned round: what it turns away from is to be known again. Mostly that is what was left, and known.
 
     `seen`: what `what_changed` saw at each path.
     """
-    left = journal_folder.left(entry.undo_id)
-    now = {index: seen[path] for index, path in decided_paths(intent, done=done)}
+    left = turn.left()
+    now = {index: seen[path] for index, path in decided_paths(turn.intent, done=done)}
     if left.done is not done or now != left.facts:
         left.done, left.facts = done, now
-        journal_folder.write_left(entry.undo_id, left)
+        turn.write_left(left)
+
+
+def _marks(found: Iterator[tuple[bytes, Facts | None]]) -> dict[bytes, tuple[int, int]]:
+    return {path: (facts.ino, facts.ctime) for path, facts in found if facts is not None}
 
 
 def _state(done: bool) -> str:
@@ -101,58 +95,53 @@ def _now_on(folders: Folders, own: list[bytes]) -> int:
     return newest
 
 
-def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, done: bool) -> list[int]:
+def times_changed_by_others(turn: OpenEntry, *, done: bool) -> list[int]:
     """Folders (by index) whose times are not those that were left, so that they are not ours to put back."""
+    left = turn.left()
     found = []
-    for index, each in enumerate(intent.folders):
-        facts = look(folders, each.done_path if done else each.undone_path)
+    for index, each in enumerate(turn.intent.folders):
+        facts = look(turn.folders, each.done_path if done else each.undone_path)
         if facts is not None and facts.ino == each.ino and left.folders.get(index) != facts.mtime:
             found.append(index)
     return found
 
 
-def what_changed(
-    journal_folder: JournalFolder,
-    entry: Entry,
-    intent: Intent,
-    folders: Folders,
-    seen: dict[bytes, Facts | None],
-    *,
-    done: bool,
-) -> list[Changed]:
+def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool) -> list[Changed]:
     """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done).
 
     What stands at each path now goes into `seen`.
     """
-    left = journal_folder.left(entry.undo_id)
-    others = _Others(journal_folder, entry.undo_id)
-    where = RenamedPaths(intent.actions if any(action.kind == "move" for action in intent.actions) else ())
+    intent, folders, left = turn.intent, turn.folders, turn.left()
+    others = _Others(turn.journal_folder, turn.entry.undo_id)
     found: list[Changed] = []
-    for index, path in decided_paths(intent, done=done):
+    decided = dict(decided_paths(intent, done=done))
+    for index, path in decided.items():
         now = seen[path] = look(folders, path)
         if index not in left.facts:  # its file is damaged: then anything may have changed since
             found.append(Changed(index, path, "how it was left is not known any more"))
             continue
-        action = intent.actions[index]
-        reason = _difference(action, left.facts[index], now, others)
+        action, then = intent.actions[index], left.facts[index]
+        reason = _difference(action, then, now, others)
         if reason:
             found.append(Changed(index, path, others.blamed(path) or reason))
-        elif action.kind == "swap":
-            found.extend(_inside(index, path, left, folders))
-        if action.kind == "move":
-            found.extend(_taken(where, index, intent, left, folders, done=done))
+        elif action.kind == "swap" and then is not None and then.is_folder:
+            found.extend(_inside(index, path, left.mark, folders))
+    # Names that renames want back, and that somebody took since. What stood there from the first is moved away by another action.
+    for index, goal, standing in _goals(intent, folders, done=done):
+        if index in decided and index in left.facts and standing.ino != left.goals.get(index, 0):
+            found.append(Changed(index, goal, "something else has this name now"))
     return found
 
 
-def follow_copies(intent: Intent, folders: Folders, *, done: bool) -> bool:
+def follow_copies(turn: OpenEntry, *, done: bool) -> bool:
     """Later runs that were taken back may have left copies in the place of files: actions that name inodes then mean those.
 
     Only for what `what_changed` has nothing against. Whether the intent is another one by that.
     """
     amended = False
-    for index, path in decided_paths(intent, done=done):
-        action = intent.actions[index]
-        now = look(folders, path) if action.kind in ("meta", "write", "move") else None
+    for index, path in decided_paths(turn.intent, done=done):
+        action = turn.intent.actions[index]
+        now = look(turn.folders, path) if action.kind in ("meta", "write", "move") else None
         if now is not None and now.ino != action.ino:
             action.ino = now.ino
             amended = True
@@ -178,36 +167,23 @@ def _difference(action: Action, then: Facts | None, now: Facts | None, others: _
     return ""
 
 
-def _inside(index: int, path: bytes, left: Left, folders: Folders) -> Iterator[Changed]:
-    facts = left.facts[index]
-    if facts is None or not facts.is_folder:
-        return
-    fd, name = folders.parent(path)
-    later = trees.changed_after(fd, name, left.mark)
-    for inner in later.names:
+def _inside(index: int, path: bytes, mark: int, folders: Folders) -> Iterator[Changed]:
+    names, more = trees.changed_after(*folders.parent(path), mark)
+    for inner in names:
         yield Changed(index, path + b"/" + inner, "it is new or changed")
-    if later.count > len(later.names):
-        yield Changed(index, path, f"{later.count - len(later.names)} more files in it are new or changed")
+    if more:
+        yield Changed(index, path, f"{more} more files in it are new or changed")
 
 
-def _goal(where: RenamedPaths, intent: Intent, index: int, *, done: bool) -> bytes | None:
-    """Where a rename goes when it is turned round, as that place is called now."""
-    action = intent.actions[index]
-    if action.kind != "move":
-        return None
-    if done:
-        return where.undone_path(index, action.source)
-    return where.done_path(index, action.path)
-
-
-def _taken(
-    where: RenamedPaths, index: int, intent: Intent, left: Left, folders: Folders, *, done: bool
-) -> Iterator[Changed]:
-    """A name that a rename wants back, and that somebody took since. What stood there from the first is moved away by another action."""
-    goal = _goal(where, intent, index, done=done)
-    facts = None if goal is None else look(folders, goal)
-    if goal is not None and facts is not None and facts.ino != left.goals.get(index, 0):
-        yield Changed(index, goal, "something else has this name now")
+def _goals(intent: Intent, folders: Folders, *, done: bool) -> Iterator[tuple[int, bytes, Facts]]:
+    """Where renames go when they are turned round, as those places are called now, and what stands there already."""
+    moves = [(index, action) for index, action in enumerate(intent.actions) if action.kind == "move"]
+    where = RenamedPaths(intent.actions if moves else ())
+    for index, action in moves:
+        goal = where.undone_path(index, action.source) if done else where.done_path(index, action.path)
+        standing = None if goal is None else look(folders, goal)
+        if goal is not None and standing is not None:
+            yield index, goal, standing
 
 
 class _Others:
@@ -216,12 +192,10 @@ class _Others:
     def __init__(self, journal_folder: JournalFolder, undo_id: str) -> None:
         self._journal_folder = journal_folder
         self._undo_id = undo_id
-        self._known: list[tuple[Entry, Intent, Left]] | None = None
-        self._brought: dict[tuple[int, int], tuple[int, int]] | None = None
 
     def blamed(self, path: bytes) -> str:
         """Which later run, still in effect, changed `path`; in words, "" for none."""
-        for entry, intent, _ in self._entries():
+        for entry, intent, _ in self._entries:
             if (
                 entry.undo_id > self._undo_id
                 and entry.state == "committed"
@@ -232,15 +206,6 @@ class _Others:
 
     def explains(self, then: Facts, now: Facts) -> bool:
         """Tell whether it differs (in inode, change time) only because other runs took the file away and brought it, or a copy, back."""
-        if self._brought is None:
-            self._brought = {}
-            for entry, intent, left in self._entries():
-                done = entry.state != "undone"
-                seen = left.leaving.get(_state(done), {})
-                for index, path in decided_paths(intent, done=done):
-                    facts = left.facts.get(index)
-                    if facts is not None and path in seen and seen[path] != (facts.ino, facts.ctime):
-                        self._brought[seen[path]] = (facts.ino, facts.ctime)
         here = then.ino, then.ctime
         for _ in range(len(self._brought) + 1):
             if here == (now.ino, now.ctime):
@@ -250,17 +215,28 @@ class _Others:
             here = self._brought[here]
         return False
 
+    @cached_property
+    def _brought(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Inode and change time of what others turned away from, and of what they left in its place."""
+        brought = {}
+        for entry, intent, left in self._entries:
+            done = entry.state != "undone"
+            seen = left.leaving.get(_state(done), {})
+            facts = ((path, left.facts.get(index)) for index, path in decided_paths(intent, done=done))
+            for path, mark in _marks(facts).items():
+                if path in seen and seen[path] != mark:
+                    brought[seen[path]] = mark
+        return brought
+
+    @cached_property
     def _entries(self) -> list[tuple[Entry, Intent, Left]]:
-        if self._known is None:
-            self._known = []
-            for undo_id in self._journal_folder.ids():
-                if undo_id == self._undo_id:
-                    continue
-                entry = self._journal_folder.read(undo_id)
-                try:
-                    intent = self._journal_folder.intent(undo_id)
-                except (OSError, ValueError):
-                    continue
-                if entry is not None and intent is not None:
-                    self._known.append((entry, intent, self._journal_folder.left(undo_id)))
-        return self._known
+        found = []
+        for undo_id in self._journal_folder.ids():
+            entry = self._journal_folder.read(undo_id) if undo_id != self._undo_id else None
+            try:
+                intent = self._journal_folder.intent(undo_id) if entry is not None else None
+            except (OSError, ValueError):
+                continue
+            if entry is not None and intent is not None:
+                found.append((entry, intent, self._journal_folder.left(undo_id)))
+        return found

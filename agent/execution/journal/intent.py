@@ -1,7 +1,7 @@
 """The intent of one run: every action that makes it real or takes it back, as it stands on disk before the first one is done.
 
 Actions are symmetrical. What is not in the real tree lies in a *slot*, a path in a journal; so whether an action is done can be told by
-looking, when all before it are done and none behind it is (`progress` tells which one that is):
+looking, when all before it are done and none behind it is (`Progress` tells which one that is):
 
     swap    `path` and `slot` change places; one of the two may be empty (a file that is new, or gone). Done: the slot holds inode
             `held`, or, where `held` is 0 (something new), nothing
@@ -15,11 +15,14 @@ Paths are bytes and absolute; in the file they are text with surrogate escapes.
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent.execution.journal import coding
+import msgspec
+
 from agent.execution.journal.attributes import Facts, Values
 
 Kind = Literal["swap", "move", "link", "meta", "write"]
@@ -70,15 +73,15 @@ class Intent:
 
     def encode(self) -> bytes:
         """As bytes for the file."""
-        return coding.encode(
+        return encode(
             {
                 "version": VERSION,
                 "actions": [_action_out(action) for action in self.actions],
                 "folders": [
-                    [each.ino, _text(each.undone_path), _text(each.done_path), each.undone, each.done]
+                    [each.ino, os.fsdecode(each.undone_path), os.fsdecode(each.done_path), each.undone, each.done]
                     for each in self.folders
                 ],
-                "journals": [_text(path) for path in self.journals],
+                "journals": [os.fsdecode(path) for path in self.journals],
             }
         )
 
@@ -86,7 +89,7 @@ class Intent:
     def decode(cls, data: bytes) -> Intent:
         """Read what `encode` wrote. Raises ValueError for anything else."""
         try:
-            found = coding.decode(data)
+            found = decode(data)
             if found["version"] != VERSION:
                 raise ValueError(f"version {found['version']}")
             return cls(
@@ -101,66 +104,24 @@ class Intent:
             raise ValueError(f"not an intent: {error}") from error
 
 
-_PLAIN = ("slot", "source", "image")
-_NEEDED: dict[str, tuple[str, ...]] = {
-    "swap": ("slot",),
-    "move": ("source",),
-    "link": ("source",),
-    "meta": ("old", "new"),
-    "write": ("slot", "image", "old", "new"),
-}
+def encode(found: Any) -> bytes:
+    """As JSON: the quick way, and the slow one for names that are no text (their bytes are lone surrogates)."""
+    try:
+        return msgspec.json.encode(found)
+    except UnicodeEncodeError:
+        return json.dumps(found, separators=(",", ":")).encode("ascii")
 
 
-def _action_out(action: Action) -> dict[str, Any]:
-    out: dict[str, Any] = {"kind": action.kind, "path": _text(action.path)}
-    for name in _PLAIN:
-        if getattr(action, name):
-            out[name] = _text(getattr(action, name))
-    if action.held:
-        out["held"] = action.held
-    if action.ino:
-        out["ino"] = action.ino
-    if action.before is not None:
-        out["before"] = facts_out(action.before)
-    if action.after is not None:
-        out["after"] = facts_out(action.after)
-    if action.old is not None:
-        out["old"] = values_out(action.old)
-    if action.new is not None:
-        out["new"] = values_out(action.new)
-    return out
-
-
-def _action_in(found: dict[str, Any]) -> Action:
-    if found["kind"] not in _NEEDED:
-        raise ValueError(f"an action of kind {found['kind']!r}")
-    action = Action(
-        found["kind"],
-        _path(found["path"]),
-        slot=_path(found.get("slot", "")),
-        source=_path(found.get("source", "")),
-        image=_path(found.get("image", "")),
-        held=number(found.get("held", 0)),
-        ino=number(found.get("ino", 0)),
-        before=facts_in(found.get("before")),
-        after=facts_in(found.get("after")),
-        old=values_in(found.get("old")),
-        new=values_in(found.get("new")),
-    )
-    if any(getattr(action, name) in (b"", None) for name in ("path", *_NEEDED[action.kind])):
-        raise ValueError(f"a {action.kind} with something missing")
-    return action
-
-
-def facts_out(facts: Facts | None) -> list[int] | None:
-    """Facts as JSON."""
-    if facts is None:
-        return None
-    return [facts.ino, facts.mode, facts.uid, facts.gid, facts.size, facts.mtime, facts.ctime, facts.links]
+def decode(data: bytes) -> Any:
+    """Read JSON. Raises ValueError."""
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:  # lone surrogates, or damaged: the other one tells
+        return json.loads(data)
 
 
 def facts_in(found: list[int] | None) -> Facts | None:
-    """Facts from JSON. Raises TypeError and ValueError."""
+    """Facts from JSON, where they stand as a list. Raises TypeError and ValueError."""
     if found is None:
         return None
     if set(map(type, found)) != {int} or min(found) < _LEAST or max(found) > _MOST:
@@ -169,8 +130,8 @@ def facts_in(found: list[int] | None) -> Facts | None:
 
 
 def values_out(values: Values) -> list[Any]:
-    """Values as JSON."""
-    xattrs = {_text(name): value.hex() for name, value in values.xattrs.items()}
+    """Values for JSON."""
+    xattrs = {os.fsdecode(name): value.hex() for name, value in values.xattrs.items()}
     return [values.mode, values.uid, values.gid, values.mtime, xattrs]
 
 
@@ -178,34 +139,11 @@ def values_in(found: list[Any] | None) -> Values | None:
     """Values from JSON. Raises TypeError and ValueError."""
     if found is None:
         return None
-    mode, uid, gid, mtime, xattrs = found
-    if number(mode) > 0o7777:
+    *numbers, xattrs = found
+    mode, uid, gid, mtime = map(number, numbers)
+    if mode > 0o7777:
         raise ValueError(f"not a mode: {mode}")
-    return Values(
-        mode,
-        number(uid),
-        number(gid),
-        number(mtime),
-        {_bytes(name): bytes.fromhex(value) for name, value in xattrs.items()},
-    )
-
-
-def _text(path: bytes) -> str:
-    return os.fsdecode(path)
-
-
-def _bytes(path: str) -> bytes:
-    return os.fsencode(path)
-
-
-def _path(found: str) -> bytes:
-    """A path that can only be what it says, or nothing. Raises ValueError, TypeError."""
-    if found == "":
-        return b""
-    path = _bytes(found)
-    if not path.startswith(b"/") or b"\0" in path or (b".." in path and b".." in path.split(b"/")):
-        raise ValueError(f"not a path of ours: {found!r}")
-    return path
+    return Values(mode, uid, gid, mtime, {os.fsencode(name): bytes.fromhex(value) for name, value in xattrs.items()})
 
 
 def number(found: Any) -> int:
@@ -215,5 +153,43 @@ def number(found: Any) -> int:
     return found
 
 
+def _path(found: str) -> bytes:
+    """A path that can only be what it says, or nothing. Raises ValueError, TypeError."""
+    path = os.fsencode(found)
+    if path and (not path.startswith(b"/") or b"\0" in path or (b".." in path and b".." in path.split(b"/"))):
+        raise ValueError(f"not a path of ours: {found!r}")
+    return path
+
+
 def _time(found: Any) -> int | None:
     return None if found is None else number(found)
+
+
+_FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    **dict.fromkeys(("path", "slot", "source", "image"), (os.fsdecode, _path)),
+    **dict.fromkeys(("held", "ino"), (int, number)),
+    **dict.fromkeys(("before", "after"), (list, facts_in)),
+    **dict.fromkeys(("old", "new"), (values_out, values_in)),
+}
+"""How the fields of an action are written, where there is something in them, and read."""
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "swap": ("path", "slot"),
+    "move": ("path", "source"),
+    "link": ("path", "source"),
+    "meta": ("path", "old", "new"),
+    "write": ("path", "slot", "image", "old", "new"),
+}
+
+
+def _action_out(action: Action) -> dict[str, Any]:
+    values = ((name, write, getattr(action, name)) for name, (write, _) in _FIELDS.items())
+    return {"kind": action.kind} | {name: write(value) for name, write, value in values if value}
+
+
+def _action_in(found: dict[str, Any]) -> Action:
+    if found["kind"] not in _NEEDED:
+        raise ValueError(f"an action of kind {found['kind']!r}")
+    given = {name: read(found[name]) for name, (_, read) in _FIELDS.items() if name in found}
+    if not all(given.get(name) for name in _NEEDED[found["kind"]]):
+        raise ValueError(f"a {found['kind']} with something missing")
+    return Action(found["kind"], **given)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from agent.execution.journal import coding, trees
+from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts
-from agent.execution.journal.intent import Intent, facts_in, facts_out, number
-from agent.execution.journal.progress import NAME, Progress
+from agent.execution.journal.intent import Intent, decode, encode, facts_in, number
 from agent.execution.journal.records import (
     HELD,
     INTENT,
     LEFT,
+    PROGRESS,
     RECORD,
     Entry,
     Phase,
+    Progress,
     Run,
     is_id,
     next_id,
@@ -30,10 +32,16 @@ from agent.execution.journal.records import (
 )
 from agent.execution.overlay import places
 from agent.execution.overlay.folders import Folders
+from agent.protocol.rehearsals import UndoState
 
 JOURNALS = b"journals"
 _GONE = b"gone-"
 _PATIENCE = 30.0
+Watch = Callable[[str], None]
+
+
+def unwatched(_moment: str) -> None:
+    """Nobody looks on."""
 
 
 class Busy(Exception):
@@ -68,14 +76,12 @@ class JournalFolder:
     def __init__(self, state_dir: str) -> None:
         self._state_dir = os.fsencode(os.path.abspath(state_dir))
         self._known_base: bytes | None = None  # made and looked at once for each time that the lock is held
-        self._known_left: dict[str, Left] | None = None  # as it is on disk, while the lock is held
 
     @property
     def base(self) -> bytes:
         """The folder of it all, made if need be. Raises OSError."""
-        known = self._known_base
-        if known is not None:
-            return known
+        if self._known_base is not None:
+            return self._known_base
         base = places.state_base(self._state_dir)
         places.make_private(base + b"/" + JOURNALS)
         return base
@@ -83,8 +89,6 @@ class JournalFolder:
     @contextlib.contextmanager
     def locked(self, *, patience: float = _PATIENCE) -> Iterator[None]:
         """Hold the lock. Raises Busy after `patience` seconds, OSError."""
-        import fcntl
-
         base = self.base
         fd = os.open(base + b"/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
@@ -99,13 +103,11 @@ class JournalFolder:
                 if time.monotonic() > end:
                     raise Busy
                 time.sleep(0.02)
-            self._known_base, self._known_left = base, {}
+            self._known_base = base
             yield
         finally:
-            self._known_base = self._known_left = None
+            self._known_base = None
             os.close(fd)
-
-    # --- entries ---
 
     def ids(self) -> list[str]:
         """The ids of all entries, oldest first."""
@@ -133,17 +135,7 @@ class JournalFolder:
         """An entry for `run`, pending, on disk. Raises OSError."""
         existing = self.ids()
         undo_id = next_id(time.time(), existing[-1] if existing else "")
-        entry = Entry(
-            undo_id,
-            run.time,
-            run.command,
-            run.cwd,
-            kind=kind,
-            phase=phase,
-            changes=changes,
-            session=run.session,
-            command_id=run.command_id,
-        )
+        entry = Entry(undo_id, **asdict(run), kind=kind, phase=phase, changes=changes)
         os.mkdir(os.path.join(self.base, JOURNALS, undo_id.encode()), 0o700)
         self.write(entry)
         return entry
@@ -173,16 +165,8 @@ class JournalFolder:
 
     def left(self, undo_id: str) -> Left:
         """How files stood in the end; nothing known where that was not written."""
-        known = self._known_left
-        if known is None:
-            return self._read_left(undo_id)
-        if undo_id not in known:
-            known[undo_id] = self._read_left(undo_id)
-        return known[undo_id]
-
-    def _read_left(self, undo_id: str) -> Left:
         try:
-            found = coding.decode(read_file(self.file(undo_id, LEFT)))
+            found = decode(read_file(self.file(undo_id, LEFT)))
             return Left(
                 number(found["mark"]),
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
@@ -197,29 +181,23 @@ class JournalFolder:
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return Left()
 
-    def progress(self, undo_id: str, start: int) -> Progress:
-        """How far it has come; `start` where that was never written. Raises OSError."""
-        return Progress(self.file(undo_id, NAME), start)
-
     def write_left(self, undo_id: str, left: Left) -> None:
         """Write it. Raises OSError."""
-        out = {
-            "mark": left.mark,
-            "facts": {str(index): facts_out(facts) for index, facts in left.facts.items()},
-            "folders": {str(index): mtime for index, mtime in left.folders.items()},
-            "goals": {str(index): ino for index, ino in left.goals.items()},
-            "done": left.done,
-            "leaving": {
-                state: [[os.fsdecode(path), *facts] for path, facts in seen.items()]
-                for state, seen in left.leaving.items()
-            },
+        leaving = {
+            state: [[os.fsdecode(path), *facts] for path, facts in seen.items()] for state, seen in left.leaving.items()
         }
-        known = self._known_left
-        if known is not None:
-            known.pop(undo_id, None)
-        write_file(self.file(undo_id, LEFT), coding.encode(out))
-        if known is not None:
-            known[undo_id] = left
+        found = {
+            "mark": left.mark,
+            "facts": left.facts,
+            "folders": left.folders,
+            "goals": left.goals,
+            "done": left.done,
+        }
+        write_file(self.file(undo_id, LEFT), encode(found | {"leaving": leaving}))
+
+    def progress(self, undo_id: str, start: int) -> Progress:
+        """How far it has come; `start` where that was never written. Raises OSError."""
+        return Progress(self.file(undo_id, PROGRESS), start)
 
     def held_for(self, entry: Entry, near: bytes) -> bytes:
         """The folder for slots of `entry` on the mount of the folder `near`, made if need be. Raises NoHome and OSError."""
@@ -256,17 +234,6 @@ class JournalFolder:
                 except (OSError, ValueError):
                     _remove(gone)
 
-    def held_bytes(self, intent: Intent) -> int:
-        """What its journals take on disk now."""
-        total = 0
-        with Folders() as folders:
-            for journal in intent.journals:
-                try:
-                    total += trees.blocks(*folders.parent(journal))
-                except OSError:
-                    continue
-        return total
-
     def file(self, undo_id: str, name: bytes) -> bytes:
         """The path of a file of an entry."""
         return os.path.join(self._journals(), undo_id.encode(), name)
@@ -277,31 +244,43 @@ class JournalFolder:
         return os.path.join(os.path.realpath(self._state_dir), b"undo", JOURNALS)
 
     def _remove_gone(self, gone: bytes, entry: Entry) -> None:
-        for home in entry.homes:
-            folder = os.fsencode(home)
-            if is_id(entry.undo_id) and folder.endswith(os.path.join(b"/" + JOURNALS, entry.undo_id.encode())):
-                _remove(folder)
-                _tidy(os.path.dirname(folder))
+        for home in map(os.fsencode, entry.homes):
+            journals = os.path.dirname(home)
+            if is_id(entry.undo_id) and home.endswith(b"/" + JOURNALS + b"/" + entry.undo_id.encode()):
+                _remove(home)
+                places.tidy(os.path.dirname(journals), JOURNALS)
         _remove(gone)
 
 
-def _tidy(journals: bytes) -> None:
-    """Take away an empty shelf at another mount, and the folder of ours that it is in; the folder around that keeps its time."""
-    base = os.path.dirname(journals)
-    try:
-        os.rmdir(journals)
-        if os.path.basename(base).startswith(b".agent-shell-"):
-            around = os.path.dirname(base)
-            info = os.lstat(around)
-            os.rmdir(base)
-            os.utime(around, ns=(info.st_atime_ns, info.st_mtime_ns))
-    except OSError:
-        pass  # in use
-
-
 def _remove(path: bytes) -> None:
-    with Folders() as folders:
-        try:
-            trees.remove(*folders.parent(path))
-        except FileNotFoundError:
-            pass
+    with Folders() as folders, contextlib.suppress(FileNotFoundError):
+        trees.remove(*folders.parent(path))
+
+
+@dataclass(slots=True)
+class OpenEntry:
+    """An entry in hand, while the lock is held. `watch` is called after each thing done (for tests of crashes)."""
+
+    journal_folder: JournalFolder
+    entry: Entry
+    intent: Intent
+    folders: Folders
+    watch: Watch = unwatched
+
+    def left(self) -> Left:
+        return self.journal_folder.left(self.entry.undo_id)
+
+    def write_left(self, left: Left) -> None:
+        self.journal_folder.write_left(self.entry.undo_id, left)
+
+    def progress(self, start: int) -> Progress:
+        return self.journal_folder.progress(self.entry.undo_id, start)
+
+    def settle(self, state: UndoState, note: str | None = None) -> None:
+        """The state that it is in from now on, and what its journals take on disk; `note` replaces the earlier one."""
+        self.entry.state, self.entry.phase = state, ""
+        self.entry.note = self.entry.note if note is None else note
+        self.entry.held_bytes = 0
+        for journal in self.intent.journals:
+            with contextlib.suppress(OSError):
+                self.entry.held_bytes += trees.blocks(*self.folders.parent(journal))

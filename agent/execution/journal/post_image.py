@@ -1,4 +1,4 @@
-"""One action, done or taken back: each can be told from the outside whether it is done, and doing it twice changes nothing."""
+"""Do one action, or take it back: each can be told from the outside whether it is done, and doing it twice changes nothing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
-from agent.execution.journal import content, syscalls
-from agent.execution.journal.attributes import Facts, Values, look, pin, set_values, way
+from agent.execution.journal import syscalls
+from agent.execution.journal.attributes import Facts, Values, look, pinned, set_values, way
+from agent.execution.journal.copying import write_over
 from agent.execution.journal.intent import Action
-from agent.execution.overlay.folders import Folders
+from agent.execution.overlay.compare import same_bytes
+from agent.execution.overlay.folders import Folders, closing, status_at
 
 _SPARE = b".spare"
 
@@ -25,63 +28,58 @@ class Misplaced(Exception):
         self.reason = reason
 
 
-def is_done(folders: Folders, action: Action) -> bool:
+def check_unchanged(path: bytes, then: Facts | None, now: Facts | None, ours: Container[int] = ()) -> None:
+    """Raise Misplaced where a path is not what it was when it was read. `ours`: inodes that we changed ourselves."""
+    if then is None:
+        if now is not None:
+            raise Misplaced(path, "it exists now, and did not when the rehearsal ran")
+        return
+    if now is None:
+        raise Misplaced(path, "it is gone")
+    changed = not now.is_folder and now.ino not in ours and (now.size, now.mtime) != (then.size, then.mtime)
+    if now.ino != then.ino or changed:
+        raise Misplaced(path, "it changed since the rehearsal")
+
+
+def is_done(action: Action, slot: Facts | None) -> bool:
     """Tell whether a `swap` stands as done, which its slot tells."""
-    slot = look(folders, action.slot)
     return (slot.ino if slot else 0) == action.held
 
 
-def apply(folders: Folders, action: Action) -> None:
-    """Make the action real, unless it is. Raises OSError and Misplaced, and then nothing was changed (a `write` may be half done)."""
-    _turn(folders, action, done=True)
+def turn(folders: Folders, action: Action, *, done: bool) -> None:
+    """Make the action real (`done`) or take it back, unless it is so.
 
-
-def take_back(folders: Folders, action: Action) -> None:
-    """Take the action back, unless it is; raises like `do`."""
-    _turn(folders, action, done=False)
-
-
-def _turn(folders: Folders, action: Action, *, done: bool) -> None:
+    Raises OSError and Misplaced, and then nothing was changed (a `write` may be half done).
+    """
     if action.kind == "swap":
         slot = look(folders, action.slot)
-        if ((slot.ino if slot else 0) == action.held) != done:
-            _swap(folders, action, look(folders, action.path), slot)
+        if is_done(action, slot) != done:
+            swap(folders, action, look(folders, action.path), slot)
     elif action.kind == "move":
         _move(folders, action, done=done)
     elif action.kind == "link":
         _link(folders, action, done=done)
-    elif action.kind == "meta":
+    elif action.kind == "meta" or _write(folders, action, done=done):
         values = action.new if done else action.old
         assert values is not None
         _set(folders, action, values)
-    else:
-        _write(folders, action, done=done)
 
 
-def swap_first(folders: Folders, action: Action, target: Facts | None) -> None:
-    """Make a `swap` real that was never done, with its image in its slot as it was staged; `target` is what is at its path.
-
-    Raises as `do`.
-    """
-    _swap(folders, action, target, action.after)
-
-
-def _swap(folders: Folders, action: Action, target: Facts | None, slot: Facts | None) -> None:
+def swap(folders: Folders, action: Action, target: Facts | None, slot: Facts | None) -> None:
+    """Let `path` and slot of a `swap` change places; `target` and `slot` are what is there. Raises as `turn`."""
     slot_fd, slot_name = folders.parent(action.slot)
     if target is None and slot is None:
         return  # what was made is gone already
     target_fd, target_name = folders.parent(action.path)
-    whole = (target is not None and target.is_folder) or (slot is not None and slot.is_folder)
-    with _Movable(folders, (action.path, target), (action.slot, slot)) if whole else contextlib.nullcontext():
+    with _movable(folders, (action.path, target), (action.slot, slot)):
         if target is None:
             syscalls.move(slot_fd, slot_name, target_fd, target_name)
         elif slot is None:
             syscalls.move(target_fd, target_name, slot_fd, slot_name)
         elif not syscalls.exchange(slot_fd, slot_name, target_fd, target_name):
-            spare = slot_name + _SPARE
-            syscalls.move(target_fd, target_name, slot_fd, spare)
+            syscalls.move(target_fd, target_name, slot_fd, slot_name + _SPARE)
             finish_interrupted(folders, action)
-    if whole:
+    if any(facts is not None and facts.is_folder for facts in (target, slot)):
         folders.forget()
 
 
@@ -91,15 +89,11 @@ def finish_interrupted(folders: Folders, action: Action) -> None:
         return
     slot_fd, slot_name = folders.parent(action.slot)
     spare = slot_name + _SPARE
-    try:
-        os.stat(spare, dir_fd=slot_fd, follow_symlinks=False)
-    except FileNotFoundError:
+    if status_at(slot_fd, spare) is None:
         return
     target_fd, target_name = folders.parent(action.path)
-    try:
+    with contextlib.suppress(FileNotFoundError):
         syscalls.move(slot_fd, slot_name, target_fd, target_name)
-    except FileNotFoundError:
-        pass
     syscalls.move(slot_fd, spare, slot_fd, slot_name)
 
 
@@ -113,10 +107,9 @@ def _move(folders: Folders, action: Action, *, done: bool) -> None:
         raise Misplaced(origin, "it is not here any more")
     if there is not None:
         raise Misplaced(goal, "something else has this name now")
-    origin_fd, origin_name = folders.parent(origin)
-    goal_fd, goal_name = folders.parent(goal)
-    with _Movable(folders, (origin, here), (goal, None)):
-        syscalls.move(origin_fd, origin_name, goal_fd, goal_name)
+    ends = *folders.parent(origin), *folders.parent(goal)
+    with _movable(folders, (origin, here)):
+        syscalls.move(*ends)
     if here.is_folder:
         folders.forget()
 
@@ -127,8 +120,7 @@ def _link(folders: Folders, action: Action, *, done: bool) -> None:
     if present == done:
         return
     fd, name = folders.parent(action.path)
-    if not done:
-        assert here is not None
+    if here is not None and not done:
         if here.links < 2:
             raise Misplaced(action.path, "it is the last name of its file now")
         os.unlink(name, dir_fd=fd)
@@ -141,42 +133,35 @@ def _link(folders: Folders, action: Action, *, done: bool) -> None:
 
 
 def _set(folders: Folders, action: Action, values: Values) -> None:
-    fd, name = folders.parent(action.path)
-    pinned = pin(fd, name)
-    try:
-        info = os.fstat(pinned)
-        if info.st_ino != action.ino:
-            raise Misplaced(action.path, "it is another file now")
+    with pinned(folders, action.path) as fd:
+        info = os.fstat(fd)
+        _check_inode(action, info.st_ino)
         if stat.S_ISDIR(info.st_mode):
             values = replace(values, mtime=info.st_mtime_ns)  # folders get their times in the end
-        missed = set_values(pinned, values)
-        if missed:
-            raise Misplaced(action.path, "; ".join(missed))
-    finally:
-        os.close(pinned)
+        missed = set_values(fd, values)
+    if missed:
+        raise Misplaced(action.path, "; ".join(missed))
 
 
-def _write(folders: Folders, action: Action, *, done: bool) -> None:
-    values = action.new if done else action.old
-    assert values is not None
-    here = look(folders, action.path)
-    if here is None or here.ino != action.ino:
+def _check_inode(action: Action, ino: int) -> None:
+    if ino != action.ino:
         raise Misplaced(action.path, "it is another file now")
-    if not done and here == action.before:
-        return  # nothing was done to it yet
-    reading = folders.open(action.image if done else action.slot, os.O_RDONLY)
-    try:
-        writing = _open_for_writing(folders, action, here)
-        try:
-            if os.fstat(writing).st_ino != action.ino:
-                raise Misplaced(action.path, "it is another file now")
-            if not content.same(reading, writing):
-                content.write_over(reading, writing)
-        finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
-    _set(folders, action, values)
+
+
+def _write(folders: Folders, action: Action, *, done: bool) -> bool:
+    """Tell whether there was anything to turn."""
+    here = look(folders, action.path)
+    _check_inode(action, here.ino if here else 0)
+    if here is None or (not done and here == action.before):
+        return False  # nothing was done to it yet
+    with (
+        closing(folders.open(action.image if done else action.slot, os.O_RDONLY)) as reading,
+        closing(_open_for_writing(folders, action, here)) as writing,
+    ):
+        _check_inode(action, os.fstat(writing).st_ino)
+        if not same_bytes(reading, writing):
+            write_over(reading, writing)
+    return True
 
 
 def _open_for_writing(folders: Folders, action: Action, here: Facts) -> int:
@@ -185,12 +170,8 @@ def _open_for_writing(folders: Folders, action: Action, here: Facts) -> int:
     except PermissionError:
         if here.uid != os.geteuid():
             raise
-    fd, name = folders.parent(action.path)
-    pinned = pin(fd, name)
-    try:
-        os.chmod(way(pinned), stat.S_IMODE(here.mode) | 0o600)  # its values are set afterwards in any case
-    finally:
-        os.close(pinned)
+    with pinned(folders, action.path) as fd:
+        os.chmod(way(fd), stat.S_IMODE(here.mode) | 0o600)  # its values are set afterwards in any case
     return folders.open(action.path, os.O_RDWR)
 
 
@@ -205,49 +186,35 @@ def renameable(folders: Folders, path: bytes, facts: Facts) -> bool:
     return os.access(".", os.W_OK | os.X_OK, dir_fd=fd)
 
 
-def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int) -> None:
-    """Give a folder the time of its last change, if it is still the same folder."""
-    fd, name = folders.parent(path) if path != b"/" else (folders.folder(b"/"), b".")
-    try:
-        pinned = pin(fd, name)
-    except FileNotFoundError:
+def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int | None) -> None:
+    """Give a folder the time of its last change (None: leave it), if it is still the same folder."""
+    if mtime is None:
         return
-    try:
-        info = os.fstat(pinned)
+    # Somebody else's folder, in which we may rename, has the time of that.
+    with contextlib.suppress(FileNotFoundError, PermissionError), pinned(folders, path) as fd:
+        info = os.fstat(fd)
         if info.st_ino == ino and stat.S_ISDIR(info.st_mode) and info.st_mtime_ns != mtime:
-            os.utime(way(pinned), ns=(info.st_atime_ns, mtime))
-    except PermissionError:
-        pass  # somebody else's folder, in which we may rename: it has the time of that
-    finally:
-        os.close(pinned)
+            os.utime(way(fd), ns=(info.st_atime_ns, mtime))
 
 
-class _Movable:
+@contextlib.contextmanager
+def _movable(folders: Folders, *places: tuple[bytes, Facts | None]) -> Iterator[None]:
     """Folders without the right to write cannot be renamed to another folder (their `..` changes): lend it for that long.
 
     A crash in between leaves the right lent; `settle` puts it back when the action is looked at again.
     """
-
-    def __init__(self, folders: Folders, *places: tuple[bytes, Facts | None]) -> None:
-        self._folders = folders
-        self._places = [(path, facts) for path, facts in places if facts is not None and self._needs(facts)]
-        self._pinned: list[tuple[int, int]] = []
-
-    @staticmethod
-    def _needs(facts: Facts) -> bool:
-        return facts.is_folder and not facts.mode & stat.S_IWUSR and facts.uid == os.geteuid() != 0
-
-    def __enter__(self) -> None:
-        for path, facts in self._places:
-            fd, name = self._folders.parent(path)
-            pinned = pin(fd, name)
-            self._pinned.append((pinned, stat.S_IMODE(facts.mode)))
-            os.chmod(way(pinned), stat.S_IMODE(facts.mode) | stat.S_IWUSR)
-
-    def __exit__(self, *_: object) -> None:
-        for pinned, mode in self._pinned:
-            os.chmod(way(pinned), mode)
-            os.close(pinned)
+    with contextlib.ExitStack() as stack:
+        for path, facts in places:
+            if (
+                facts is not None
+                and facts.is_folder
+                and not facts.mode & stat.S_IWUSR
+                and facts.uid == os.geteuid() != 0
+            ):
+                fd = stack.enter_context(pinned(folders, path))
+                os.chmod(way(fd), stat.S_IMODE(facts.mode) | stat.S_IWUSR)
+                stack.callback(os.chmod, way(fd), stat.S_IMODE(facts.mode))
+        yield
 
 
 def settle(folders: Folders, path: bytes, wanted: Facts | None) -> None:
@@ -257,16 +224,14 @@ def settle(folders: Folders, path: bytes, wanted: Facts | None) -> None:
     here = look(folders, path)
     if here is None or here.ino != wanted.ino or here.mode == wanted.mode or here.mode != wanted.mode | stat.S_IWUSR:
         return
-    fd, name = folders.parent(path)
-    pinned = pin(fd, name)
-    try:
-        os.chmod(way(pinned), stat.S_IMODE(wanted.mode))
-    finally:
-        os.close(pinned)
+    with pinned(folders, path) as fd:
+        os.chmod(way(fd), stat.S_IMODE(wanted.mode))
 
 
-def explain(error: OSError) -> str:
+def explain(error: Exception) -> str:
     """The error in a few words for a person."""
+    if not isinstance(error, OSError):
+        return str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
     return error.strerror or str(error)

@@ -1,23 +1,26 @@
-"""Pre-images of direct runs (port `Checkpoints`): what a command names is copied before it runs, so that it can be taken back."""
+"""Keep pre-images of direct runs (port `Checkpoints`): what a command names is copied before it runs, so that it can be taken back."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 
-from agent.execution.journal import post_image
-from agent.execution.journal.before import FILE, NAME, Before, Kept, facts_below, measure, values_below
+from agent.execution.journal import trees
+from agent.execution.journal.attributes import Facts, values_at
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.direct_changes import DirectChanges
+from agent.execution.journal.direct_changes import FILE, NAME, Before, DirectChanges, Kept
 from agent.execution.journal.file_states import record_how_files_stand
-from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome
+from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome, OpenEntry
+from agent.execution.journal.post_image import explain
 from agent.execution.journal.records import Entry, Run, read_file, write_file
-from agent.execution.journal.renamed_paths import is_within
-from agent.execution.journal.targets import Target, is_device, targets_of
-from agent.execution.overlay.folders import Folders
+from agent.execution.journal.targets import Target, targets_of
+from agent.execution.overlay.folders import Folders, joined
+from agent.execution.sandbox.mountinfo import is_within
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError
@@ -48,18 +51,19 @@ class PreImages:
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
         """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
         targets, unknown = targets_of(report, cwd)
-        kept: list[str] = []
+        kept: dict[str, None] = {}
         not_kept = [Conflict(path=each.path, reason=each.reason) for each in unknown]
         files = size = 0
         with Folders() as folders:
             for target in targets:
-                reason, more, bytes_more = self._judge(folders, target, targets, files, size)
-                if reason:
-                    not_kept.append(Conflict(path=os.fsdecode(target.path), reason=reason))
+                path = os.fsdecode(target.path)
+                found = self._measure(folders, target, targets, files, size)
+                if isinstance(found, str):
+                    not_kept.append(Conflict(path=path, reason=found))
                 else:
-                    kept.append(os.fsdecode(target.path))
-                    files, size = files + more, size + bytes_more
-        return UndoPlan(kept=tuple(dict.fromkeys(kept)), size=size, not_kept=tuple(not_kept))
+                    kept[path] = None
+                    files, size = files + found[0], size + found[1]
+        return UndoPlan(kept=tuple(kept), size=size, not_kept=tuple(not_kept))
 
     def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Taken:
         """Keep it. Raises IoError where that cannot be done; then nothing is left behind."""
@@ -74,58 +78,53 @@ class PreImages:
         entry: Entry | None = None
         alive = -1
         try:
-            with self._journal_folder.locked():
-                entry = self._journal_folder.new(run, kind="direct", phase="running")
-                alive = _stay_alive(self._journal_folder, entry)
-            with Folders() as folders:
-                before = self._copy(entry, folders, targets)
-            write_file(self._journal_folder.file(entry.undo_id, FILE), before.encode())
-            self._journal_folder.write(entry)
-            return Taken(self._journal_folder, entry, alive)
-        except (OSError, NoHome, Busy) as error:
+            with _told("what the command would change cannot be kept"):
+                with self._journal_folder.locked():
+                    entry = self._journal_folder.new(run, kind="direct", phase="running")
+                    alive = _stay_alive(self._journal_folder, entry)
+                with Folders() as folders:
+                    before = self._copy(entry, folders, targets)
+                write_file(self._journal_folder.file(entry.undo_id, FILE), before.encode())
+                self._journal_folder.write(entry)
+                return Taken(self._journal_folder, entry, alive)
+        except IoError:
             if entry is not None:
                 _forget(self._journal_folder, entry)
             if alive >= 0:
                 os.close(alive)
-            reason = (
-                post_image.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
-            )
-            raise IoError(f"what the command would change cannot be kept: {reason}") from error
+            raise
 
-    def _judge(
+    def _measure(
         self, folders: Folders, target: Target, targets: list[Target], files: int, size: int
-    ) -> tuple[str, int, int]:
-        """Why it cannot be kept ("" if it can), and how many files and bytes it takes."""
+    ) -> tuple[int, int] | str:
+        """How many files and bytes it takes, beside those that are kept already; in words, why it cannot be kept."""
         try:
             info = folders.lstat(target.path)
         except OSError as error:
-            return post_image.explain(error), 0, 0
+            return explain(error)
         if info is None:
-            return "", 0, 0
-        if is_device(info):
-            return "it is a device", 0, 0
-        if target.how == "place" and self._stays_on_device(folders, target, targets):
-            return "", 1, 0
+            return 0, 0
+        if stat.S_ISCHR(info.st_mode) or stat.S_ISBLK(info.st_mode):
+            return "it is a device"
+        if _stays_on_device(target, targets, info.st_dev):
+            return 1, 0
         if not os.access(target.path, os.R_OK, follow_symlinks=False) and not os.path.islink(target.path):
-            return "it cannot be read", 0, 0
-        found = measure(target.path, self._most_files - files, self._most_bytes - size)
-        if found is None:
-            return "there is more of it than is kept", 0, 0
-        return "", found[0], 0 if target.how == "values" else found[1]
-
-    def _stays_on_device(self, folders: Folders, target: Target, targets: list[Target]) -> bool:
-        """Tell whether it goes to a place on the same device, so that it stays the same inode and needs no copy."""
-        info = folders.lstat(target.path)
-        places = [each.path for each in targets if each.how == "content"]
-        if info is None or not places:
-            return False
-        return all(_device_for(place) == info.st_dev for place in places)
+            return "it cannot be read"
+        more = more_size = 0
+        try:
+            for _, found in trees.walk(*folders.parent(target.path)):
+                more += 1
+                more_size += found.st_blocks * 512 if stat.S_ISREG(found.st_mode) else 0
+                if files + more > self._most_files or size + more_size > self._most_bytes:
+                    return "there is more of it than is kept"
+        except OSError:
+            return "there is more of it than is kept"
+        return more, 0 if target.how == "values" else more_size
 
     def _copy(self, entry: Entry, folders: Folders, targets: list[Target]) -> Before:
         before = Before()
-        copier = Copier()
         homes: dict[bytes, bytes] = {}
-        try:
+        with Copier() as copier:
             for number, target in enumerate(sorted(targets, key=lambda each: each.path)):
                 path = _first_missing(target.path)
                 if any(each.slot and is_within(path, each.path) for each in before.kept):
@@ -134,28 +133,29 @@ class PreImages:
                 if folder not in homes:
                     homes[folder] = self._journal_folder.held_for(entry, folder)
                     before.note_folder(folders, folder)
-                kept = Kept(path, facts=facts_below(folders, path))
-                if kept.facts and target.how == "values":
-                    kept.values = values_below(folders, path, kept.facts)
-                elif kept.facts and not (target.how == "place" and self._stays_on_device(folders, target, targets)):
-                    kept.slot = homes[folder] + b"/%d" % number
-                    copier.copy(*folders.parent(path), *folders.parent(kept.slot))
-                    copier.losses.extend(_keep_names(folders, kept))
-                elif not kept.facts:
-                    kept.slot = homes[folder] + b"/%d" % number  # where what is made comes when it is taken back
-                else:
-                    kept.values = values_below(folders, path, {b"": kept.facts[b""]})
-                    kept.facts = {b"": kept.facts[b""]}
+                kept = _kept(folders, target, targets, path=path, slot=homes[folder] + b"/%d" % number, copier=copier)
                 before.kept.append(kept)
                 for inner, facts in kept.facts.items():
                     if facts.is_folder and kept.slot:
-                        before.note_folder(folders, path + b"/" + inner if inner else path)
-        finally:
-            copier.close()
+                        before.note_folder(folders, joined(path, inner))
         if copier.losses:
             entry.note = "not kept: " + "; ".join(copier.losses[:3])
         before.journals = list(dict.fromkeys(os.path.dirname(held) for held in homes.values()))
         return before
+
+
+def _kept(folders: Folders, target: Target, targets: list[Target], *, path: bytes, slot: bytes, copier: Copier) -> Kept:
+    info = folders.lstat(path)
+    if info is None:
+        return Kept(path, slot)  # where what is made comes when it is taken back
+    if _stays_on_device(target, targets, info.st_dev):
+        return Kept(path, b"", {b"": Facts.of(info)}, {b"": values_at(folders, path)})
+    facts = {inner: Facts.of(each) for inner, each in trees.walk(*folders.parent(path))}
+    if target.how == "values":
+        return Kept(path, b"", facts, {inner: values_at(folders, joined(path, inner)) for inner in facts})
+    copier.copy(*folders.parent(path), *folders.parent(slot))
+    copier.losses.extend(_keep_names(folders, path, slot, facts))
+    return Kept(path, slot, facts)
 
 
 class Taken:
@@ -169,13 +169,8 @@ class Taken:
     def finish(self) -> str:
         """The run has ended: keep what it changed; the id that takes it back, "" where it changed nothing. Raises IoError."""
         try:
-            with self._journal_folder.locked():
+            with _told("what the command changed cannot be compared"), self._journal_folder.locked():
                 return self._entry.undo_id if conclude(self._journal_folder, self._entry) else ""
-        except (OSError, ValueError, Busy) as error:
-            reason = (
-                post_image.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
-            )
-            raise IoError(f"what the command changed cannot be compared: {reason}") from error
         finally:
             os.close(self._alive)
 
@@ -183,6 +178,14 @@ class Taken:
         """Nothing ran."""
         _forget(self._journal_folder, self._entry)
         os.close(self._alive)
+
+
+@contextmanager
+def _told(failure: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, NoHome, Busy) as error:
+        raise IoError(f"{failure}: {explain(error) or 'the journals are in use'}") from error
 
 
 def conclude(journal_folder: JournalFolder, entry: Entry) -> bool:
@@ -196,40 +199,33 @@ def conclude(journal_folder: JournalFolder, entry: Entry) -> bool:
         _forget(journal_folder, entry)  # it ended before the command began
         return False
     with Folders() as folders:
-        direct_changes = DirectChanges(before, folders)
-        intent = direct_changes.intent()
-        if not intent.actions:
+        changes = DirectChanges(before, folders)
+        turning = OpenEntry(journal_folder, entry, changes.intent(), folders)
+        entry.changes = len(turning.intent.actions)
+        if not entry.changes:
             _forget(journal_folder, entry)
             return False
-        journal_folder.write_intent(entry.undo_id, intent, durable=False)
-        entry.changes = len(intent.actions)
-        entry.held_bytes = journal_folder.held_bytes(intent)
-        entry.state, entry.phase = "committed", ""
-        entry.note = "; ".join(each for each in (entry.note, *direct_changes.notes[:3]) if each)
-        record_how_files_stand(journal_folder, entry, intent, folders, done=True)
+        journal_folder.write_intent(entry.undo_id, turning.intent, durable=False)
+        turning.settle("committed", "; ".join(each for each in (entry.note, *changes.notes[:3]) if each))
+        record_how_files_stand(turning, done=True)
         journal_folder.write(entry)
     for name in (FILE, ALIVE):
         os.unlink(journal_folder.file(entry.undo_id, name))
     return True
 
 
-def interrupted(journal_folder: JournalFolder, entry: Entry) -> str | None:
-    """Bring a direct run to an end whose agent-shell is gone, in words; None while it is still there. The lock must be held."""
-    try:
-        fd = os.open(journal_folder.file(entry.undo_id, ALIVE), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        fd = -1
-    try:
-        if fd >= 0:
+def interrupted(journal_folder: JournalFolder, entry: Entry) -> str:
+    """Bring a direct run to an end whose agent-shell is gone, in words; "" while it is still there. The lock must be held."""
+    with ExitStack() as stack:
+        with suppress(FileNotFoundError):
+            fd = os.open(journal_folder.file(entry.undo_id, ALIVE), os.O_RDWR | os.O_CLOEXEC)
+            stack.callback(os.close, fd)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                return None
+                return ""
         entry.note = "; ".join(each for each in (entry.note, _INTERRUPTED) if each)
         changed = conclude(journal_folder, entry)
-    finally:
-        if fd >= 0:
-            os.close(fd)
     return _INTERRUPTED if changed else f"{_INTERRUPTED}, and nothing was changed"
 
 
@@ -242,28 +238,32 @@ def _stay_alive(journal_folder: JournalFolder, entry: Entry) -> int:
 
 
 def _forget(journal_folder: JournalFolder, entry: Entry) -> None:
-    try:
+    with suppress(OSError):  # the next sweep
         journal_folder.drop(entry)
-    except OSError:
-        pass  # the next sweep
 
 
-def _keep_names(folders: Folders, kept: Kept) -> list[str]:
+def _keep_names(folders: Folders, path: bytes, slot: bytes, facts: dict[bytes, Facts]) -> list[str]:
     """A file with other names is kept by one more; in words, what of that cannot be kept."""
-    top = kept.facts[b""]
-    if not top.is_folder:
-        if top.links > 1:
-            fd, name = folders.parent(kept.path)
-            slot_fd, slot = folders.parent(kept.slot)
-            try:
-                os.link(name, slot + NAME, src_dir_fd=fd, dst_dir_fd=slot_fd, follow_symlinks=False)
-            except OSError as error:
-                return [f"{os.fsdecode(kept.path)} as one file with its other names: {post_image.explain(error)}"]
-        return []
-    inside = Counter(facts.ino for facts in kept.facts.values() if not facts.is_folder)
-    if any(facts.links > inside[facts.ino] for facts in kept.facts.values() if not facts.is_folder):
-        return [f"files in {os.fsdecode(kept.path)} that have other names elsewhere become files of their own"]
+    shown = os.fsdecode(path)
+    files = [each for each in facts.values() if not each.is_folder]
+    if facts[b""].is_folder:
+        inside = Counter(each.ino for each in files)
+        if any(each.links > inside[each.ino] for each in files):
+            return [f"files in {shown} that have other names elsewhere become files of their own"]
+    elif facts[b""].links > 1:
+        fd, name = folders.parent(path)
+        slot_fd, slot_name = folders.parent(slot)
+        try:
+            os.link(name, slot_name + NAME, src_dir_fd=fd, dst_dir_fd=slot_fd, follow_symlinks=False)
+        except OSError as error:
+            return [f"{shown} as one file with its other names: {explain(error)}"]
     return []
+
+
+def _stays_on_device(target: Target, targets: list[Target], device: int) -> bool:
+    """Tell whether it only goes to a place on the same device, so that it stays the same inode and needs no copy."""
+    places = [each.path for each in targets if each.how == "content"]
+    return target.how == "place" and bool(places) and all(_device_for(place) == device for place in places)
 
 
 def _first_missing(path: bytes) -> bytes:

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from agent.execution.journal.attributes import Facts, Values, look
 from agent.execution.journal.file_states import decided_paths
-from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.intent import Action
+from agent.execution.journal.journal_folder import OpenEntry
+from agent.execution.overlay.facts import kind_of
 from agent.execution.overlay.folders import Folders
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
 
-_KINDS: tuple[tuple[int, FileKind], ...] = (
-    (stat.S_IFREG, "file"),
-    (stat.S_IFDIR, "dir"),
-    (stat.S_IFLNK, "link"),
-    (stat.S_IFIFO, "fifo"),
-    (stat.S_IFSOCK, "socket"),
-)
 
-
-def turned(intent: Intent, *, done: bool) -> tuple[Change, ...]:
+def turned(turning: OpenEntry, *, done: bool) -> tuple[Change, ...]:
     """One change for each path, by path. `done`: the run counts, so it would be taken back; else it would be done again.
 
     What comes back is what lies in the slot now: an earlier turn by force has put there what it found.
     """
-    stands = dict(decided_paths(intent, done=done))
-    with Folders() as folders:
-        changes = [
-            _change(action, *_facts(folders, action, stands.get(index, b""), back=done), back=done)
-            for index, action in enumerate(intent.actions)
-        ]
-    return tuple(sorted(_once(iter(changes)), key=lambda change: change.path))
+    stands = dict(decided_paths(turning.intent, done=done))
+    changes = (
+        _change(action, *_facts(turning.folders, action, stands.get(index, b""), back=done), back=done)
+        for index, action in enumerate(turning.intent.actions)
+    )
+    return tuple(sorted(_once(changes), key=lambda change: change.path))
 
 
 def _facts(folders: Folders, action: Action, path: bytes, *, back: bool) -> tuple[Facts | None, Facts | None]:
@@ -63,22 +56,21 @@ def _look(folders: Folders, path: bytes) -> Facts | None:
         return None
 
 
-def _once(changes: Iterator[Change]) -> Iterator[Change]:
+def _once(changes: Iterable[Change]) -> Iterable[Change]:
     """Of several actions at one path the one that says most: content outweighs mode and times."""
     best: dict[str, Change] = {}
     for change in changes:
         held = best.get(change.path)
         if held is None or (held.op == "meta" and change.op != "meta"):
             best[change.path] = change
-    return iter(best.values())
+    return best.values()
 
 
 def _change(action: Action, now: Facts | None, then: Facts | None, *, back: bool) -> Change:
-    path, source = (action.source, action.path) if back else (action.path, action.source)
+    here, source = os.fsdecode(action.path), os.fsdecode(action.source)
     if action.kind == "move":
-        kind = _kind(now or then)
-        return Change(path=os.fsdecode(path), op="rename", kind=kind, source=os.fsdecode(source))
-    here = os.fsdecode(action.path)
+        path, source = (source, here) if back else (here, source)
+        return Change(path=path, op="rename", kind=_kind(now or then), source=source)
     if action.kind == "link":
         return Change(path=here, op="delete" if back else "create", kind=_kind(now or then))
     op: ChangeOp = "meta" if action.kind == "meta" else "modify"
@@ -94,9 +86,7 @@ def _change(action: Action, now: Facts | None, then: Facts | None, *, back: bool
 
 
 def _valued(values: Values, facts: Facts | None) -> FileState:
-    return FileState(
-        kind=_kind(facts), mode=stat.S_IMODE(values.mode), uid=values.uid, gid=values.gid, mtime=values.mtime
-    )
+    return FileState(kind=_kind(facts), mode=values.mode, uid=values.uid, gid=values.gid, mtime=values.mtime)
 
 
 def _state(facts: Facts | None) -> FileState | None:
@@ -114,5 +104,4 @@ def _state(facts: Facts | None) -> FileState | None:
 
 
 def _kind(facts: Facts | None) -> FileKind:
-    mode = 0 if facts is None else facts.mode
-    return next((kind for bits, kind in _KINDS if stat.S_IFMT(mode) == bits), "device" if mode else "file")
+    return "file" if facts is None else kind_of(facts.mode)

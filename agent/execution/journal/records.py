@@ -3,6 +3,7 @@
 <base>/lock                       held while anything is committed or taken back
 <base>/journals/<id>/record.json  what it is, and its state
                      intent.json  every action; complete before the first one is done, and never changed but by force
+                     progress     how far a run through the actions has come
                      left.json    how files stood when the last commit or undo was over
                      held/        pre-images, on this mount; on others they lie in <home>/journals/<id>/held
 """
@@ -16,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from agent.execution.overlay.folders import closing
 from agent.protocol.rehearsals import UndoEntry, UndoState
 
 Phase = Literal["", "committing", "undoing", "redoing", "running"]
@@ -24,6 +26,8 @@ RECORD = b"record.json"
 INTENT = b"intent.json"
 LEFT = b"left.json"
 HELD = b"held"
+PROGRESS = b"progress"
+_WIDTH = 12
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # nothing that reads like something else
 _EPOCH = 1_577_836_800  # 2020
 
@@ -64,19 +68,7 @@ class Entry:
 
     def shown(self) -> UndoEntry:
         """As the protocol has it."""
-        return UndoEntry(
-            undo_id=self.undo_id,
-            time=self.time,
-            command=self.command,
-            cwd=self.cwd,
-            kind=self.kind,
-            state=self.state,
-            changes=self.changes,
-            held_bytes=self.held_bytes,
-            session=self.session,
-            command_id=self.command_id,
-            note=self.note,
-        )
+        return msgspec.convert(self, UndoEntry, from_attributes=True)
 
     def encode(self) -> bytes:
         return json.dumps({"version": 1, **asdict(self)}).encode("ascii")
@@ -88,10 +80,9 @@ class Entry:
         if not isinstance(found, dict) or found.pop("version", None) != 1:
             raise ValueError("not a record of this version")
         try:
-            entry = msgspec.convert(found, cls)
+            return msgspec.convert(found, cls)
         except msgspec.ValidationError as error:
             raise ValueError(str(error)) from None
-        return entry
 
 
 def unnamed(path: bytes) -> bytes:
@@ -106,21 +97,16 @@ def write_file(path: bytes, data: bytes, *, durable: bool = False, named: bool =
     """
     fresh = unnamed(path)
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
+    with open(fd, "wb", buffering=0) as file:
         rest = memoryview(data)
         while rest:
-            rest = rest[os.write(fd, rest) :]
+            rest = rest[file.write(rest) :]
         if durable:
             os.fsync(fd)
-    finally:
-        os.close(fd)
     os.replace(fresh, path)
     if durable and named:
-        folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with closing(os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
             os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def read_file(path: bytes) -> bytes:
@@ -133,13 +119,9 @@ def read_file(path: bytes) -> bytes:
 def next_id(seconds: float, last: str) -> str:
     """An id for now: seven letters that sort by time, always behind `last`."""
     number = max(int(seconds) - _EPOCH, 0) * 32
-    if last and is_id(last):
-        number = max(number, _number(last) + 1)
-    text = ""
-    for _ in range(7):
-        number, digit = divmod(number, 32)
-        text = _ALPHABET[digit] + text
-    return text
+    if is_id(last):
+        number = max(number, sum(_ALPHABET.index(letter) << 5 * place for place, letter in enumerate(last[::-1])) + 1)
+    return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(6, -1, -1))
 
 
 def is_id(name: str) -> bool:
@@ -147,8 +129,27 @@ def is_id(name: str) -> bool:
     return len(name) == 7 and all(letter in _ALPHABET for letter in name)
 
 
-def _number(name: str) -> int:
-    number = 0
-    for letter in name:
-        number = number * 32 + _ALPHABET.index(letter)
-    return number
+class Progress:
+    """How far a run through the actions of an entry has come, in the file at `path`, for whoever goes on with it after a crash.
+
+    Everything before the action `index` is done, everything behind it is not, and of itself it is not known. That holds in both
+    directions, and between two runs, too. It is not waited for to be on disk: a process that is killed leaves it as it was written.
+    Raises OSError where it cannot be made; then nothing was done yet.
+    """
+
+    def __init__(self, path: bytes, start: int) -> None:
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        found = os.pread(self._fd, _WIDTH, 0)
+        self.index = int(found) if found.strip().isdigit() else start
+        self.at(self.index)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+    def at(self, index: int) -> None:
+        """The action `index` has its turn."""
+        self.index = index
+        os.pwrite(self._fd, b"%*d" % (_WIDTH, index), 0)

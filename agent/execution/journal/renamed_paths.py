@@ -1,12 +1,19 @@
-"""Map paths through folder renames: where each is when all actions are done, or none. Names are freed and taken again."""
+"""Map paths through folder renames: where each is when all actions are done, or none, and which times its folders have then.
+
+Names are freed and taken again.
+"""
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from agent.execution.journal.intent import Action
+from agent.execution.journal.attributes import look
+from agent.execution.journal.intent import Action, FolderTimes
+from agent.execution.overlay.folders import Folders
+from agent.execution.sandbox.mountinfo import is_within
 
 
 def is_flat(actions: Sequence[Action]) -> bool:
@@ -48,26 +55,23 @@ class RenamedPaths:
 
     def undone_path(self, index: int, path: bytes) -> bytes | None:
         """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""
-        while True:
-            chain = self._chain(path)
-            goal = _latest(self._goals, chain, index)
-            other = max([_latest(table, chain, index) for table in (self._sources, self._swaps, self._links)])
-            if other > goal:
-                return None
-            if goal < 0:
-                return path
-            path, index = _carried(path, self._actions[goal].path, self._actions[goal].source), goal
+        path, made = self._origin(index, path, (self._sources, self._swaps, self._links))
+        return path if made is None else None
 
     def maker(self, index: int, path: bytes) -> Action | None:
         """The action before `index` that brought what is called `path` then; None for what was there before, under whatever name."""
+        return self._origin(index, path, (self._swaps, self._links))[1]
+
+    def _origin(self, index: int, path: bytes, tables: Sequence[_Table]) -> tuple[bytes, Action | None]:
+        """The name before the first action, or before the latest one in `tables` that has to do with it; and that one."""
         while True:
             chain = self._chain(path)
             goal = _latest(self._goals, chain, index)
-            made = max(_latest(self._swaps, chain, index), _latest(self._links, chain, index))
-            if made > goal:
-                return self._actions[made]
+            other = max(_latest(table, chain, index) for table in tables)
+            if other > goal:
+                return path, self._actions[other]
             if goal < 0:
-                return None
+                return path, None
             path, index = _carried(path, self._actions[goal].path, self._actions[goal].source), goal
 
     def done_path(self, index: int, path: bytes) -> bytes | None:
@@ -76,8 +80,7 @@ class RenamedPaths:
             end = len(self._actions)
             chain = self._chain(path)
             source = _earliest(self._sources, chain, index, end)
-            swap = _earliest(self._swaps, chain, index, end)
-            if swap < source:
+            if _earliest(self._swaps, chain, index, end) < source:
                 return None
             if source == end:
                 return path
@@ -93,50 +96,79 @@ class RenamedPaths:
     def _chain(self, path: bytes) -> _Chain:
         known = self._chains.get(path)
         if known is None:
-            folder = path[: path.rfind(b"/")] or b"/"
+            folder = os.path.dirname(path)
             if folder not in self._chains:
                 self._chains[folder] = tuple(upward(folder))
-            known = (path, *self._chains[folder]) if len(path) > 1 else (path,)
-            self._chains[path] = known
+            known = self._chains[path] = (path, *self._chains[folder]) if len(path) > 1 else (path,)
         return known
-
-
-def is_within(path: bytes, folder: bytes) -> bool:
-    """Tell whether `path` is `folder` or lies below it."""
-    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 
 def upward(path: bytes) -> Iterator[bytes]:
     """`path` and every folder that it is in."""
     yield path
     while len(path) > 1:
-        path = path[: path.rfind(b"/")] or b"/"
+        path = os.path.dirname(path)
         yield path
 
 
 def _latest(table: _Table, chain: _Chain, before: int) -> int:
     """The last index before `before` in the rows of a path and all above it; -1 for none."""
-    found = -1
-    if table:
-        for each in chain:
-            row = table.get(each)
-            if row:
-                at = bisect_left(row, before)
-                found = max(found, row[at - 1] if at else -1)
-    return found
+    rows = [row for each in chain if (row := table.get(each))] if table else ()
+    return max((row[at - 1] for row in rows if (at := bisect_left(row, before))), default=-1)
 
 
 def _earliest(table: _Table, chain: _Chain, after: int, none: int) -> int:
     """The first index after `after` in the rows of a path and all above it; `none` for none."""
-    found = none
-    if table:
-        for each in chain:
-            row = table.get(each)
-            if row:
-                at = bisect_right(row, after)
-                found = min(found, row[at] if at < len(row) else none)
-    return found
+    rows = [row for each in chain if (row := table.get(each))] if table else ()
+    return min((row[at] for row in rows if (at := bisect_right(row, after)) < len(row)), default=none)
 
 
 def _carried(path: bytes, origin: bytes, goal: bytes) -> bytes:
     return goal + path[len(origin) :] if is_within(path, origin) else path
+
+
+def folder_times(
+    actions: Sequence[Action], where: RenamedPaths, folders: Folders, held: Sequence[bytes], ends: Mapping[bytes, int]
+) -> list[FolderTimes]:
+    """The times of folders in which names come and go: what they were, and what they are to be when all is done.
+
+    Each folder once, by inode; its name in the end tells which time it is to have then (`ends`). Folders in `held` do not count.
+    """
+    found: dict[int, FolderTimes] = {}
+    named = [(index, path) for index, action in enumerate(actions) for path in _touched(action) if path not in held]
+    named.extend((len(actions), path) for path in ends)
+    taken = {path for action in actions for path in (action.path, action.source)}
+    settled: set[bytes] = set()  # folders that have their name from the first action to the last
+    for index, path in named:
+        if path in settled:
+            continue
+        each = _times(where, folders, index, path, ends)
+        if each is not None:
+            found.setdefault(each.ino, each)
+        if taken.isdisjoint(upward(path)):
+            settled.add(path)
+    return list(found.values())
+
+
+def _times(
+    where: RenamedPaths, folders: Folders, index: int, path: bytes, ends: Mapping[bytes, int]
+) -> FolderTimes | None:
+    last = where.done_path(index, path) or b""
+    made = where.maker(index, path)
+    if made is not None:
+        if made.after is not None and made.path == path:
+            return FolderTimes(made.after.ino, path, last, None, ends.get(last))
+        return None
+    first = where.undone_path(index, path)
+    info = None if first is None else look(folders, first)
+    if first is None or info is None or not info.is_folder:
+        return None
+    return FolderTimes(info.ino, first, last or first, info.mtime, ends.get(last))
+
+
+def _touched(action: Action) -> list[bytes]:
+    """The folders in which it makes or takes a name."""
+    if action.kind in ("meta", "write"):
+        return []
+    paths = [action.path, action.source] if action.kind == "move" else [action.path]
+    return [os.path.dirname(path) for path in paths]

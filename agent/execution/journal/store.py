@@ -1,23 +1,25 @@
-"""All journals of one state folder (port `UndoStore`): listed, taken back, kept within a size and an age."""
+"""Keep all journals of one state folder (port `UndoStore`): listed, taken back, brought to an end, kept within a size and an age."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
-from agent.execution.journal import commit as committing
-from agent.execution.journal import post_image, preview, resume, undo
-from agent.execution.journal.commit import Watch, unwatched
+from agent.execution.journal import preimage, preview, undo
+from agent.execution.journal.commit import commit, finish, roll_back
 from agent.execution.journal.intent import Intent
-from agent.execution.journal.journal_folder import Busy, JournalFolder
+from agent.execution.journal.journal_folder import Busy, JournalFolder, OpenEntry, Watch, unwatched
+from agent.execution.journal.post_image import Misplaced, explain
 from agent.execution.journal.records import Entry, Run
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
 from agent.protocol.rehearsals import Change, Committed, Conflict, UndoEntry, Undone
 
 _BUSY = "another agent-shell is committing or undoing; nothing was changed"
+_ROLLED_BACK = "it was interrupted while it was committed, and taken back: nothing of it remains"
 _DAY = 86400.0
 
 
@@ -44,59 +46,56 @@ class Journals:
         Raises RehearsalConflict (nothing was changed) and CommitFailed.
         """
         with self._held(CommitFailed):
-            committed = committing.commit(self.journal_folder, layers, steps, run, watch=self._watch)
+            committed = commit(self.journal_folder, layers, steps, run, watch=self._watch)
             self._prune()
         return committed
 
     def entries(self) -> tuple[UndoEntry, ...]:
         """What can be taken back, newest first. While another process is at work, its entry is "pending"."""
-        with contextlib.suppress(CoreError), self._held(UndoFailed, patience=0.0):
+        with suppress(CoreError), self._held(UndoFailed, patience=0.0):
             self._prune()
-        found = []
-        for undo_id in reversed(self.journal_folder.ids()):
-            entry = self.journal_folder.read(undo_id)
-            if entry is not None:
-                self._check(entry)
-                found.append(entry.shown())
-        return tuple(found)
+        found = list(self._all())
+        for entry in found:
+            self._check(entry)
+        return tuple(entry.shown() for entry in reversed(found))
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
         """What undoing it would do to each path. Raises NotFound and UndoFailed."""
-        with self._held(UndoFailed):
-            entry, intent = self._find(undo_id)
-            return preview.turned(intent, done=entry.state == "committed")
+        with self._held(UndoFailed), self._open(undo_id) as turning:
+            return preview.turned(turning, done=turning.entry.state == "committed")
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
-        with self._held(UndoFailed):
-            return undo.conflicts(self.journal_folder, *self._find(undo_id))
+        with self._held(UndoFailed), self._open(undo_id) as turning:
+            return undo.conflicts(turning)
 
     def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
         """Take it back, or do it again if it was taken back. Raises UndoConflict, UndoFailed and NotFound."""
-        with self._held(UndoFailed) as resumed:
-            entry, intent = self._find(undo_id)
+        with self._held(UndoFailed) as resumed, self._open(undo_id) as turning:
+            entry = turning.entry
             if undo_id in resumed:  # that was what was asked for: to turn it round now would take that back
                 return Undone(undo_id=undo_id, restored=entry.changes, state=entry.state, notes=(resumed[undo_id],))
             try:
-                return undo.turn(self.journal_folder, entry, intent, skip=skip, force=force, watch=self._watch)
+                return undo.turn(turning, skip=skip, force=force)
             except OSError as error:
-                raise UndoFailed(f"it could not be done: {post_image.explain(error)}") from error
+                raise UndoFailed(f"it could not be done: {explain(error)}") from error
 
-    @contextlib.contextmanager
+    @contextmanager
     def _held(
         self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0
     ) -> Iterator[dict[str, str]]:
         try:
             with self.journal_folder.locked(patience=patience):
-                resumed = resume.resume_all(self.journal_folder, watch=self._watch)
+                resumed = self._resume_all()
                 self.resumed.extend(f"{undo_id}: {words}" for undo_id, words in resumed.items())
                 yield resumed
         except Busy:
             raise failure(_BUSY, hint="try again in a moment") from None
         except OSError as error:
-            raise failure(f"the undo journals cannot be used: {post_image.explain(error)}") from error
+            raise failure(f"the undo journals cannot be used: {explain(error)}") from error
 
-    def _find(self, undo_id: str) -> tuple[Entry, Intent]:
+    @contextmanager
+    def _open(self, undo_id: str) -> Iterator[OpenEntry]:
         entry = self.journal_folder.read(undo_id) if undo_id in self.journal_folder.ids() else None
         if entry is None:
             raise NotFound("run that can be taken back", undo_id, hint="`agent-shell undo --list` shows them")
@@ -105,7 +104,15 @@ class Journals:
             raise UndoFailed(f"{undo_id} cannot be taken back: {entry.note}")
         if entry.state == "pending" or intent is None:
             raise InvalidState(expected="a finished entry", found=f"one that is {entry.state}", hint=entry.note)
-        return entry, intent
+        with Folders() as folders:
+            yield OpenEntry(self.journal_folder, entry, intent, folders, self._watch)
+
+    def _all(self) -> Iterator[Entry]:
+        """Oldest first."""
+        for undo_id in self.journal_folder.ids():
+            entry = self.journal_folder.read(undo_id)
+            if entry is not None:
+                yield entry
 
     def _check(self, entry: Entry) -> Intent | None:
         """What the entry did; it becomes "broken" where what it needs is not there."""
@@ -113,28 +120,65 @@ class Journals:
             return None
         try:
             intent = self.journal_folder.intent(entry.undo_id)
+            reason = "its journal is gone" if intent is None else undo.journal_gone(intent)
         except (OSError, ValueError) as error:
-            entry.state, entry.note = "broken", f"its journal cannot be read: {error}"
-            return None
-        reason = "its journal is gone" if intent is None else undo.journal_gone(intent)
+            intent, reason = None, f"its journal cannot be read: {error}"
         if reason:
             entry.state, entry.note = "broken", reason
         return intent
 
     def _prune(self) -> None:
         """Remove the oldest entries beyond the limits. What cannot be removed stays listed."""
-        entries = [entry for entry in map(self.journal_folder.read, self.journal_folder.ids()) if entry is not None]
+        entries = list(self._all())
         total = sum(entry.held_bytes for entry in entries)
-        now = time.time()
+        oldest = time.time() - self._keep_days * _DAY
         for entry in entries[:-1]:
-            if entry.state == "pending":
-                continue
-            if total > self._keep_bytes or now - _seconds(entry.time) > self._keep_days * _DAY:
-                try:
+            if entry.state != "pending" and (total > self._keep_bytes or _seconds(entry.time) < oldest):
+                with suppress(OSError):
                     self.journal_folder.drop(entry)
-                except OSError:
-                    continue
-                total -= entry.held_bytes
+                    total -= entry.held_bytes
+
+    # What a crash interrupted
+
+    def _resume_all(self) -> dict[str, str]:
+        """Bring every pending entry to an end; what was done, in words, by id. What cannot be finished stays pending."""
+        said = {}
+        self.journal_folder.sweep()
+        for undo_id in self.journal_folder.ids():
+            entry = self.journal_folder.read(undo_id)
+            if entry is None:
+                entry = Entry(undo_id, "", "", "")  # it never got as far as a record
+            if entry.state == "pending":
+                words = self._resume(entry)
+                if words:
+                    said[undo_id] = words
+        return said
+
+    def _resume(self, entry: Entry) -> str:
+        """A commit that was not finished is taken back, an undo that had begun is finished."""
+        try:
+            if entry.phase == "running":
+                return preimage.interrupted(self.journal_folder, entry)
+            intent = self.journal_folder.intent(entry.undo_id)
+            if intent is None:
+                self.journal_folder.drop(entry)
+                return "it was interrupted before anything was changed, and forgotten"
+            gone = undo.journal_gone(intent)
+            if gone:
+                return gone
+            with Folders() as folders:
+                turning = OpenEntry(self.journal_folder, entry, intent, folders, self._watch)
+                if entry.phase in ("undoing", "redoing"):
+                    undo.go_on(turning)
+                else:
+                    roll_back(turning)
+                    turning.settle("undone", _ROLLED_BACK)
+                    finish(turning, done=False)
+        except (OSError, ValueError, Misplaced) as error:
+            entry.note = f"it was interrupted, and cannot be finished yet: {explain(error)}"
+            with suppress(OSError):
+                self.journal_folder.write(entry)
+        return entry.note
 
 
 def _seconds(text: str) -> float:

@@ -1,15 +1,19 @@
-"""The few calls that Python's `os` does not have: renames that exchange or never replace, and one sync for a file system."""
+"""Make the few calls that Python's `os` does not have: renames that exchange or never replace, and one sync for a file system."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import functools
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 from agent.execution import kernel
+from agent.execution.overlay.folders import closing
 
 _SWAP = 2  # macOS: RENAME_SWAP and RENAME_EXCL of renameatx_np
 _EXCL = 4
@@ -33,8 +37,7 @@ def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, *, lin
     if call is None:
         kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
         return
-    result = call(source_fd, ctypes.c_char_p(source), target_fd, ctypes.c_char_p(target), ctypes.c_uint(mac))
-    if result == -1:
+    if call(source_fd, ctypes.c_char_p(source), target_fd, ctypes.c_char_p(target), ctypes.c_uint(mac)) == -1:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), source, None, target)
 
@@ -68,16 +71,38 @@ def exchange(one_fd: int, one: bytes, other_fd: int, other: bytes) -> bool:
 
 def sync_file_system(folder_fd: int) -> None:
     """Wait until everything on the file system of `folder_fd` is on disk; whatever is dirty in the whole system without syncfs."""
-    if sys.platform == "linux":
-        fd = os.open(
-            f"/proc/self/fd/{folder_fd}", os.O_RDONLY | os.O_CLOEXEC
-        )  # a descriptor of a path alone will not do
-        try:
-            kernel.syncfs(fd)
-        finally:
-            os.close(fd)
-    else:
+    if sys.platform != "linux":
         os.sync()
+        return
+    # A descriptor of a path alone will not do.
+    with closing(os.open(f"/proc/self/fd/{folder_fd}", os.O_RDONLY | os.O_CLOEXEC)) as fd:
+        kernel.syncfs(fd)
+
+
+@contextlib.contextmanager
+def syncing_ahead(folder_fd: int) -> Iterator[None]:
+    """While the body runs, the file system of `folder_fd` is synced once by another thread, which holds no lock of Python meanwhile.
+
+    So the images of a large commit go to disk while they are put in place. It promises nothing: what counts is the sync that comes at
+    the end, which has less to do then, and tells of failures.
+    """
+    own = os.dup(folder_fd)
+    thread = threading.Thread(target=_sync, args=(own,), name="sync-ahead", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads to be had
+        os.close(own)
+        yield
+        return
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _sync(folder_fd: int) -> None:
+    with closing(folder_fd), contextlib.suppress(OSError):  # the last sync says it
+        sync_file_system(folder_fd)
 
 
 def clone(source_fd: int, target_fd: int) -> bool:
@@ -97,20 +122,5 @@ def clone(source_fd: int, target_fd: int) -> bool:
 
 def punch_hole(fd: int, start: int, length: int) -> bool:
     """Give the blocks of a stretch back, so that it reads as zeros; False where that cannot be done."""
-    libc = _libc()
-    if sys.platform != "linux" or not hasattr(libc, "fallocate"):
-        return False
-    return bool(libc.fallocate(fd, _PUNCH_HOLE, ctypes.c_int64(start), ctypes.c_int64(length)) == 0)
-
-
-def mount_of(folder_fd: int) -> tuple[int, int]:
-    """What must be equal for a rename between two folders to be possible: device and mount (-1 where it cannot be known)."""
-    device = os.fstat(folder_fd).st_dev
-    try:
-        with open(f"/proc/self/fdinfo/{folder_fd}", "rb") as info:
-            for line in info:
-                if line.startswith(b"mnt_id:"):
-                    return device, int(line.split()[1])
-    except OSError:
-        pass
-    return device, -1
+    call = getattr(_libc(), "fallocate", None) if sys.platform == "linux" else None
+    return call is not None and call(fd, _PUNCH_HOLE, ctypes.c_int64(start), ctypes.c_int64(length)) == 0

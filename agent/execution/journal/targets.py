@@ -4,41 +4,26 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal
 
 from agent.execution.journal.byproducts import beside, unnamed
 from agent.protocol.decisions import Effect, Finding, ProgramRun, RiskReport
 
 How = Literal["content", "values", "place"]
-_THROUGH_LINKS = frozenset(
-    ("create", "write", "append", "modify", "truncate", "chmod", "chown", "permission-wide", "setuid")
-)
 _VALUES = frozenset(("chmod", "chown", "permission-wide", "setuid"))
-_CONTENT = frozenset(
-    (
-        "create",
-        "write",
-        "append",
-        "modify",
-        "truncate",
-        "shred",
-        "delete",
-        "delete-empty",
-        "link",
-        "discard-one",
-        "copy-to",
-    )
-)
+_THROUGH_LINKS = _VALUES | {"create", "write", "append", "modify", "truncate"}
+_CONTENT = _THROUGH_LINKS - _VALUES | {"shred", "delete", "delete-empty", "link", "discard-one", "copy-to"}
 _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "deception", "elevate", "vcs-safe"))
 _MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
 _NOT_KNOWN = "what it changes is only known when it runs"
+_REPLACED = "what it replaces there is only known when it runs"
 _SEARCHERS = frozenset(("find", "gfind", "bfs"))
 _MOST_NAMES = 5000
-_SPECIAL = ("/proc", "/sys", "/dev")
+_SPECIAL = (b"/proc/", b"/sys/", b"/dev/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +120,7 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
         path = _located(raw)
         if path is None:
             yield Unknown(text, "there is no folder for it")
-        elif os.fsdecode(path).startswith(tuple(each + "/" for each in _SPECIAL)):
+        elif path.startswith(_SPECIAL):
             yield Unknown(text, "it belongs to the kernel or is a device")
         else:
             yield Target(path, how)
@@ -166,40 +151,26 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
     """What `cp a b folder` would replace in the folder: the same names."""
     shown = os.fsdecode(folder)
     if program is None or not program.whole or os.path.basename(program.words[0]) not in _COPIERS:
-        yield Unknown(shown, "what it replaces there is only known when it runs")
+        yield Unknown(shown, _REPLACED)
         return
     operands = [os.fsencode(os.path.join(base, word)) for word in program.words[1:] if not word.startswith("-")]
     goal = os.path.realpath(folder)
-    for operand in operands:
-        for source in _expanded(operand):
-            name = os.path.basename(source.rstrip(b"/"))
-            if os.path.realpath(source) != goal and name not in (b"", b".", b".."):
-                yield Target(os.path.join(goal, name), "content")
-            elif name in (b".", b".."):
-                yield Unknown(shown, "what it replaces there is only known when it runs")
+    for source in chain.from_iterable(map(_expanded, operands)):
+        name = os.path.basename(source.rstrip(b"/"))
+        if name in (b".", b".."):
+            yield Unknown(shown, _REPLACED)
+        elif name and os.path.realpath(source) != goal:
+            yield Target(os.path.join(goal, name), "content")
 
 
 def _expanded(path: bytes) -> list[bytes]:
     """The names that a pattern stands for now; the text itself where it stands for none (or is a name)."""
     if not glob.has_magic(path) or os.path.lexists(path):
         return [path]
-    found = []
-    for each in glob.iglob(path):
-        found.append(each)
-        if len(found) >= _MOST_NAMES:
-            break
-    return found or [path]
+    return list(islice(glob.iglob(path), _MOST_NAMES)) or [path]
 
 
 def _located(path: bytes) -> bytes | None:
     """The path with the links on its way followed (not the last part); what is missing of the way is kept as it stands."""
-    path = os.path.normpath(path)
-    if path == b"/":
-        return None
-    folder, name = os.path.split(path)
-    return os.path.join(os.path.realpath(folder), name)
-
-
-def is_device(info: os.stat_result) -> bool:
-    """Tell whether it is a disk, a terminal or the like."""
-    return stat.S_ISCHR(info.st_mode) or stat.S_ISBLK(info.st_mode)
+    folder, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(folder), name) if name else None

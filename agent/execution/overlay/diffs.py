@@ -7,7 +7,7 @@ where there are equally many, and else shown as replaced. Lines keep their text;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 CONTEXT = 3
 MOST_LINES = 400  # of one diff
@@ -19,8 +19,7 @@ _LONGEST_WORD = 200
 _NO_NEWLINE = "\\ No newline at end of file"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Lines old[a:b] become new[c:d]."""
 
     a: int
@@ -42,15 +41,10 @@ def as_text(data: bytes) -> str | None:
 def unified(before: str, after: str, *, most_lines: int = MOST_LINES) -> str:
     """The hunks of a unified diff without file names, "" where the texts are equal. Longer ones are cut, and say so."""
     old, new = _lines(before), _lines(after)
-    out: list[str] = []
-    left_out = 0
-    for line in _hunks(old, new, changed_runs(old, new)):
-        if len(out) < most_lines:
-            out.append(line if len(line) <= LONGEST_LINE else f"{_cut(line)}…")
-        else:
-            left_out += 1
-    if left_out:
-        out.append(f"… {left_out:,} more lines of this diff")
+    lines = list(_hunks(old, new, changed_runs(old, new)))
+    out = [line if len(line) <= LONGEST_LINE else f"{_cut(line)}…" for line in lines[:most_lines]]
+    if len(lines) > most_lines:
+        out.append(f"… {len(lines) - most_lines:,} more lines of this diff")
     return "".join(f"{line}\n" for line in out)
 
 
@@ -62,9 +56,8 @@ def _cut(line: str) -> str:
 
 def _lines(text: str) -> list[str]:
     """Lines with their ends, split at newlines only: other separators are part of a line."""
-    parts = text.split("\n")
-    lines = [f"{part}\n" for part in parts[:-1]]
-    return [*lines, parts[-1]] if parts[-1] else lines
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
@@ -79,14 +72,12 @@ def changed_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
     one, other = old[start : len(old) - tail], new[start : len(new) - tail]
     if not one and not other:
         return []
-    found = _shortest_edit(one, other)
-    if found is None:
-        found = _line_by_line(one, other)
-    return [Run(run.a + start, run.b + start, run.c + start, run.d + start) for run in found]
+    found = _shortest_edit(one, other) or _line_by_line(one, other)
+    return [Run(*(line + start for line in run)) for run in found]
 
 
-def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[Run] | None:
-    """Myers' search for the fewest removed and added lines; None where it would take too long."""
+def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+    """Myers' search for the fewest removed and added lines of texts that differ; nothing where it would take too long."""
     trail: list[dict[int, int]] = []
     furthest = {1: 0}
     work = 0
@@ -94,7 +85,7 @@ def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[Run] | None:
         trail.append(dict(furthest))
         work += len(furthest)
         for diagonal in range(-distance, distance + 1, 2):
-            down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+            down = _goes_down(furthest, distance, diagonal)
             x = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
             y = x - diagonal
             begun = x
@@ -106,8 +97,13 @@ def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[Run] | None:
             if x >= len(old) and y >= len(new):
                 return _walk_back(trail, len(old), len(new))
         if work > _MOST_WORK:
-            return None
-    return None
+            break
+    return []
+
+
+def _goes_down(furthest: dict[int, int], distance: int, diagonal: int) -> bool:
+    """Tell whether the furthest way to a diagonal adds a line, and does not remove one."""
+    return diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
 
 
 def _line_by_line(old: Sequence[str], new: Sequence[str]) -> list[Run]:
@@ -130,20 +126,17 @@ def _walk_back(trail: list[dict[int, int]], x: int, y: int) -> list[Run]:
     for distance in range(len(trail) - 1, 0, -1):
         furthest = trail[distance]
         diagonal = x - y
-        down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+        down = _goes_down(furthest, distance, diagonal)
         before = diagonal + 1 if down else diagonal - 1
         old_x = furthest[before]
         old_y = old_x - before
         run = Run(old_x, old_x, old_y, old_y + 1) if down else Run(old_x, old_x + 1, old_y, old_y)
         if runs and (runs[-1].a, runs[-1].c) == (run.b, run.d):
-            run = _joined(run, runs.pop())
+            following = runs.pop()
+            run = Run(run.a, following.b, run.c, following.d)
         runs.append(run)
         x, y = old_x, old_y
     return runs[::-1]
-
-
-def _joined(first: Run, second: Run) -> Run:
-    return Run(first.a, second.b, first.c, second.d)
 
 
 def _hunks(old: Sequence[str], new: Sequence[str], runs: list[Run]) -> Iterator[str]:
@@ -151,27 +144,25 @@ def _hunks(old: Sequence[str], new: Sequence[str], runs: list[Run]) -> Iterator[
         first, last = group[0], group[-1]
         head = min(CONTEXT, first.a)
         tail = min(CONTEXT, len(old) - last.b)
-        a, b, c, d = first.a - head, last.b + tail, first.c - head, last.d + tail
-        yield f"@@ -{_span(a, b)} +{_span(c, d)} @@"
-        at = a
+        at, end = first.a - head, last.b + tail
+        yield f"@@ -{_span(at, end)} +{_span(first.c - head, last.d + tail)} @@"
         for run in group:
             yield from _marked(" ", old[at : run.a])
             yield from _marked("-", old[run.a : run.b])
             yield from _marked("+", new[run.c : run.d])
             at = run.b
-        yield from _marked(" ", old[at:b])
+        yield from _marked(" ", old[at:end])
 
 
-def _near(runs: list[Run]) -> Iterator[list[Run]]:
+def _near(runs: list[Run]) -> list[list[Run]]:
     """Runs whose context would touch, together."""
-    group: list[Run] = []
+    groups: list[list[Run]] = []
     for run in runs:
-        if group and run.a - group[-1].b > 2 * CONTEXT:
-            yield group
-            group = []
-        group.append(run)
-    if group:
-        yield group
+        if groups and run.a - groups[-1][-1].b <= 2 * CONTEXT:
+            groups[-1].append(run)
+        else:
+            groups.append([run])
+    return groups
 
 
 def _span(start: int, end: int) -> str:
@@ -181,8 +172,6 @@ def _span(start: int, end: int) -> str:
 
 def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        if line.endswith("\n"):
-            yield mark + line[:-1]
-        else:
-            yield mark + line
+        yield mark + line.removesuffix("\n")
+        if not line.endswith("\n"):
             yield _NO_NEWLINE

@@ -104,7 +104,7 @@ class Folders:
     def parent(self, path: bytes) -> tuple[int, bytes]:
         """A descriptor of the folder `path` is in, and its name there. Raises OSError (NotADirectoryError for a link on the way)."""
         folder, _, name = path.rpartition(b"/")
-        return self.folder(folder or b"/"), name
+        return self.folder(folder or b"/"), name or b"."
 
     def folder(self, path: bytes) -> int:
         """A descriptor of the folder `path`, good for `dir_fd`."""

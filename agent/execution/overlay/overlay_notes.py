@@ -21,7 +21,7 @@ Handle = tuple[int, bytes]  # the type and bytes of a file handle as the kernel 
 _ORIGIN_MAGIC = 0xFB
 _ORIGIN_HEAD = 21  # version, magic, length, flags, type, uuid
 _HANDLE_BYTES = 128
-NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
+_NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,18 @@ def attributes(folder: int, name: bytes) -> dict[bytes, bytes]:
 
 def attributes_at(place: bytes | str | int, *, follow: bool = False) -> dict[bytes, bytes]:
     """The same by path or descriptor. Raises OSError."""
-    found = {}
     try:
         names = os.listxattr(place, follow_symlinks=follow)
     except OSError as error:
-        if error.errno in NO_ATTRIBUTES:
+        if error.errno in _NO_ATTRIBUTES:
             return {}
         raise
+    found = {}
     for each in names:
         try:
             found[os.fsencode(each)] = os.getxattr(place, each, follow_symlinks=follow)
         except OSError as error:
-            if error.errno not in NO_ATTRIBUTES:
+            if error.errno not in _NO_ATTRIBUTES:
                 raise
     return found
 

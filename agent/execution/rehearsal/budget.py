@@ -30,16 +30,10 @@ class Budget:
 
 def in_words(size: int) -> str:
     """A number of bytes for people."""
-    amount = float(size)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if amount < 1024 or unit == "GiB":
-            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}".replace(".0 ", " ")
-        amount /= 1024
-    raise AssertionError
-
-
-def _as_it_is(text: str) -> str:
-    return text
+    amount, units = float(size), ["bytes", "KiB", "MiB", "GiB"]
+    while amount >= 1024 and len(units) > 1:
+        amount, units = amount / 1024, units[1:]
+    return f"{amount:,.0f} bytes" if len(units) == 4 else f"{amount:,.1f} {units[0]}".replace(".0 ", " ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +45,6 @@ class RehearsalSettings:
 
     state_dir: str
     budget: Budget = field(default_factory=Budget)
-    redact: Callable[[str], str] = _as_it_is
+    redact: Callable[[str], str] = str
     keep_bytes: int = 2 << 30
     keep_days: float = 30

@@ -12,19 +12,13 @@ _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of mountinfo. `point` is where it is, `root` which folder of its file system is shown there.
-
-    `options` belong to the mount, `super_options` to the file system. Paths are bytes.
-    """
+    """One line of mountinfo. `options` belong to the mount, `super_options` to the file system."""
 
     number: int
     parent: int
-    device: str
-    root: bytes
     point: bytes
     options: frozenset[str]
     kind: str
-    source: bytes
     super_options: frozenset[str]
 
     @property
@@ -50,12 +44,9 @@ def parse(table: bytes) -> list[Mount]:
             Mount(
                 number=int(fields[0]),
                 parent=int(fields[1]),
-                device=fields[2].decode("ascii"),
-                root=_plain(fields[3]),
                 point=_plain(fields[4]),
                 options=frozenset(os.fsdecode(fields[5]).split(",")),
                 kind=os.fsdecode(tail[0]),
-                source=_plain(tail[1]),
                 super_options=frozenset(os.fsdecode(tail[2]).split(",")),
             )
         )

@@ -1,12 +1,12 @@
-"""Mounting one overlay, with as much faithfulness as this kernel gives. Standard library only; paths are bytes."""
+"""Mount overlays, with as much faithfulness as this kernel gives. Standard library only; paths are bytes."""
 
 from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 
 from agent.execution import kernel
+from agent.execution.sandbox.reports import Report
 
 # From the most faithful and quickest down. `index` keeps hard links together, `redirect_dir` lets folders be renamed, `volatile`
 # spares a disk flush per copied file: nothing in a scratch is worth keeping over a crash of the system.
@@ -20,50 +20,62 @@ _FOR_USER = (b"userxattr,volatile", b"userxattr")
 _WORTH_ANOTHER_TRY = (errno.EINVAL, errno.EOPNOTSUPP, errno.ESTALE)
 
 
-@dataclass(frozen=True, slots=True)
-class Mounted:
-    """An overlay that is there. `place` holds its folders `upper` and `work`; `start` is how `upper` looked just before.
+class Overlays:
+    """Mounts overlays, and reports each. `uppers`: a descriptor of each upper folder. `userxattr`: as an ordinary user has them."""
 
-    `indexed`: hard links stay together.
-    """
+    def __init__(self, report: Report, uppers: list[int], *, userxattr: bool) -> None:
+        self._report = report
+        self._uppers = uppers
+        self._userxattr = userxattr
 
-    place: bytes
-    indexed: bool
-    start: os.stat_result
+    def mount(
+        self, root: bytes, target: bytes, folder: bytes, flags: int, *, lower: bytes = b"", via: bytes = b""
+    ) -> OSError | None:
+        """Mount `root` as an overlay on `target`, with upper and work folders in `folder` (which is made).
+
+        `lower`, `via`: other ways to `root` and `folder`. Answers the error, and says it, where this kernel or file system refuses.
+        """
+        lower, via = lower or root, via or folder
+        try:
+            number, start = self._mount(lower, target, via, flags)
+        except OSError as error:
+            self._report.say("unmounted", root=os.fsdecode(root), errno=error.errno)
+            return error
+        place = via + number
+        self._uppers.append(os.open(place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        indexed = os.path.isdir(place + b"/work/index")  # then hard links stay together
+        self._report.overlaid(root, folder + number, start, indexed=indexed, userxattr=self._userxattr)
+        return None
+
+    def _mount(self, lower: bytes, target: bytes, folder: bytes, flags: int) -> tuple[bytes, os.stat_result]:
+        """Where in `folder` its folders `upper` and `work` are, and how `upper` looked just before. Raises OSError of the last try."""
+        like = os.stat(lower)
+        os.mkdir(folder, 0o700)
+        failure: OSError | None = None
+        for number, options in enumerate(_FOR_USER if self._userxattr else _FOR_ROOT):
+            # Each try has folders of its own: a failed `volatile` mount leaves a mark in its work folder that no later one forgives.
+            place = b"%s/%d" % (folder, number)
+            upper = place + b"/upper"
+            for each in (place, place + b"/work", upper):
+                os.mkdir(each, 0o700)
+            _make_alike(upper, like)
+            start = os.lstat(upper)
+            words = b"lowerdir=%s,upperdir=%s,workdir=%s/work" % tuple(map(_escaped, (lower, upper, place)))
+            try:
+                kernel.mount(b"overlay", target, b"overlay", flags, words + (b"," + options if options else b""))
+            except OSError as error:
+                failure = error
+                if error.errno not in _WORTH_ANOTHER_TRY:
+                    break
+                continue
+            return b"/%d" % number, start
+        assert failure is not None
+        raise failure
 
 
 def _escaped(path: bytes) -> bytes:
     r"""A path as it must stand in mount options: `\`, `:` and `,` mean something there."""
     return path.replace(b"\\", b"\\\\").replace(b":", b"\\:").replace(b",", b"\\,")
-
-
-def mount(lower: bytes, target: bytes, folder: bytes, *, like: os.stat_result, flags: int, userxattr: bool) -> Mounted:
-    """Mount `lower` as an overlay on `target`, with upper and work folders of its own in `folder` (which is made).
-
-    `like`: what the root of it must look like (mode, owner, times). Raises OSError of the last try where this kernel or file system
-    refuses.
-    """
-    os.mkdir(folder, 0o700)
-    failure: OSError | None = None
-    for number, options in enumerate(_FOR_USER if userxattr else _FOR_ROOT):
-        # Each try has folders of its own: a failed `volatile` mount leaves a mark in its work folder that no later one forgives.
-        place = b"%s/%d" % (folder, number)
-        upper = place + b"/upper"
-        for each in (place, place + b"/work", upper):
-            os.mkdir(each, 0o700)
-        _make_alike(upper, like)
-        start = os.lstat(upper)
-        words = b"lowerdir=%s,upperdir=%s,workdir=%s/work" % tuple(map(_escaped, (lower, upper, place)))
-        try:
-            kernel.mount(b"overlay", target, b"overlay", flags, words + (b"," + options if options else b""))
-        except OSError as error:
-            failure = error
-            if error.errno not in _WORTH_ANOTHER_TRY:
-                break
-            continue
-        return Mounted(place, os.path.isdir(place + b"/work/index"), start)
-    assert failure is not None
-    raise failure
 
 
 def mount_read_only(lower: bytes, empty: bytes, target: bytes, flags: int = 0) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import overlay, pseudo_files
+from agent.execution.sandbox import pseudo_files
+from agent.execution.sandbox.overlay import Overlays, mount_read_only
 from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
@@ -27,18 +28,22 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     for path in (merged, empty):
         os.mkdir(path, 0o700)
     real_devices = pseudo_files.open_devices()
-    view = _View(merged, empty, report, uppers)
+    overlays = Overlays(report, uppers, userxattr=False)
     shared: tuple[bytes, int] | None = None
     for root, folder, flags in spec.overlays:
         place = unpacked(root)
         if place == _SHARED_MEMORY:
             shared = unpacked(folder), flags  # its place is made with the rest of /dev
-        elif not view.overlay(place, unpacked(folder), flags):
-            view.bind(place)
+            continue
+        failure = overlays.mount(place, merged if place == b"/" else merged + place, unpacked(folder), flags)
+        if failure and place == b"/":
+            raise failure
+        if failure:
+            _bind(place, merged, empty, report)
     for point in map(unpacked, spec.binds):
-        view.bind(point)
+        _bind(point, merged, empty, report)
     pseudo_files.mount_dev(merged + b"/dev", real_devices)
-    if shared is None or not view.overlay(_SHARED_MEMORY, *shared):
+    if shared is None or overlays.mount(_SHARED_MEMORY, merged + _SHARED_MEMORY, *shared):
         flags = kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", flags, b"mode=1777,size=64m")
     if os.path.isdir(b"/sys"):
@@ -50,48 +55,25 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     os.chdir(b"/")
 
 
-class _View:
-    """The root in the making, at the folder `merged`. `empty`: an empty folder."""
+def _bind(path: bytes, merged: bytes, empty: bytes, report: Report) -> None:
+    """Show `path` as it is, read-only; what cannot even be shown is left out, and said. `merged`: the root in the making.
 
-    def __init__(self, merged: bytes, empty: bytes, report: Report, uppers: list[int]) -> None:
-        self._merged = merged
-        self._empty = empty
-        self._report = report
-        self._uppers = uppers
-
-    def overlay(self, root: bytes, folder: bytes, flags: int) -> bool:
-        """Overlay one place, with upper and work folders in `folder`; False, and said, where the kernel refuses. `/` must not fail."""
-        target = self._merged if root == b"/" else self._merged + root
+    A folder is shown through an overlay where that can be had: writing to a named pipe, or talking to a socket, changes no file.
+    """
+    target = merged + path
+    if os.path.isdir(path):
+        flags = os.statvfs(path).f_flag & (kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
         try:
-            made = overlay.mount(root, target, folder, like=os.stat(root), flags=flags, userxattr=False)
-        except OSError as error:
-            if root == b"/":
-                raise
-            self._report.say("unmounted", root=os.fsdecode(root), errno=error.errno)
-            return False
-        self._uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-        self._report.overlaid(root, made.place, made.start, indexed=made.indexed, userxattr=False)
-        return True
-
-    def bind(self, path: bytes) -> None:
-        """Show `path` as it is, read-only; what cannot even be shown is left out, and said.
-
-        A folder is shown through an overlay where that can be had: writing to a named pipe, or talking to a socket, changes no file.
-        """
-        target = self._merged + path
-        if os.path.isdir(path):
-            flags = os.statvfs(path).f_flag & (kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-            try:
-                overlay.mount_read_only(path, self._empty, target, flags)
-                return
-            except OSError as error:
-                self._report.say("sockets", root=os.fsdecode(path), errno=error.errno)
-        try:
-            kernel.mount(path, target, None, kernel.MS_BIND)
-        except OSError as error:
-            self._report.say("hidden", root=os.fsdecode(path), errno=error.errno)
+            mount_read_only(path, empty, target, flags)
             return
-        kernel.mount_setattr(target, add=_READ_ONLY)
+        except OSError as error:
+            report.say("sockets", root=os.fsdecode(path), errno=error.errno)
+    try:
+        kernel.mount(path, target, None, kernel.MS_BIND)
+    except OSError as error:
+        report.say("hidden", root=os.fsdecode(path), errno=error.errno)
+        return
+    kernel.mount_setattr(target, add=_READ_ONLY)
 
 
 def cover(spec: Spec) -> None:

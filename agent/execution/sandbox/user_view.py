@@ -10,7 +10,8 @@ import errno
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import mountinfo, overlay, pseudo_files
+from agent.execution.sandbox import mountinfo, pseudo_files
+from agent.execution.sandbox.overlay import Overlays, mount_read_only
 from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
@@ -33,6 +34,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             places.append(_Place(unpacked(root), unpacked(folder), flags))
         except FileNotFoundError as error:  # somebody removed it since this was planned
             report.say("unmounted", root=os.fsdecode(unpacked(root)), errno=error.errno)
+    overlays = Overlays(report, uppers, userxattr=True)
     real_devices = pseudo_files.open_devices()
     empty = unpacked(spec.scratch) + b"/empty"
     os.mkdir(empty, 0o700)
@@ -45,9 +47,9 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
         if place.root == _SHARED_MEMORY:
             shared = place  # it goes where the rest of /dev is made
         else:
-            place.overlay(place.root, report, uppers)  # by its path: it may lie in an overlay made before
+            place.overlay(place.root, overlays)  # by its path: it may lie in an overlay made before
     pseudo_files.mount_dev(b"/dev", real_devices)
-    if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
+    if shared is None or not shared.overlay(_SHARED_MEMORY, overlays):
         kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
     if places and not uppers:
         number = max(place.failure for place in places)
@@ -122,20 +124,13 @@ class _Place:
         self._folder = folder
         self._around = _path(os.path.dirname(folder))
 
-    def overlay(self, target: bytes, report: Report, uppers: list[int]) -> bool:
+    def overlay(self, target: bytes, overlays: Overlays) -> bool:
         """Mount it on `target`; what the kernel refuses stays as it is (and is made read-only with the rest)."""
-        place = b"/proc/self/fd/%d/%s" % (self._around, os.path.basename(self._folder))
-        try:
-            lower = b"/proc/self/fd/%d" % self.lower
-            made = overlay.mount(lower, target, place, like=os.stat(self.lower), flags=self._flags, userxattr=True)
-        except OSError as error:
-            self.failure = error.errno or 0
-            report.say("unmounted", root=os.fsdecode(self.root), errno=error.errno)
-            return False
-        uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-        real = self._folder + made.place[len(place) :]
-        report.overlaid(self.root, real, made.start, indexed=made.indexed, userxattr=True)
-        return True
+        lower = b"/proc/self/fd/%d" % self.lower
+        via = b"/proc/self/fd/%d/%s" % (self._around, os.path.basename(self._folder))
+        failure = overlays.mount(self.root, target, self._folder, self._flags, lower=lower, via=via)
+        self.failure = failure.errno or 0 if failure else 0
+        return failure is None
 
     def close(self) -> None:
         os.close(self.lower)
@@ -145,6 +140,6 @@ class _Place:
 def _quieten(path: bytes, empty: int, report: Report) -> None:
     """Show a folder through a read-only overlay, in which no socket and no pipe leads out; where that fails, the file list has to do."""
     try:
-        overlay.mount_read_only(path, b"/proc/self/fd/%d" % empty, path)
+        mount_read_only(path, b"/proc/self/fd/%d" % empty, path)
     except OSError as error:
         report.say("sockets", root=os.fsdecode(path), errno=error.errno)

@@ -10,12 +10,9 @@ def mount(point: str, kind: str = "ext4") -> Mount:
     return Mount(
         number=1,
         parent=1,
-        device="8:1",
-        root=b"/",
         point=point.encode(),
         options=frozenset(("rw",)),
         kind=kind,
-        source=b"none",
         super_options=frozenset(("rw",)),
     )
 

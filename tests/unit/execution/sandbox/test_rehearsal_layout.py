@@ -12,12 +12,9 @@ def mount(point: str, *, kind: str = "ext4", options: str = "rw", number: int = 
     return Mount(
         number=number or abs(hash(point)) % 10_000,
         parent=1,
-        device="8:1",
-        root=b"/",
         point=point.encode(),
         options=frozenset(options.split(",")),
         kind=kind,
-        source=b"none",
         super_options=frozenset(super_options.split(",")),
     )
 
