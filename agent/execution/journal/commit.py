@@ -160,17 +160,8 @@ def roll_back(turning: OpenEntry) -> None:
                 if index != first:
                     raise  # the first one may be the very action that could not be done, because something was not in its place
             turning.watch("back")
-    settle(folders, turning.intent)
+    post_image.settle(folders, actions)
     set_folder_times(folders, turning.intent, done=False)
-
-
-def settle(folders: Folders, intent: Intent) -> None:
-    """Put back rights that were lent to folders when a crash came."""
-    for action in intent.actions:
-        for facts in (action.before, action.after):
-            for path in (action.path, action.slot, action.source):
-                if path:
-                    post_image.settle(folders, path, facts)
 
 
 def _drop(journal_folder: JournalFolder, entry: Entry) -> None:
@@ -196,6 +187,11 @@ def _said(error: BaseException) -> BaseException:
 
 
 def _conflict(conflicts: Sequence[Conflict]) -> RehearsalConflict:
+    return RehearsalConflict(conflict_words(conflicts), conflicts=tuple(conflicts))
+
+
+def conflict_words(conflicts: Sequence[Conflict]) -> str:
+    """The first of them, and how many more there are."""
     first = conflicts[0]
     more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
-    return RehearsalConflict(f"conflict: {first.path}{more}: {first.reason}", conflicts=tuple(conflicts))
+    return f"conflict: {first.path}{more}: {first.reason}"

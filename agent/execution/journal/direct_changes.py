@@ -139,8 +139,8 @@ class DirectChanges:
     def _find_goals(self) -> dict[int, bytes]:
         """Where inodes that were only renamed are now, among the paths that the command named."""
         renamed = {kept.facts[b""].ino for kept in self._before.kept if kept.facts and not kept.slot}
-        standing = ((kept.path, look(self._folders, kept.path)) for kept in self._before.kept)
-        return {facts.ino: path for path, facts in standing if facts is not None and facts.ino in renamed}
+        there = ((kept.path, look(self._folders, kept.path)) for kept in self._before.kept)
+        return {facts.ino: path for path, facts in there if facts is not None and facts.ino in renamed}
 
     def _compare(self, kept: Kept, inner: bytes, now: Facts | None) -> None:
         path = joined(kept.path, inner)

@@ -56,12 +56,9 @@ def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
         left.leaving["undone"] = _marks(before)
     for index, path in decided_paths(intent, done=done):
         left.facts[index] = look(folders, path)
-    for index, _, standing in _goals(intent, folders, done=done):
-        left.goals[index] = standing.ino
-    for index, each in enumerate(intent.folders):
-        now = look(folders, each.done_path if done else each.undone_path)
-        if now is not None and now.ino == each.ino:
-            left.folders[index] = now.mtime
+    for index, _, there in _goals(intent, folders, done=done):
+        left.goals[index] = there.ino
+    left.folders = _folder_times(intent, folders, done=done)
     turn.write_left(left)
 
 
@@ -77,8 +74,8 @@ def record_what_is_left(turn: OpenEntry, seen: Mapping[bytes, Facts | None], *, 
         turn.write_left(left)
 
 
-def _marks(found: Iterator[tuple[bytes, Facts | None]]) -> dict[bytes, tuple[int, int]]:
-    return {path: (facts.ino, facts.ctime) for path, facts in found if facts is not None}
+def _marks(found: Iterator[tuple[bytes, Facts | None]]) -> list[tuple[str, int, int]]:
+    return [(os.fsdecode(path), facts.ino, facts.ctime) for path, facts in found if facts is not None]
 
 
 def _state(done: bool) -> str:
@@ -97,12 +94,18 @@ def _now_on(folders: Folders, own: list[bytes]) -> int:
 
 def times_changed_by_others(turn: OpenEntry, *, done: bool) -> list[int]:
     """Folders (by index) whose times are not those that were left, so that they are not ours to put back."""
-    left = turn.left()
-    found = []
-    for index, each in enumerate(turn.intent.folders):
-        facts = look(turn.folders, each.done_path if done else each.undone_path)
-        if facts is not None and facts.ino == each.ino and left.folders.get(index) != facts.mtime:
-            found.append(index)
+    left = turn.left().folders
+    now = _folder_times(turn.intent, turn.folders, done=done)
+    return [index for index, mtime in now.items() if left.get(index) != mtime]
+
+
+def _folder_times(intent: Intent, folders: Folders, *, done: bool) -> dict[int, int]:
+    """The times of the folders that are still the same, by index."""
+    found = {}
+    for index, each in enumerate(intent.folders):
+        facts = look(folders, each.done_path if done else each.undone_path)
+        if facts is not None and facts.ino == each.ino:
+            found[index] = facts.mtime
     return found
 
 
@@ -127,8 +130,8 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
         elif action.kind == "swap" and then is not None and then.is_folder:
             found.extend(_inside(index, path, left.mark, folders))
     # Names that renames want back, and that somebody took since. What stood there from the first is moved away by another action.
-    for index, goal, standing in _goals(intent, folders, done=done):
-        if index in decided and index in left.facts and standing.ino != left.goals.get(index, 0):
+    for index, goal, there in _goals(intent, folders, done=done):
+        if index in decided and index in left.facts and there.ino != left.goals.get(index, 0):
             found.append(Changed(index, goal, "something else has this name now"))
     return found
 
@@ -181,9 +184,9 @@ def _goals(intent: Intent, folders: Folders, *, done: bool) -> Iterator[tuple[in
     where = RenamedPaths(intent.actions if moves else ())
     for index, action in moves:
         goal = where.undone_path(index, action.source) if done else where.done_path(index, action.path)
-        standing = None if goal is None else look(folders, goal)
-        if goal is not None and standing is not None:
-            yield index, goal, standing
+        there = None if goal is None else look(folders, goal)
+        if goal is not None and there is not None:
+            yield index, goal, there
 
 
 class _Others:
@@ -221,11 +224,11 @@ class _Others:
         brought = {}
         for entry, intent, left in self._entries:
             done = entry.state != "undone"
-            seen = left.leaving.get(_state(done), {})
+            seen = {path: (ino, ctime) for path, ino, ctime in left.leaving.get(_state(done), ())}
             facts = ((path, left.facts.get(index)) for index, path in decided_paths(intent, done=done))
-            for path, mark in _marks(facts).items():
-                if path in seen and seen[path] != mark:
-                    brought[seen[path]] = mark
+            for path, ino, ctime in _marks(facts):
+                if path in seen and seen[path] != (ino, ctime):
+                    brought[seen[path]] = ino, ctime
         return brought
 
     @cached_property

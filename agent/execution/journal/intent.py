@@ -105,11 +105,11 @@ class Intent:
 
 
 def encode(found: Any) -> bytes:
-    """As JSON: the quick way, and the slow one for names that are no text (their bytes are lone surrogates)."""
+    """As JSON, keys as text: the quick way, and the slow one for names that are no text (their bytes are lone surrogates)."""
     try:
         return msgspec.json.encode(found)
     except UnicodeEncodeError:
-        return json.dumps(found, separators=(",", ":")).encode("ascii")
+        return json.dumps(msgspec.to_builtins(found, str_keys=True), separators=(",", ":")).encode("ascii")
 
 
 def decode(data: bytes) -> Any:

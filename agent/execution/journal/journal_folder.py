@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+import msgspec
+
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts
-from agent.execution.journal.intent import Intent, decode, encode, facts_in, number
+from agent.execution.journal.intent import Intent, decode, encode
 from agent.execution.journal.records import (
     HELD,
     INTENT,
@@ -36,7 +38,6 @@ from agent.protocol.rehearsals import UndoState
 
 JOURNALS = b"journals"
 _GONE = b"gone-"
-_PATIENCE = 30.0
 Watch = Callable[[str], None]
 
 
@@ -59,7 +60,7 @@ class Left:
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
     where a rename goes back to (inode, by action).
     `done`: whether that was after a commit, or doing it again.
-    `leaving`: inode and change time of what stood at each path when the entry was last turned away from "done" and from "undone".
+    `leaving`: path, inode and change time of what stood there when the entry was last turned away from "done" and from "undone".
     """
 
     mark: int = 0
@@ -67,7 +68,7 @@ class Left:
     folders: dict[int, int] = field(default_factory=dict)
     goals: dict[int, int] = field(default_factory=dict)
     done: bool = True
-    leaving: dict[str, dict[bytes, tuple[int, int]]] = field(default_factory=dict)
+    leaving: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
 
 class JournalFolder:
@@ -87,7 +88,7 @@ class JournalFolder:
         return base
 
     @contextlib.contextmanager
-    def locked(self, *, patience: float = _PATIENCE) -> Iterator[None]:
+    def locked(self, *, patience: float = 30.0) -> Iterator[None]:
         """Hold the lock. Raises Busy after `patience` seconds, OSError."""
         base = self.base
         fd = os.open(base + b"/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -140,9 +141,9 @@ class JournalFolder:
         self.write(entry)
         return entry
 
-    def write(self, entry: Entry, *, durable: bool = False) -> None:
+    def write(self, entry: Entry) -> None:
         """Write the record. Raises OSError."""
-        write_file(self.file(entry.undo_id, RECORD), entry.encode(), durable=durable)
+        write_file(self.file(entry.undo_id, RECORD), entry.encode())
 
     def intent(self, undo_id: str) -> Intent | None:
         """What it did; None where it never came to that. Raises OSError and ValueError."""
@@ -166,38 +167,9 @@ class JournalFolder:
     def left(self, undo_id: str) -> Left:
         """How files stood in the end; nothing known where that was not written."""
         try:
-            found = decode(read_file(self.file(undo_id, LEFT)))
-            return Left(
-                number(found["mark"]),
-                {int(index): facts_in(facts) for index, facts in found["facts"].items()},
-                {int(index): mtime for index, mtime in found["folders"].items()},
-                {int(index): ino for index, ino in found["goals"].items()},
-                found["done"] is True,
-                {
-                    state: {os.fsencode(path): (ino, ctime) for path, ino, ctime in facts}
-                    for state, facts in found["leaving"].items()
-                },
-            )
-        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+            return msgspec.convert(decode(read_file(self.file(undo_id, LEFT))), Left, str_keys=True)
+        except (FileNotFoundError, ValueError, msgspec.ValidationError):
             return Left()
-
-    def write_left(self, undo_id: str, left: Left) -> None:
-        """Write it. Raises OSError."""
-        leaving = {
-            state: [[os.fsdecode(path), *facts] for path, facts in seen.items()] for state, seen in left.leaving.items()
-        }
-        found = {
-            "mark": left.mark,
-            "facts": left.facts,
-            "folders": left.folders,
-            "goals": left.goals,
-            "done": left.done,
-        }
-        write_file(self.file(undo_id, LEFT), encode(found | {"leaving": leaving}))
-
-    def progress(self, undo_id: str, start: int) -> Progress:
-        """How far it has come; `start` where that was never written. Raises OSError."""
-        return Progress(self.file(undo_id, PROGRESS), start)
 
     def held_for(self, entry: Entry, near: bytes) -> bytes:
         """The folder for slots of `entry` on the mount of the folder `near`, made if need be. Raises NoHome and OSError."""
@@ -271,10 +243,12 @@ class OpenEntry:
         return self.journal_folder.left(self.entry.undo_id)
 
     def write_left(self, left: Left) -> None:
-        self.journal_folder.write_left(self.entry.undo_id, left)
+        """Raises OSError."""
+        write_file(self.journal_folder.file(self.entry.undo_id, LEFT), encode(left))
 
     def progress(self, start: int) -> Progress:
-        return self.journal_folder.progress(self.entry.undo_id, start)
+        """How far it has come; `start` where that was never written. Raises OSError."""
+        return Progress(self.journal_folder.file(self.entry.undo_id, PROGRESS), start)
 
     def settle(self, state: UndoState, note: str | None = None) -> None:
         """The state that it is in from now on, and what its journals take on disk; `note` replaces the earlier one."""

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from agent.execution.journal import syscalls
@@ -217,15 +217,17 @@ def _movable(folders: Folders, *places: tuple[bytes, Facts | None]) -> Iterator[
         yield
 
 
-def settle(folders: Folders, path: bytes, wanted: Facts | None) -> None:
-    """Take back a right that was lent to a folder, where a crash left it so."""
-    if wanted is None or not wanted.is_folder or os.geteuid() == 0:
-        return
-    here = look(folders, path)
-    if here is None or here.ino != wanted.ino or here.mode == wanted.mode or here.mode != wanted.mode | stat.S_IWUSR:
-        return
-    with pinned(folders, path) as fd:
-        os.chmod(way(fd), stat.S_IMODE(wanted.mode))
+def settle(folders: Folders, actions: Iterable[Action]) -> None:
+    """Take back rights that were lent to folders, where a crash left them so."""
+    for action in actions if os.geteuid() != 0 else ():
+        for wanted in (action.before, action.after):
+            for path in (action.path, action.slot, action.source):
+                here = look(folders, path) if path and wanted is not None and wanted.is_folder else None
+                if here is None or wanted is None or here.ino != wanted.ino or here.mode == wanted.mode:
+                    continue
+                if here.mode == wanted.mode | stat.S_IWUSR:
+                    with pinned(folders, path) as fd:
+                        os.chmod(way(fd), stat.S_IMODE(wanted.mode))
 
 
 def explain(error: Exception) -> str:

@@ -97,10 +97,9 @@ def write_file(path: bytes, data: bytes, *, durable: bool = False, named: bool =
     """
     fresh = unnamed(path)
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(fd, "wb", buffering=0) as file:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
+    with open(fd, "wb") as file:
+        file.write(data)
+        file.flush()
         if durable:
             os.fsync(fd)
     os.replace(fresh, path)

@@ -45,13 +45,11 @@ class RenamedPaths:
         """One more action, behind all others."""
         index = len(self._actions)
         self._actions.append(action)
+        table = {"move": self._goals, "swap": self._swaps, "link": self._links}.get(action.kind)
+        if table is not None:
+            table.setdefault(action.path, []).append(index)
         if action.kind == "move":
-            self._goals.setdefault(action.path, []).append(index)
             self._sources.setdefault(action.source, []).append(index)
-        elif action.kind == "swap":
-            self._swaps.setdefault(action.path, []).append(index)
-        elif action.kind == "link":
-            self._links.setdefault(action.path, []).append(index)
 
     def undone_path(self, index: int, path: bytes) -> bytes | None:
         """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import fcntl
 import functools
 import os
 import sys
@@ -107,8 +108,6 @@ def _sync(folder_fd: int) -> None:
 
 def clone(source_fd: int, target_fd: int) -> bool:
     """Share the blocks of one file with another (a reflink); False where the file system cannot."""
-    import fcntl
-
     if sys.platform != "linux":
         return False
     try:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from agent.execution.journal.attributes import dress, pin, way
 from agent.execution.overlay.folders import FOLDER, closing
@@ -13,10 +14,14 @@ from agent.execution.overlay.overlay_notes import is_whiteout_device
 
 _INCOMPLETE = (b"redirect", b"metacopy")
 _MOST_NAMED = 20
+_DEEPEST = 100  # folders held open at once
 
 
-def remove(folder_fd: int, name: bytes) -> None:
-    """Remove a file or tree of ours, folders without rights too; nothing if it is not there. Raises OSError for what stays."""
+def remove(folder_fd: int, name: bytes, *, last: bytes = b"") -> None:
+    """Remove a file or tree of ours, folders without rights too; nothing if it is not there. `last`: what of it goes last.
+
+    Raises OSError where something stays.
+    """
     try:
         os.unlink(name, dir_fd=folder_fd)
         return
@@ -25,9 +30,43 @@ def remove(folder_fd: int, name: bytes) -> None:
     except (IsADirectoryError, PermissionError):
         pass  # a folder: unlink says EISDIR on Linux, EPERM elsewhere
     with closing(_enter(folder_fd, name)) as inner:
-        for each in os.listdir(inner):
-            remove(inner, os.fsencode(each))
+        _empty(inner, last)
+        if last:
+            with suppress(FileNotFoundError):
+                os.unlink(last, dir_fd=inner)
     os.rmdir(name, dir_fd=folder_fd)
+
+
+def _empty(top: int, keep: bytes) -> None:
+    """Remove what can be removed below the folder behind `top`. Depth is the command's to choose: what lies deep is brought up first."""
+    stack = [(os.dup(top), b"", os.listdir(top))]
+    brought_up = 0
+    while stack:
+        fd, name, names = stack[-1]
+        if not names:
+            stack.pop()
+            os.close(fd)
+            if stack:
+                with suppress(OSError):
+                    os.rmdir(name, dir_fd=stack[-1][0])
+            continue
+        entry = os.fsencode(names.pop())
+        if entry == keep and len(stack) == 1:
+            continue
+        try:
+            if not stat.S_ISDIR(os.lstat(entry, dir_fd=fd).st_mode):
+                os.unlink(entry, dir_fd=fd)
+                continue
+            if len(stack) > _DEEPEST:
+                brought_up += 1
+                higher = b"deep-%d" % brought_up
+                os.rename(entry, higher, src_dir_fd=fd, dst_dir_fd=top)
+                stack[0][2].append(os.fsdecode(higher))
+                continue
+            below = _enter(fd, entry)
+        except OSError:
+            continue
+        stack.append((below, entry, os.listdir(below)))
 
 
 def _enter(folder_fd: int, name: bytes) -> int:
@@ -105,7 +144,7 @@ def clean(folder_fd: int, name: bytes, prefix: bytes, *, like: os.stat_result | 
 
 
 def _clean_inside(folder_fd: int, name: bytes, prefix: bytes, info: os.stat_result) -> None:
-    with closing(_enter_kept(folder_fd, name, info)) as inner:
+    with closing(_enter(folder_fd, name)) as inner:
         with os.scandir(inner) as entries:
             found = [(os.fsencode(entry.name), entry.stat(follow_symlinks=False)) for entry in entries]
         for raw, below in found:
@@ -116,15 +155,6 @@ def _clean_inside(folder_fd: int, name: bytes, prefix: bytes, info: os.stat_resu
         if stat.S_IMODE(os.fstat(inner).st_mode) != stat.S_IMODE(info.st_mode):
             os.fchmod(inner, stat.S_IMODE(info.st_mode))
         os.utime(inner, ns=(info.st_atime_ns, info.st_mtime_ns))
-
-
-def _enter_kept(folder_fd: int, name: bytes, info: os.stat_result) -> int:
-    try:
-        return os.open(name, FOLDER, dir_fd=folder_fd)
-    except PermissionError:
-        if info.st_uid != os.geteuid():
-            raise
-        return _enter(folder_fd, name)
 
 
 def _take_notes(fd: int, name: bytes, prefix: bytes) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.execution.journal import post_image, syscalls
 from agent.execution.journal.attributes import Facts, look, values_at
-from agent.execution.journal.commit import finish, set_folder_times, settle
+from agent.execution.journal.commit import conflict_words, finish, set_folder_times
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.file_states import (
     Changed,
@@ -45,9 +45,8 @@ def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool 
     against = [each for each in changed if not _is_skipped(each.path, left_alone)]
     if against and not force:
         told = _told(against)
-        more = f" and {len(told) - 1} more" if len(told) > 1 else ""
         raise UndoConflict(
-            f"conflict: {told[0].path}{more}: {told[0].reason}; nothing was changed",
+            f"{conflict_words(told)}; nothing was changed",
             conflicts=told,
             hint="leave those files as they are, or take them back all the same",
         )
@@ -80,7 +79,7 @@ def go_on(turning: OpenEntry) -> None:
     """Finish an undo (or redo) that was interrupted. Raises OSError and Misplaced."""
     done = turning.entry.phase == "undoing"
     _pass(turning, done=done)
-    settle(turning.folders, turning.intent)
+    post_image.settle(turning.folders, turning.intent.actions)
     set_folder_times(turning.folders, turning.intent, done=not done, natural=turning.entry.natural)
     word = "being undone" if done else "being done again"
     _finish(turning, done=done, note=f"it was interrupted while {word}, and finished later")

@@ -33,8 +33,7 @@ def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None
     somebody took that; else again the one in `state_dir`, with `same_file_system` False. `anywhere`: do not make a folder at another mount.
     Raises OSError where not even the state folder can be used.
     """
-    if mounts is None:
-        mounts = _table()
+    mounts = _table() if mounts is None else mounts
     own = state_base(state_dir)
     if _same_mount(own, path, mounts):
         return Base(own, True)

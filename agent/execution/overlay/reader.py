@@ -20,8 +20,8 @@ from agent.execution.overlay.upper_tree import Gone, Unreadable, UpperTree
 
 DEFAULT_FILES = 100_000
 DEFAULT_BYTES = 1 << 30
-_TRIES = 4
-_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
+TRIES = 4
+GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def read_steps(
     to find out whether files of equal size are equal; a file beyond it counts as modified. Never raises for what a command left there.
     Real files that somebody removes or replaces while they are read are no obstacle: then all is read again.
     """
-    for attempt in range(_TRIES):
+    for attempt in range(TRIES):
         reading = _Reading(layers, limit_files, limit_bytes)
         obstacle, again = "", False
         try:
@@ -56,8 +56,8 @@ def read_steps(
             again = isinstance(error, Gone)
         except OSError as error:
             obstacle = f"cannot read what changed: {error}"
-            again = error.errno in _GONE
-        if not again or attempt == _TRIES - 1:
+            again = error.errno in GONE
+        if not again or attempt == TRIES - 1:
             break
     return ReadResult(tuple(reading.steps), tuple(layers), tuple(dict.fromkeys(reading.remarks)), obstacle)
 

@@ -15,6 +15,7 @@ from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.rehearsals import Change
 
 _MOST = 12
+_CAREFULLY = "read the command closely, or run it on a copy"
 _RESERVED = ("user.overlay.overlay.", "trusted.overlay.overlay.")
 _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
@@ -126,7 +127,7 @@ def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
     if sys.platform != "linux":
         return RehearsalUnavailable(
             "rehearsals need Linux: overlays and namespaces are what they are made of",
-            hint="read the command closely, or run it on a copy",
+            hint=_CAREFULLY,
         )
     if not troubles:
         return RehearsalUnavailable("the rehearsal did not start, and left no word why", hint="try it again")
@@ -166,4 +167,4 @@ def _remedy(trouble: Trouble) -> str:
         return "it needs Linux 5.12 or newer, with filters of system calls (CONFIG_SECCOMP_FILTER)"
     if trouble.number == errno.ENODEV:
         return "this kernel has no overlay file system: load it (modprobe overlay)"
-    return "read the command closely, or run it on a copy"
+    return _CAREFULLY

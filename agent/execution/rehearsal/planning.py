@@ -19,7 +19,6 @@ from agent.execution.sandbox.layout import Place
 from agent.execution.sandbox.mountinfo import Mount, is_below, is_within
 from agent.execution.sandbox.reports import Spec, packed, unpacked
 
-PREAMBLE, DUMP, COMMAND = b"start", b"state", b"command"
 _FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
 _HOLDERS = (b"/dev/shm", b"/run", b"/tmp", b"/var/tmp")
 
@@ -106,18 +105,10 @@ class Sandbox:
             reachable = [path for path in _listening() if not any(is_within(path, root) for root in roots)]
         spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]
 
-    def path(self, name: bytes) -> str:
-        """Where the file `name` will be for the shell inside."""
-        return os.fsdecode(unpacked(self.spec.shell_dir) + b"/" + name)
-
-    def put(self, name: bytes, content: bytes) -> None:
-        """Have a file there."""
+    def put(self, name: bytes, content: bytes) -> str:
+        """Have a file for the shell inside; its path there."""
         self.spec.files[packed(name)] = packed(content)
-
-    def bring_back(self, name: bytes) -> None:
-        """Have a file of the shell's brought back in the end."""
-        self.put(name, b"")
-        self.spec.dump = packed(name)
+        return os.fsdecode(unpacked(self.spec.shell_dir) + b"/" + name)
 
     def collect(self) -> Ran:
         """What it left, once nothing runs in it any more."""

@@ -158,31 +158,23 @@ class _View:
 
 def _flags(before: FileState | None, after: FileState | None, *, linked: bool = False) -> tuple[str, ...]:
     """What deserves a second look. `linked`: it becomes one more name of another file."""
-    flags: list[str] = []
-    if after is not None and after.kind == "file":
-        if after.mode & stat.S_ISUID:
-            flags.append("setuid")
-        if after.mode & stat.S_ISGID:
-            flags.append("setgid")
-        if "security.capability" in after.xattrs:
-            flags.append("capabilities")
-    if after is not None and _anybody_may_write(after):
-        flags.append("world-writable")
-    if after is not None and after.kind == "device":
-        flags.append("device")
-    if linked or (before is not None and before.links > 1):
-        flags.append("many-names")
-    if before is not None and after is not None and _loses_group(before, after):
-        flags.append("group-lost")
-    return tuple(flags)
+    found: dict[str, object] = {"many-names": linked or (before is not None and before.links > 1)}
+    if after is not None:
+        is_file = after.kind == "file"
+        sticky_folder = after.kind == "dir" and after.mode & stat.S_ISVTX
+        found = {
+            "setuid": is_file and after.mode & stat.S_ISUID,
+            "setgid": is_file and after.mode & stat.S_ISGID,
+            "capabilities": is_file and "security.capability" in after.xattrs,
+            "world-writable": after.kind != "link" and after.mode & stat.S_IWOTH and not sticky_folder,
+            "device": after.kind == "device",
+            **found,
+            "group-lost": before is not None and _loses_group(before, after),
+        }
+    return tuple(flag for flag, holds in found.items() if holds)
 
 
 def _loses_group(before: FileState, after: FileState) -> bool:
     """Another group of this user's than their first one is unknown below their overlay: a program that keeps it for real cannot here."""
     user = os.geteuid() != 0 and before.kind == after.kind
     return user and after.gid != before.gid and before.gid in os.getgroups()
-
-
-def _anybody_may_write(state: FileState) -> bool:
-    sticky_folder = state.kind == "dir" and state.mode & stat.S_ISVTX
-    return bool(state.kind != "link" and state.mode & stat.S_IWOTH and not sticky_folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,14 +14,15 @@ from msgspec.structs import replace as with_fields
 from agent.execution import state as shell_state
 from agent.execution.leftovers import taken_over
 from agent.execution.overlay.model import Layer, Step
-from agent.execution.overlay.reader import read_steps
+from agent.execution.overlay.reader import GONE, TRIES, read_steps
 from agent.execution.process_tree.launch import Launch
 from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.execution.rehearsal.not_shown import Trouble, unavailable
-from agent.execution.rehearsal.planning import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
+from agent.execution.rehearsal.planning import Ran, Sandbox
 from agent.execution.rehearsal.refused import refused, refused_in_reality
+from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
@@ -33,8 +33,6 @@ from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
 
 LONGEST_ARGUMENT = 120_000
-_TRIES = 4
-_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 
 
@@ -139,15 +137,13 @@ class Rehearser:
             await self.discard(held.rehearsal)
         await asyncio.gather(*self._removing)
 
-    # --- before ---
-
     def _prepared(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
         """`_prepare`, and again where something that was planned with was unmounted or removed meanwhile."""
-        for _ in range(_TRIES - 1):
+        for _ in range(TRIES - 1):
             try:
                 return self._prepare(kind, command)
             except OSError as error:
-                if error.errno not in _GONE:
+                if error.errno not in GONE:
                     raise
         return self._prepare(kind, command)
 
@@ -176,25 +172,20 @@ class Rehearser:
 
     def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
         state = self._bench.state()
-        sandbox.bring_back(DUMP)
-        source = shell_state.preamble(state, sandbox.path(DUMP), env_program)
-        sandbox.put(PREAMBLE, source.encode("utf-8", "surrogateescape"))
+        source = shell_state.preamble(state, sandbox.put(STATE, b""), env_program)
+        preamble = sandbox.put(b"start", source.encode("utf-8", "surrogateescape"))
         text = command.command
         data = text.encode("utf-8", "surrogateescape")
         if len(data) > LONGEST_ARGUMENT:
-            sandbox.put(COMMAND, data)
-            text = f'eval "$(cat {sandbox.path(COMMAND)})"'
-        launch = self._bench.template(command)
+            text = f'eval "$(cat {sandbox.put(b"command", data)})"'
         return replace(
-            launch,
+            self._bench.template(command),
             argv=(bash, "-c", text),
-            env=shell_state.launch_env(state, sandbox.path(PREAMBLE)),
+            env=shell_state.launch_env(state, preamble),
             inherit_stdin=False,
             timeout=command.timeout if command.timeout is not None else self._settings.budget.seconds,
             sandbox=asdict(sandbox.spec),
         )
-
-    # --- after ---
 
     def _read(self, sandbox: Sandbox, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal | Trouble:
         """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""

@@ -6,11 +6,11 @@ import fcntl
 import os
 import re
 import secrets
-import stat
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 
+from agent.execution.journal import trees
 from agent.execution.overlay.folders import FOLDER, closing, names_in, open_root
 from agent.execution.overlay.places import Base, make_private, tidy
 
@@ -18,7 +18,6 @@ _SHELF = b"rehearsals"
 _LOCK = b"lock"
 _ABANDONED = 3600.0  # seconds after which a folder without a lock is nobody's
 _NAME = re.compile(rb"[0-9a-f]{1,16}")
-_DEEPEST = 100  # folders held open at once
 
 
 class Scratch:
@@ -92,7 +91,8 @@ def _swept(shelf: int, name: bytes) -> bool:
     except OSError:
         return False
     if abandoned:
-        _remove(shelf, name)
+        with suppress(OSError):
+            trees.remove(shelf, name, last=_LOCK)
     return abandoned
 
 
@@ -113,51 +113,4 @@ def remove_tree(folder: bytes) -> None:
     """
     around, name = os.path.split(folder)
     with suppress(OSError), closing(open_root(around)) as parent:
-        _remove(parent, name)
-
-
-def _remove(parent: int, name: bytes) -> None:
-    with suppress(OSError):
-        with closing(os.open(name, FOLDER, dir_fd=parent)) as folder:
-            _empty(folder, keep=_LOCK)
-            with suppress(OSError):
-                os.unlink(_LOCK, dir_fd=folder)
-        os.rmdir(name, dir_fd=parent)
-
-
-def _empty(top: int, keep: bytes) -> None:
-    """Remove everything below the folder behind `top`. Depth is the command's to choose: what lies deep is brought up first."""
-    stack = [(os.dup(top), b"", os.listdir(top))]
-    brought_up = 0
-    while stack:
-        fd, name, names = stack[-1]
-        if not names:
-            stack.pop()
-            os.close(fd)
-            if stack:
-                with suppress(OSError):
-                    os.rmdir(name, dir_fd=stack[-1][0])
-            continue
-        entry = os.fsencode(names.pop())
-        if entry == keep and len(stack) == 1:
-            continue
-        try:
-            if not stat.S_ISDIR(os.lstat(entry, dir_fd=fd).st_mode):
-                os.unlink(entry, dir_fd=fd)
-                continue
-            if len(stack) > _DEEPEST:
-                brought_up += 1
-                higher = b"deep-%d" % brought_up
-                os.rename(entry, higher, src_dir_fd=fd, dst_dir_fd=top)
-                stack[0][2].append(os.fsdecode(higher))
-                continue
-            below = _enter(entry, fd)
-        except OSError:
-            continue
-        stack.append((below, entry, os.listdir(below)))
-
-
-def _enter(name: bytes, parent: int) -> int:
-    with suppress(OSError):
-        os.chmod(name, 0o700, dir_fd=parent)  # an overlay's own work folder is closed even to its owner
-    return os.open(name, FOLDER, dir_fd=parent)
+        trees.remove(parent, name, last=_LOCK)

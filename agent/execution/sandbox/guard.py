@@ -39,7 +39,7 @@ def enter(message: dict[str, Any], report_fd: int) -> None:
         report.say("built")
         pid, channel = guard.fork(report_fd)
     except OSError as error:
-        report.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
+        report.failed(error)
         raise
     if pid == 0:
         return
@@ -50,9 +50,8 @@ class _Guard:
     def __init__(self, spec: Spec, report: Report) -> None:
         self._spec = spec
         self._report = report
-        scratch = unpacked(spec.scratch)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._state = os.open(scratch + b"/" + STATE, flags, 0o600)
+        self._state = os.open(unpacked(spec.scratch) + b"/" + STATE, flags, 0o600)
         self._processes = os.open(b"/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._uppers: list[int] = []
         self._network: NetworkWatch | None = None
@@ -62,13 +61,12 @@ class _Guard:
 
     def build(self) -> None:
         """Make the namespaces and the view of the file system."""
-        spec = self._spec
-        if spec.layout == "root":
+        if self._spec.layout == "root":
             kernel.unshare(kernel.CLONE_NEWNS)
-            root_view.build(spec, self._report, self._uppers)
+            root_view.build(self._spec, self._report, self._uppers)
             kernel.unshare(kernel.CLONE_NEWPID)
         else:
-            user_view.build(spec, self._report, self._uppers)
+            user_view.build(self._spec, self._report, self._uppers)
 
     def fork(self, report_fd: int) -> tuple[int, socket.socket]:
         """Start process 1, which starts the command, and see it through its own part of the sandbox.
@@ -82,7 +80,7 @@ class _Guard:
             try:
                 init.start_command(self._spec, theirs, report_fd)
             except OSError as error:
-                self._report.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
+                self._report.failed(error)
                 raise
             return 0, theirs
         theirs.close()
@@ -94,10 +92,7 @@ class _Guard:
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            null = os.open(b"/dev/null", os.O_RDWR | os.O_CLOEXEC)
-            for fd in range(3):
-                os.dup2(null, fd)
-            init.close_all_but({channel.fileno(), self._state, self._processes, self._report.fd, *self._uppers})
+            init.let_go_of_all_but({channel.fileno(), self._state, self._processes, self._report.fd, *self._uppers})
             status = self._serve(pid, channel)
             self._bring_state_home()
             self._report.say("ended", status=status)
@@ -108,8 +103,7 @@ class _Guard:
 
     def _serve(self, pid: int, channel: socket.socket) -> int:
         """Answer and watch until process 1 has ended; the command's wait status."""
-        spec = self._spec
-        dog = _Watchdog(self._uppers, spec.most_files, spec.most_bytes)
+        dog = _Watchdog(self._uppers, self._spec.most_files, self._spec.most_bytes)
         poll = select.poll()
         poll.register(channel, select.POLLIN)
         reached = ""
@@ -154,19 +148,15 @@ class _Guard:
         """Every user stays who they are; written from outside, where the right to do so is."""
         for name in ("uid_map", "gid_map"):
             fd = os.open(f"{pid}/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._processes)
-            try:
-                os.write(fd, b"0 0 4294967295\n")
-            finally:
-                os.close(fd)
+            with open(fd, "wb", buffering=0) as file:
+                file.write(b"0 0 4294967295\n")
         channel.sendall(b"1")
 
     def _bring_state_home(self) -> None:
         """Copy the shell's dump out of the view. The file is the command's to write: it is only data."""
-        if not self._spec.dump:
-            return
-        path = unpacked(self._spec.shell_dir) + b"/" + unpacked(self._spec.dump)
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            fd = os.open(unpacked(self._spec.shell_dir) + b"/" + STATE, flags)
         except OSError:
             return
         left = _LONGEST_DUMP

@@ -142,10 +142,7 @@ def _serve(pid: int, channel: socket.socket, report_fd: int, terminal: bool) -> 
         keep = os.dup(0) if terminal else -1
         if report_fd >= 0:
             os.close(report_fd)
-        null = os.open(b"/dev/null", os.O_RDWR | os.O_CLOEXEC)
-        for fd in range(3):
-            os.dup2(null, fd)
-        close_all_but({channel.fileno(), keep})
+        let_go_of_all_but({channel.fileno(), keep})
         signal.signal(signal.SIGINT, lambda *_: _signal_group(pid, signal.SIGINT))
         status = _wait(pid, keep)
         message = {"status": status, "left": _left_behind()}
@@ -202,8 +199,11 @@ def _left_behind() -> list[str]:
     return names or ["a process"]
 
 
-def close_all_but(kept: set[int]) -> None:
-    """Close every descriptor from 3 on that is not in `kept`."""
+def let_go_of_all_but(kept: set[int]) -> None:
+    """Close every descriptor from 3 on that is not in `kept`, and have the first three stand for nothing."""
+    null = os.open(b"/dev/null", os.O_RDWR | os.O_CLOEXEC)
+    for fd in range(3):
+        os.dup2(null, fd)
     low = 3
     for fd in sorted(fd for fd in kept if fd >= 3):
         os.closerange(low, fd)

@@ -76,10 +76,8 @@ def no_control_groups(settings: int) -> None:
         fd = os.open(b"user/max_cgroup_namespaces", os.O_WRONLY | os.O_CLOEXEC, dir_fd=settings)
     except FileNotFoundError:
         return  # a kernel without them
-    try:
-        os.write(fd, b"0\n")
-    finally:
-        os.close(fd)
+    with open(fd, "wb", buffering=0) as file:
+        file.write(b"0\n")
 
 
 def _can_be_written(entry: os.DirEntry[bytes]) -> bool:

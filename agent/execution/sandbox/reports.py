@@ -12,7 +12,7 @@ from typing import Any
 
 NAME = b"report"
 _EXTRAS = ("st_atime_ns", "st_mtime_ns", "st_ctime_ns", "st_blksize", "st_blocks", "st_rdev")
-STATE = b"state"  # what the shell's own dump was, copied here at the end
+STATE = b"state"  # what the shell dumped of itself, copied here at the end
 
 
 @dataclass(kw_only=True)
@@ -23,7 +23,7 @@ class Spec:
     of mount(2)). `binds`: what a root layout shows read-only as it is. `fresh`:
     folders that are empty inside. `masks`: folders of ours to hide. `quiet`: folders with sockets, shown through a read-only overlay;
     `sockets`: files to be covered. `shell_dir`: where `files` (name -> content) are put for the shell, below the first mask.
-    `most_files`, `most_bytes`: the budget. `dump`: which of the files to bring back.
+    `most_files`, `most_bytes`: the budget.
     """
 
     kind: str = "rehearse"
@@ -37,7 +37,6 @@ class Spec:
     sockets: list[str] = field(default_factory=list)
     shell_dir: str = ""
     files: dict[str, str] = field(default_factory=dict)
-    dump: str = ""
     network: bool = False
     most_files: int = 20_000
     most_bytes: int = 1 << 30
@@ -66,6 +65,10 @@ class Report:
             os.write(self.fd, json.dumps({"event": event, **facts}).encode("ascii") + b"\n")
         except OSError:
             pass
+
+    def failed(self, error: OSError) -> None:
+        """A step failed, before anything was started."""
+        self.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
 
     def overlaid(self, root: bytes, place: bytes, start: os.stat_result, *, indexed: bool, userxattr: bool) -> None:
         """An overlay is there. `place` holds its upper and work folders."""

@@ -65,13 +65,11 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
 
 def _write(name: str, content: bytes) -> None:
     path = f"/proc/self/{name}"
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(fd, content)
+        with open(path, "wb", buffering=0) as file:
+            file.write(content)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None
-    finally:
-        os.close(fd)
 
 
 def _mounts() -> dict[int, int]:
