@@ -23,17 +23,9 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
-_CALL = LazyPattern(
-    r"\b(?:os\.kill(?:pg)?|[Pp]rocess\.kill|posix_kill|posix\.kill|signal\.kill|syscall\.Kill)\b\s*\(?(?P<given>[^;\n]{0,200})"
-    r"|\)\.kill\b\s*\(?(?P<method>[^;\n]{0,200})|\b\w+\.(?:kill|terminate)\s*\(\s*\)"
-    r"|(?<![\w.$@%-])kill\b\s*[(\s]\s*(?P<other>(?:['\":]?(?:-?\d|SIG|[A-Z]{3,5}\b)|q\(|\$|['\"]-)[^;\n]{0,200})"
-)
 _SIGNAL_FIRST = ("perl", "ruby", "irb")
 _ALL = LazyPattern(  # all that may be ended, or the first of all
     r"[\s\"'({\[]*(?:-\s*)?1\s*(?:[\"')\]}]|$|\s+(?:if|for|unless|while)\b)"
-)
-_RANGE = LazyPattern(
-    r"(?:\brange\s*\(\s*(?:\d+\s*,\s*)?|\b\d+\s*\.{2,3}\s*|\.upto\s*\(?\s*|\bfor\s*\([^;\n]{0,60};[^;<\n]{0,60}<=?\s*)(\d+)"
 )
 _LISTS = LazyPattern(r"/proc\b|\bpsutil\b|\bpgrep\b|\bps\s+-?\w*[aex]|\bprocess_iter\b")
 _NAMED = LazyPattern(r"\bcomm\b|cmdline|status|\.name\b|==|=~|\bin\b\s+\w+\.(?:name|info)|grep")
@@ -42,11 +34,11 @@ _MANY = 40
 
 def judge_kills(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """One finding for all the calls: as bad as the worst of them."""
-    calls = [found["given"] or found["method"] or found["other"] or "" for found in _CALL.finditer(code)]
+    calls = [found["given"] or found["method"] or found["other"] or "" for found in sign("kills").finditer(code)]
     if not calls:
         return
     wide = any(_reaches_all(given, language) for given in calls)
-    ranged = any(int(found[1][:9]) > _MANY for found in _RANGE.finditer(code))
+    ranged = any(int(found[1][:9]) > _MANY for found in sign("kill_ranges").finditer(code))
     listed = _LISTS.search(code) is not None and _NAMED.search(code) is None
     walker.add("kill-wide" if wide or ranged or listed else "kill", [], invocation.place)
 
@@ -90,13 +82,6 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
             walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
 
 
-_UNPACKS = LazyPattern(
-    r"\b(?:pickle|cPickle|_pickle|dill|cloudpickle|marshal|joblib|shelve|jsonpickle)\.(?:loads?|Unpickler|open|decode)\b|\btorch\.load\b"
-    r"|\byaml\.(?:unsafe_load|full_load|load(?!\([^)]*Safe))\b|\bMarshal\.load\b|\bunserialize\s*\(|\b(?:thaw|retrieve)\s*\(|\bYAML\.(?:unsafe_)?load\b"
-)
-_INCLUDES = LazyPattern(r"\b(?:include|require)(?:_once)?\b[\s(]*['\"](?:https?|ftps?|data|phar|expect|php):")
-
-
 def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
     """Findings for what gives itself away in `code`, whatever it is that is written there."""
     place = invocation.place
@@ -123,13 +108,8 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
                 "run-remote", [], place, reason="talks to the network and starts programs", rule="inline.network-runs"
             )
     if sign("dynamic").search(code):
-        walker.add(
-            "run-opaque",
-            [],
-            place,
-            reason="looks its functions up by name, which hides what it does",
-            rule="inline.dynamic",
-        )
+        reason = "looks its functions up by name, which hides what it does"
+        walker.add("run-opaque", [], place, reason=reason, rule="inline.dynamic")
     for match in sign("path_method").finditer(code):
         walker.add("delete", [Word(match.group("s"), *place)], place, invocation=invocation, rule="inline.delete")
     judge_deletions(walker, invocation, code, language)
@@ -157,13 +137,13 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
 
 def _over_the_network(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
     """What goes over the network: secrets that are sent, code and objects that come in."""
-    if network and _UNPACKS.search(code):
+    if network and sign("unpacks").search(code):
         reason = "unpacks objects that come over the network, which can run anything"
         walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.unpacks")
     if network and sends_secret(code):
         reason = "sends a secret of the environment over the network"
         walker.add("send-secret", [], invocation.place, reason=reason, rule="inline.secret")
-    if _INCLUDES.search(code):
+    if sign("includes").search(code):
         walker.add("run-remote", [], invocation.place)
 
 

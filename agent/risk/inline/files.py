@@ -18,52 +18,28 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
-_ASKED = LazyPattern(
-    r"""(?:\bos\.environ(?:\.get)?|\bos\.getenv|\bgetenv|process\.env|\bENV(?:\.fetch)?|\$_(?:ENV|SERVER)|\$ENV|Deno\.env\.get|System\.getenv)"""
-    r"""\s*[\[({.]\s*['"]?(?P<name>[A-Z][A-Z0-9_]{2,60})\b['"]?\s*[\])}]?"""
-)
-_LOGS_IN = LazyPattern(
-    r"(?:auth\w*|bearer|basic|headers?|\w*token|pass\w*|pwd|secret|credential\w*|user\w*|login|\bx-[\w-]+|key)\b"
-    r"(?:(?!data|body|json|params|content)[^;?&/\n]){0,40}$",
-    re.I,
-)
 _KEPT = LazyPattern(r"(?:^|[\n;{]\s*|\b(?:const|let|var|my)\s+)([$\w]{1,40})\s*=\s*$")
 _BEFORE = 80  # characters that say what a value is for
 
 
 def sends_secret(code: str) -> bool:
     """Whether a secret's value is put into an address or a body, where nothing says that one logs in with it."""
-    for found in _ASKED.finditer(code):
+    for found in sign("asked").finditer(code):
         if "credential" not in origin(found["name"]):
             continue
         before = code[max(0, found.start() - _BEFORE) : found.start()]
         kept = _KEPT.search(before)
         if kept is None:
-            if not _LOGS_IN.search(before):
+            if not sign("logs_in").search(before):
                 return True
             continue
         uses = re.finditer(rf"(?<![\w$]){re.escape(kept[1])}(?!\w)", code[found.end() :])
         rest = code[found.end() :]
-        if any(not _LOGS_IN.search(rest[max(0, use.start() - _BEFORE) : use.start()]) for use in uses):
+        if any(not sign("logs_in").search(rest[max(0, use.start() - _BEFORE) : use.start()]) for use in uses):
             return True
     return False
 
 
-_GLOBBED = re.compile(
-    r"""\b(?:unlink|rmtree|remove_tree|rm_rf?)\b[\s(]*(?:glob|<|Dir(?:\.glob|\[)|glob\.glob)?[\s(<\["']*((?:/|~)[\w./~]*\*[\w.*]*)"""
-)
-
-
-_LISTS = LazyPattern(
-    r"\b(?:glob\.i?glob|i?glob|rglob|bsd_glob|Dir\.(?:glob|each_child|entries|children|foreach)|Find\.find|finddepth|find|opendir|scandir"
-    r"|readdir(?:Sync)?|os\.(?:walk|scandir|listdir)|lfs\.dir|list_dir|list\.files|walkdir|globSync"
-    r"|(?:Recursive)?DirectoryIterator|FilesystemIterator|GlobIterator)\b\s*(?P<given>[(\s\"'\[$][^;\n]{0,200})"
-    r"|\bDir\s*\[(?P<index>[^\]\n]{0,200})|<(?P<angles>[~/\w.*-]*\*[\w.*/-]*)>"
-)
-_OF_PATTERNS = LazyPattern(r"\b(?:i?glob|rglob|bsd_glob|Dir\.glob|globSync|GlobIterator)\b|\bDir\s*\[")
-_CHOOSES = LazyPattern(
-    r"\b(?:if|unless|grep|filter|select|reject|test|fnmatch|endsWith|str_ends_with|preg_match)\b|&&|=~"
-)
 _QUOTED = LazyPattern(r"""(['"])([^'"\n]{0,200})\1""")
 _A_PLACE = LazyPattern(r"[~/.]|[\w.-]*[*/]|[\w.-]+$")
 
@@ -71,7 +47,7 @@ _A_PLACE = LazyPattern(r"[~/.]|[\w.-]*[*/]|[\w.-]+$")
 def listed_places(code: str) -> list[str]:
     """Wildcards for what lies in the folders that code lists; one with `UNKNOWN` for each that is only known when it runs."""
     places: list[str] = []
-    for found in _LISTS.finditer(code):
+    for found in sign("lists").finditer(code):
         angles = found["angles"]
         given = found["given"] or found["index"] or ""
         if angles is not None:
@@ -84,7 +60,7 @@ def listed_places(code: str) -> list[str]:
         folder = named[0].rstrip("/") if named else ""
         if not named:
             places.append(f"{UNKNOWN}/*")
-        elif _OF_PATTERNS.match(found.group()) or "*" in folder:
+        elif sign("of_patterns").match(found.group()) or "*" in folder:
             places.append(folder)
         else:
             places.append(f"{folder}/*")
@@ -132,7 +108,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
             level=Level.HIGH,
             rule="inline.delete",
         )
-    for found in first(walker, invocation, _GLOBBED.finditer(code)):
+    for found in first(walker, invocation, sign("globbed").finditer(code)):
         word = Word(below_home(walker, found.group(1)), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
     matches = list(first(walker, invocation, sign("delete").finditer(code)))
@@ -141,7 +117,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
     only_a_word = "fs" not in code and _only_a_word(code)
     all_of_it = bool(sign("all").search(code)) or "recursive: true" in code or "recursive:true" in code
     listed = [] if language == "python" else listed_places(code)  # its reader knows them better
-    chosen = bool(listed) and _CHOOSES.search(code) is not None
+    chosen = bool(listed) and sign("chooses").search(code) is not None
     paths = [m.group("s") for m in sign("text").finditer(joined(code)[0]) if m.group("s")[:1] in ("/", "~")]
     for match in matches:
         name = match.group().split("(")[0].strip()

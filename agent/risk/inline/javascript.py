@@ -36,9 +36,7 @@ class _JavaScript(Scanner):
     def special(self, char: str) -> bool:
         code, at = self.code, self.at
         if char in "'\"":
-            end = self.quoted(at + 1, char)
-            self.take("text", end + 1, code[at + 1 : end], plain="\\" not in code[at + 1 : end])
-            return True
+            return self.take_quoted(char)
         if char == "`":
             self._template(at + 1)
             return True

@@ -24,9 +24,7 @@ class _Lua(Scanner):
     def special(self, char: str) -> bool:
         code, at = self.code, self.at
         if char in "'\"":
-            end = self.quoted(at + 1, char)
-            self.take("text", end + 1, code[at + 1 : end], plain="\\" not in code[at + 1 : end])
-            return True
+            return self.take_quoted(char)
         found = _LONG.match(code, at) if char == "[" else None
         if found:
             self.take("text", found.end())

@@ -34,8 +34,7 @@ class _Php(Scanner):
                 return False
             self.take("var", found.end())
         elif char == "'":
-            end = self.quoted(at + 1, "'")
-            self.take("text", end + 1, code[at + 1 : end], plain="\\" not in code[at + 1 : end])
+            self.take_quoted("'")
         elif char == '"':
             self._text(at + 1)
         else:

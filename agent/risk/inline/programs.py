@@ -155,15 +155,10 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
             suspect_text(walker, invocation, text)
-    walker.add(
-        "run",
-        [Word("other programs", *invocation.place)],
-        invocation.place,
-        reason="starts other programs from inline code"
-        if found
-        else "starts programs that cannot be seen from inline code",
-        rule="inline.runs",
+    reason = (
+        "starts other programs from inline code" if found else "starts programs that cannot be seen from inline code"
     )
+    walker.add("run", [Word("other programs", *invocation.place)], invocation.place, reason=reason, rule="inline.runs")
 
 
 def suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:

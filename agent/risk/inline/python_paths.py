@@ -9,39 +9,19 @@ from typing import NamedTuple
 
 from agent.risk.inline.reading import HOME, Reading
 from agent.risk.reader.words import UNKNOWN
+from agent.risk.tables.names import members, names
 
-OPENERS = frozenset(
-    ("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "zipfile.ZipFile", "tarfile.open")
-)
-_DEEDS = {
-    "os.remove": "delete", "os.unlink": "delete", "os.rmdir": "delete", "os.removedirs": "delete", "shutil.rmtree": "delete",
-    "os.mkdir": "create", "os.makedirs": "create", "os.truncate": "write", "os.chmod": "chmod", "os.chown": "chown",
-    "os.mknod": "create",
-}  # fmt: skip
-_SECOND = {
-    "shutil.copy": "write", "shutil.copyfile": "write", "shutil.copy2": "write", "shutil.copytree": "write", "shutil.move": "write",
-    "os.rename": "write", "os.replace": "write", "os.symlink": "link", "os.link": "link",
-}  # fmt: skip
-_METHODS = {
-    "unlink": "delete", "rmdir": "delete", "write_text": "write", "write_bytes": "write", "touch": "create", "mkdir": "create",
-    "chmod": "chmod",
-}  # fmt: skip
-_MOVED = frozenset(("shutil.move", "os.rename", "os.replace"))
+OPENERS, _MOVED = names("python.openers"), names("python.moved")
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_TRUNC", "O_APPEND", "O_CREAT")
-_SPREAD = {  # how many arguments stand before the words of the program
-    "asyncio.create_subprocess_exec": 0,
-    **dict.fromkeys(("os.execl", "os.execlp", "os.execle", "os.execlpe"), 1),
-    **dict.fromkeys(("os.spawnl", "os.spawnlp", "os.spawnle", "os.spawnlpe"), 2),
-}
-_STARTERS = _SPREAD.keys() | frozenset(
-    f"{module}.{name}"
-    for module, names in (
-        ("os", "execv execvp execve execvpe posix_spawn posix_spawnp spawnv spawnve spawnvp spawnvpe"),
-        ("subprocess", "run call check_call check_output Popen"),
-        ("pty", "spawn"),
-    )
-    for name in names.split()
-)
+
+
+def _by_call(kind: str) -> dict[str, str]:
+    return {call: deed for deed, calls in members(f"python.{kind}").items() for call in calls}
+
+
+_DEEDS, _SECOND, _METHODS = (_by_call(kind) for kind in ("deeds", "second_deeds", "method_deeds"))
+_SPREAD = {call: int(before) for call, before in _by_call("spread").items()}
+_STARTERS = _SPREAD.keys() | names("python.starters")
 
 
 class Deeds:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from agent.risk.tables.names import pattern
-from agent.text.lazy_pattern import LazyPattern
 
 
 def sign(name: str) -> re.Pattern[str]:
@@ -53,18 +52,6 @@ def joined(code: str) -> tuple[str, bool]:
     return code, cut or _JOINED.search(code) is not None
 
 
-_EXPANDED = LazyPattern(
-    r"(?:\b(?:os\.path\.)?expanduser|\bFile\.(?:expand_path|join)|\(expand-file-name|\bpath\.(?:expand|join|resolve)|\bos\.path\.join|\bnormalizePath)"
-    r"[ (]*((?:['\"]~[^'\"\n]*['\"])(?:\s*,\s*['\"][^'\"\n]*['\"])*)\s*\)"
-)
-_HOME = LazyPattern(
-    r"([#$]\{|\{)?\s*(?:(?:pathlib\.)?Path\.home\(\)|Dir\.home\b(?:\(\))?|(?:require\s*\(\s*['\"](?:node:)?os['\"]\s*\)|\bos)\.homedir\(\)|\bhomedir\(\)"
-    r"|process\.env\.HOME\b|\(getenv\s+\"HOME\"\)|(?:\b(?:os[.:]|Sys\.|System\.|Deno\.env\.)?(?:getenv|get_env|get)|\bos\.environ(?:\.get)?"
-    r"|process\.env|\bENV(?:\.fetch)?|\$_(?:ENV|SERVER)|\$::env|System\.getProperty)\s*[(\[]\s*['\"](?:HOME|user\.home)['\"]\s*[)\]]"
-    r"|\$ENV\{['\"]?HOME['\"]?\}|\$(?:::)?env\(HOME\)|System\.user_home!?(?:\(\))?)(?:\s*\})?"
-)
-
-
 def home_named(code: str) -> str:
     """`code` with a plain `~` for each way in which its language names the person's home, put together with what follows."""
 
@@ -73,8 +60,8 @@ def home_named(code: str) -> str:
         inside = found[1] or (found[0].startswith("$") and (before in ("'", '"') or after in ("/", "'", '"')))
         return "~" if inside else '"~"'
 
-    named = _HOME.sub(plain, code)
-    named = _EXPANDED.sub(lambda found: '"' + re.sub(r"['\"]\s*,\s*['\"]/?", "/", found[1])[1:-1] + '"', named)
+    named = sign("home").sub(plain, code)
+    named = sign("expanded").sub(lambda found: '"' + re.sub(r"['\"]\s*,\s*['\"]/?", "/", found[1])[1:-1] + '"', named)
     return code if named == code else joined(named)[0]
 
 

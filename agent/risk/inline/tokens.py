@@ -124,6 +124,12 @@ class Scanner:
     def name_is_value(self, name: str) -> bool | None:
         raise NotImplementedError
 
+    def take_quoted(self, quote: str) -> bool:
+        """The text in quotes that begins here, known where nothing in it is escaped."""
+        start, end = self.at + 1, self.quoted(self.at + 1, quote)
+        self.take("text", end + 1, self.code[start:end], plain="\\" not in self.code[start:end])
+        return True
+
     def quoted(self, start: int, close: str, *, escapes: bool = True) -> int:
         """The index of `close` from `start` on, where brackets nest and `\\` hides what follows; the end where there is none."""
         opened = next((opening for opening, closing in CLOSING.items() if closing == close), "")

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.folder_files import matched_names
-from agent.risk.invocations.written_code import judge_loaded
+from agent.risk.invocations.written_code import judge_language, judge_loaded
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args
@@ -104,9 +104,7 @@ def script_file(walker: Walker, invocation: Invocation, word: Word, language: st
     if written is not None:
         feed_findings(walker, invocation, *written)
         if language and written[0]:
-            from agent.risk.inline import code as inline_code
-
-            inline_code.judge(walker, invocation, written[0], language, written[1])
+            judge_language(walker, invocation, written[0], language, written[1])
             judge_loaded(walker, invocation, written[0], language)
         else:
             walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
@@ -195,8 +193,6 @@ def _odd_carrier(walker: Walker) -> str:
 
 def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
-    from agent.risk.inline import code as inline_code
-
     if table.name == "python":
         _judge_shadows(walker, invocation, args)
     _judge_addresses(walker, invocation, table, args)
@@ -226,15 +222,13 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     text, taint = invocation.stdin
     feed_findings(walker, invocation, text, taint)
     if text:
-        inline_code.judge(walker, invocation, text, _language(table, invocation), taint)
+        judge_language(walker, invocation, text, _language(table, invocation), taint)
         judge_loaded(walker, invocation, text, table.name)
     return None, taint
 
 
 def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
     """Code in the words of the command; further operands are files that it reads, or changes with `perl -i`."""
-    from agent.risk.inline import code as inline_code
-
     place = invocation.place
     loaded = _loaded(walker, invocation, table, args)
     snippets = args.values(*table.script)
@@ -242,7 +236,7 @@ def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         taint = " ".join(word.taint for word in snippets).strip()
         snippets = [Word("\n".join(word.text for word in snippets), *place, taint=taint)]
     for word in snippets:
-        inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
+        judge_language(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
         judge_loaded(walker, invocation, loaded + word.text, table.name)
     if table.name == "perl" and any(name.startswith("-i") for name in args.names):
         walker.add("modify", args.operands, place, invocation=invocation)
@@ -270,8 +264,6 @@ _MORE = {  # options that load or run something besides the code
 
 def _judge_addresses(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """`node --import=data:text/javascript,…`: the address is the code, or says where the code comes from."""
-    from agent.risk.inline import code as inline_code
-
     for word in args.values(*_LOADING.get(table.name, ()), "--loader", "--experimental-loader"):
         kind, _, rest = word.text.partition(":")
         if kind == "data":
@@ -279,7 +271,7 @@ def _judge_addresses(walker: Walker, invocation: Invocation, table: Program, arg
             if about.endswith("base64"):
                 walker.add("run-decoded", [word], invocation.place)
             else:
-                inline_code.judge(walker, invocation, unquote(text), table.name, word.taint)
+                judge_language(walker, invocation, unquote(text), table.name, word.taint)
         elif kind in ("http", "https"):
             walker.add("run-remote", [word], invocation.place)
 
@@ -334,19 +326,17 @@ def _only_shows(invocation: Invocation, table: Program, args: Args) -> bool:
 
 def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """deno, bun: code behind `eval` or `-e`; the table says what the rest does."""
-    from agent.risk.inline import code as inline_code
-
     snippets = args.values(*table.script)
     if table.name == "deno" and args.operands and args.operands[0].text == "eval":
         snippets += args.operands[1:2]
     for word in snippets:
-        inline_code.judge(walker, invocation, word.text, "node", word.taint)
+        judge_language(walker, invocation, word.text, "node", word.taint)
     words = [word.text for word in args.operands if not word.text.startswith("-") or word.text == "-"]
     if invocation.stdin is not None and not snippets and words in ([], ["-"], ["run"], ["run", "-"], ["repl"]):
         text, taint = invocation.stdin
         feed_findings(walker, invocation, text, taint)
         if text:
-            inline_code.judge(walker, invocation, text, "node", taint)
+            judge_language(walker, invocation, text, "node", taint)
 
 
 _NAMES_FROM = frozenset(("all", "listed", "file", "input", "net", "opaque"))

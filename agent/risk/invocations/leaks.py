@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.names import names
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern
@@ -25,14 +25,6 @@ _ASKERS = names("leaks.askers")
 _SERVERS = names("leaks.servers")
 _FETCHERS = names("leaks.fetchers")
 _LOGGED_IN = names("leaks.logged_in")
-_METADATA = LazyPattern(
-    r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
-    r"|\[?fd00:ec2::254\]?)(?![\w.])"
-)
-_SURE = LazyPattern(
-    r"/etc/(?:g?shadow|master\.passwd|spwd\.db|security/opasswd)-?(?![\w.])|/\.ssh/id_\w+(?!\.pub)\b(?!\.pub)|/proc/(?:\d+|self|\*)/environ"
-    r"|/\.aws/credentials|/\.git-credentials|/\.gnupg/private-keys|/serviceaccount/token"
-)
 _LOOKS_ONLY = names("leaks.looks_only")
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = LazyPattern(
@@ -70,7 +62,7 @@ def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> No
     texts = invocation.words[1:]
     if invocation.stdin is not None and invocation.stdin[0] and len(invocation.stdin[0]) < 1_000:
         texts = [*texts, invocation.words[0].part(invocation.stdin[0])]
-    told = [word for word in texts if "/" in word.text and _SURE.search(word.text)]
+    told = [word for word in texts if "/" in word.text and pattern("leaks.sure").search(word.text)]
     if told:
         walker.add("secret", told, invocation.place, invocation=invocation, rule="secret.named")
 
@@ -88,7 +80,7 @@ def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bo
 
 def metadata(word: Word) -> bool:
     """Whether `word` is an address of a cloud's metadata service."""
-    return _METADATA.match(word.text) is not None
+    return pattern("leaks.metadata").match(word.text) is not None
 
 
 def judge_metadata(walker: Walker, invocation: Invocation) -> None:

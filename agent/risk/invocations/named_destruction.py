@@ -8,19 +8,12 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.reader.invocation import Invocation
+from agent.risk.tables.names import pattern
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_STRONG = LazyPattern(
-    r"(?!.*cache)(?:[\w-]+:)*(?:destroy|purge|wipe|nuke|obliterate|implode|annihilate|factory-?reset|terminate|flushall|flushdb|sqlflush|reset_db|empty-?trash)"
-    r"(?:[:_-]\w+)?"
-    r"|(?:\w+:)*(?:delete|remove|destroy|drop|wipe|clear|purge|erase)[-_]?(?:all|everything|database|db|table|tables|schema|cluster|clusters|namespace|"
-    r"project|account|bucket|volume|volumes|org|organization|repo|repository|environment|tenant|history|backup|backups|snapshots?)"
-    r"|db:(?:drop|reset|wipe|purge|truncate)(?::\w+)?|migrate:(?:fresh|reset)|ecto\.(?:drop|reset)|(?:\w+:)+(?:destroy|delete|drop)",
-    re.I,
-)
 _ALL = LazyPattern(r"--(?:all|purge|everything|all-namespaces)")
 _DELETES = LazyPattern(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
 _UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
@@ -47,7 +40,7 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
     everything = any(_ALL.fullmatch(text) for text in texts)
     for word in operands:
         if (
-            _STRONG.fullmatch(word.text)
+            pattern("destruction.strong").fullmatch(word.text)
             or (everything and _DELETES.fullmatch(word.text))
             or (unlisted and re.fullmatch(r"(?:batch-?)?(?:delete|destroy)(?:-\w+)*", word.text))
         ):

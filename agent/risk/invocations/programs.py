@@ -17,21 +17,7 @@ MAX_PROGRAMS = 400
 MAX_WORDS = 100
 _MAX_NAMES = 10
 _NOBODY = -1
-_LOOKS = frozenset(
-    (
-        "LANG",
-        "LANGUAGE",
-        "TZ",
-        "TERM",
-        "COLUMNS",
-        "LINES",
-        "NO_COLOR",
-        "FORCE_COLOR",
-        "CLICOLOR",
-        "CI",
-        "DEBIAN_FRONTEND",
-    )
-)
+_LOOKS = frozenset("LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI DEBIAN_FRONTEND".split())
 
 
 def _matters(name: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import judge_served
+from agent.risk.invocations.written_code import judge_language
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word, several
 
@@ -14,20 +15,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _READING_MODULES = frozenset(
-    (
-        "this",
-        "calendar",
-        "platform",
-        "site",
-        "ast",
-        "dis",
-        "tokenize",
-        "py_compile",
-        "compileall",
-        "base64",
-        "tabnanny",
-        "quopri",
-    )
+    ("this calendar platform site ast dis tokenize py_compile compileall base64 tabnanny quopri").split()
 )
 
 
@@ -67,22 +55,18 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
 
 def _timed(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
     """`python -m timeit -s SETUP STATEMENT…`: each is code, also as the value of an option."""
-    from agent.risk.inline import code as inline_code
-
     texts = [re.sub(r"^(?:-[a-z]*?[su]|--\w+=)", "", word.text) for word in rest]
     code = "\n".join(text for text in texts if text[:1] != "-" and text not in ("nsec", "usec", "msec", "sec"))
-    inline_code.judge(walker, invocation, code, "python", " ".join(word.taint for word in rest).strip())
+    judge_language(walker, invocation, code, "python", " ".join(word.taint for word in rest).strip())
 
 
 def _debugged(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
     """`python -m pdb -c COMMAND…`: what is no command of the debugger's is Python code."""
-    from agent.risk.inline import code as inline_code
-
     given = [word.text for before, word in itertools.pairwise(rest) if before.text in ("-c", "--command")]
     given += [re.sub(r"^(?:-c|--command=)", "", word.text) for word in rest if re.match(r"-c.|--command=", word.text)]
     code = "\n".join(re.sub(r"^\s*(?:!|p\s|pp\s|interact\b)", "", text) for text in given)
     if code:
-        inline_code.judge(walker, invocation, code, "python", "")
+        judge_language(walker, invocation, code, "python")
 
 
 def _documented(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:

@@ -11,6 +11,7 @@ from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.tree import Node, Simple
 from agent.risk.reader.words import NUMBER, Word
+from agent.risk.tables.names import pattern
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
@@ -60,10 +61,6 @@ def _words(command: Node) -> list[str]:
 
 _PATH = re.compile(r"[\w.~/+-]*[./][\w.~/+-]+")
 # What names files to leave out, or says how to log in, and what only names the file.
-_OTHERWISE = re.compile(
-    r"--?[\w-]*(?:exclude|include|ignore|glob|name|pattern|without|skip|key|cert|identity|config|cred|token|profile|password|auth|netrc|"
-    r"\brc|label|title|color|colour|type|suffix|prefix|output|log)[\w-]*"
-)
 _LANGUAGES = frozenset(("yq", "mlr", "xsltproc", "xmlstarlet", "xml", "gnuplot", "bc", "dc", "m4"))
 _NAME_AND_FILE = ("--rawfile", "--slurpfile", "--argfile")  # `jq --rawfile NAME FILE`
 _PATTERN_FIRST = frozenset(("grep", "rg", "ag", "ack", "ugrep", "git"))
@@ -81,8 +78,8 @@ def judge_shown_files(walker: Walker, name: str, invocation: Invocation, table: 
         if "." not in word.text and "/" not in word.text:
             continue
         if word.text.startswith("-"):
-            named = [value] if equals and not _OTHERWISE.fullmatch(option) else []
-        elif _OTHERWISE.fullmatch(before.text):
+            named = [value] if equals and not pattern("leaks.otherwise").fullmatch(option) else []
+        elif pattern("leaks.otherwise").fullmatch(before.text):
             named = []
         elif name in _LANGUAGES:
             named = _PATH.findall(word.text)[:8]

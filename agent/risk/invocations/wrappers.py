@@ -84,13 +84,8 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         words = [searched.part(f"PATH={searched.text}"), *words]
     words, environment = _with_variables(walker, invocation, words)
     if not words:
-        walker.add(
-            "secret",
-            [],
-            invocation.place,
-            reason="shows the whole environment, secrets and all",
-            rule="secret.environment",
-        )
+        reason = "shows the whole environment, secrets and all"
+        walker.add("secret", [], invocation.place, reason=reason, rule="secret.environment")
         return None, "secret"
     inner = invocation.inner(words, "env")
     inner.environment = environment
@@ -181,27 +176,20 @@ def other_root(walker: Walker, invocation: Invocation, table: Program, args: Arg
     inner = argv(walker, invocation, table, args)
     if isinstance(inner, Invocation):
         inner.elevated = True
-        walker.add(
-            "run",
-            inner.words[:1],
-            invocation.place,
-            reason="runs {targets} of another root folder",
-            rule="run.other-root",
-        )
+        reason = "runs {targets} of another root folder"
+        walker.add("run", inner.words[:1], invocation.place, reason=reason, rule="run.other-root")
     return inner
 
 
 def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """su, runuser, sg: a command after -c, else a shell of another user."""
     word = args.value("-c", "--command", "--session-command")
-    inner = invocation.inner([], table.name)
-    inner.elevated = True
+    inner = invocation.inner([], table.name, elevated=True)
     if word is not None:
         walker.add("elevate", [word], invocation.place, rule="elevate.su")
         return walker.script(word.text, invocation.place, inner, invocation.stdin)
     if table.name == "runuser" and args.has("-u", "--user") and args.rest:
-        inner = invocation.inner(list(args.rest), table.name)
-        inner.elevated = True
+        inner = invocation.inner(list(args.rest), table.name, elevated=True)
         walker.add("elevate", args.rest[:1], invocation.place, rule="elevate.su")
         return inner
     if invocation.words[0].text.endswith("sg") and len(args.operands) > 1:  # another program has this name too

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Finding, Level
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.names import members
+from agent.risk.tables.names import members, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.text.lazy_pattern import LazyPattern
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 _VERBS = members("runners.verbs")  # sub-commands that run a package; none where it stands at once
 _OPTIONS = members("runners.options")  # options that name one
 _SECOND = ("run", "copy", "update", "tool")  # a word more in front of the package: `uv tool run x`, `copier copy x y`
-_ADDRESS = LazyPattern(
-    r"(?:git\+|hg\+|tarball\+)?(?:https?|ssh|git|ftp)://(?!localhost\b|127\.|\[::1\])|git@[\w.-]+:"
-    r"|(?:github|gitlab|bitbucket|gist|sourcehut|flake|gh|gl|bb|git):(?!NixOS/)[^/\s]*/?\w|[\w.+-]+ ?@ ?(?:git\+|https?://)",
-)
 _REPOSITORY = LazyPattern(r"(?!\.|@)[\w.-]+/[\w.-]+(?:#.*)?")  # npm takes `user/name` from GitHub
 _MODULE = LazyPattern(
     r"(?!golang\.org/x/)[\w-]+(?:\.[\w-]+)+/[^\s@]+@\S+"
@@ -61,20 +57,23 @@ def _is_far(name: str, word: Word) -> bool:
         return True
     if name in ("npx", "bunx", "pnpx", "dlx", "npm", "pnpm", "yarn") and _REPOSITORY.fullmatch(text):
         return True
-    return "net" in word.taint or (_ADDRESS.match(text) is not None and _OWN.match(text) is None)
+    return "net" in word.taint or (pattern("runners.address").match(text) is not None and _OWN.match(text) is None)
 
 
 _SUFFIXES = {
     "python": (".py", "/__init__.py", "/__main__.py"), "node": (".js", ".cjs", ".mjs", "/index.js"), "ruby": (".rb",),
     "perl": (".pm", ".pl"), "php": (".php", ".inc"), "lua": (".lua",), "tclsh": (".tcl",), "Rscript": (".R",),
 }  # fmt: skip
-_PROGRAM = re.compile(
-    r"\.(?:jar|war|class|js|mjs|cjs|ts|mts|tsx|go|dll|exe|msi|php|py|pyz|rb|pl|lua|R|jl|groovy|scala|kts?|swift|tcl|rkt|hs|exs?|erl|sh|wasm"
-    r"|apk|run|AppImage|nix|clj|ml|fsx|csx|raku|cr|nim|dart|java)$"
-)
 _RUN = frozenset(("run", "run-unknown"))
 _NAMED = re.compile(r"[\w./-]+")
 _MOST_NAMES = 400
+
+
+def judge_language(walker: Walker, invocation: Invocation, code: str, language: str, taint: str = "") -> None:
+    """Code of another language than the shell's; its readers are loaded only where there is some."""
+    from agent.risk.inline.code import judge
+
+    judge(walker, invocation, code, language, taint)
 
 
 def judge_loaded(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -100,10 +99,8 @@ def judge_loaded(walker: Walker, invocation: Invocation, code: str, language: st
 
 def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, language: str) -> None:
     """What a file that is loaded holds: that it is high, since loading it at all is told already."""
-    from agent.risk.inline import code as inline_code
-
     before = len(walker.findings)
-    inline_code.judge(walker, invocation, text, language, taint)
+    judge_language(walker, invocation, text, language, taint)
     walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
 
 
@@ -113,7 +110,7 @@ def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) 
         return
     operands = [word for word in invocation.words[1:] if not word.text.startswith("-")][:2]
     for word in operands:
-        if _PROGRAM.search(word.text) and absolute(word.text, invocation.cwd) in walker.downloads:
+        if pattern("runners.program").search(word.text) and absolute(word.text, invocation.cwd) in walker.downloads:
             walker.add("run-remote", [word], invocation.place)
         if "." in word.text or "/" in word.text:
             break

@@ -81,9 +81,7 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     walker.add("container-run", words[index : index + 1], place, rule=f"container.{verb}")
     command = words[index + 1 :]
     if command and not command[0].text.startswith("-"):
-        inner = invocation.inner(command, table.name)
-        inner.remote = True
-        walker.dispatch(inner)
+        walker.dispatch(invocation.inner(command, table.name, remote=True))
     return None, ""
 
 
@@ -116,9 +114,7 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
         if "--" in texts:
             command = invocation.words[texts.index("--") + 1 :]
         if command:
-            inner = invocation.inner(command, table.name)
-            inner.remote = True
-            walker.dispatch(inner)
+            walker.dispatch(invocation.inner(command, table.name, remote=True))
         return None, ""
     return None
 
@@ -143,12 +139,8 @@ def inside(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if not args.operands or args.operands[0].text not in ("exec", "run"):
         return None
     texts = [word.text for word in invocation.words]
-    position = texts.index(args.operands[0].text) + 1
-    while position < len(texts) and texts[position].startswith("-"):
-        position += 2 if texts[position] in table.value else 1
+    command = _from_verb(invocation.words[texts.index(args.operands[0].text) + 1 :], table)
     walker.add("container-run", [], invocation.place, rule="container.exec")
-    if position < len(texts):
-        inner = invocation.inner(invocation.words[position:], table.name)
-        inner.remote = True
-        walker.dispatch(inner)
+    if command:
+        walker.dispatch(invocation.inner(command, table.name, remote=True))
     return None, ""

@@ -48,13 +48,8 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
         reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
         walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
-        walker.add(
-            "db-change",
-            args.values("-f", "--file", "-i"),
-            invocation.place,
-            reason="runs the statements in {targets}",
-            rule="db.file",
-        )
+        reason = "runs the statements in {targets}"
+        walker.add("db-change", args.values("-f", "--file", "-i"), invocation.place, reason=reason, rule="db.file")
     elif not texts and not (table.dry & args.names):
         walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
     for word in args.values("-o", "--output", "--tee"):
@@ -63,6 +58,11 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
         if given is not None and name in table.roles:
             walker.add(table.roles[name], [given], invocation.place, invocation=invocation)
     return None, ""
+
+
+def _judge_words(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
+    for word in words:
+        judge_sql(walker, invocation, word.text, word.taint)
 
 
 def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
@@ -120,8 +120,7 @@ def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
 def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """`dolt sql -q STATEMENTS`; everything else is as the table says."""
     if args.has(*table.script) or (args.operands and args.operands[0].text == "sql"):
-        for word in args.values(*table.script):
-            judge_sql(walker, invocation, word.text, word.taint)
+        _judge_words(walker, invocation, args.values(*table.script))
         if not args.has(*table.script):
             walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
         return None, ""
@@ -134,8 +133,7 @@ def wrangler(walker: Walker, invocation: Invocation, table: Program, args: Args)
     if texts != ["d1", "execute"]:
         return None
     statements = args.values("--command")
-    for word in statements:
-        judge_sql(walker, invocation, word.text, word.taint)
+    _judge_words(walker, invocation, statements)
     if not statements:
         walker.add("db-change", args.values("--file"), invocation.place, rule="db.file")
     return None, ""
@@ -150,8 +148,7 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     used = 2 if texts[:2] == ["db", "query"] else 1 if texts and texts[0] in _SITE_QUERIES else 0
     if not used or not args.names.isdisjoint(table.dry):
         return None
-    for word in args.operands[used:]:
-        judge_sql(walker, invocation, word.text, word.taint)
+    _judge_words(walker, invocation, args.operands[used:])
     if len(texts) == used:
         walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
     return None, ""
@@ -204,8 +201,7 @@ def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:
 def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """influx of both generations: `-execute STATEMENTS`, or sub-commands as the table says."""
     statements = args.values(*table.script)
-    for word in statements:
-        judge_sql(walker, invocation, word.text, word.taint)
+    _judge_words(walker, invocation, statements)
     return (None, "") if statements else None
 
 
@@ -215,6 +211,5 @@ def sqlite_utils(walker: Walker, invocation: Invocation, table: Program, args: A
     statements = args.values(*table.script)
     if texts and texts[0] not in table.cases and (" " in texts[-1] or UNKNOWN in texts[-1]):
         statements.append(args.operands[-1])
-    for word in statements:
-        judge_sql(walker, invocation, word.text, word.taint)
+    _judge_words(walker, invocation, statements)
     return (None, "") if statements else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.interpreters import program_file
+from agent.risk.invocations.written_code import judge_language
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
@@ -84,15 +85,13 @@ def _typed(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
 
 def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word, files: list[Word]) -> None:
     """Findings for commands of ex."""
-    from agent.risk.inline import code as inline_code
-
     place = invocation.place
     for command in found.commands:
         walker.script(command, place, invocation)
     for deed in found.deeds:
         walker.script(deed, place, invocation)
     for language, code in found.code:
-        inline_code.judge(walker, invocation, code, language, word.taint)
+        judge_language(walker, invocation, code, language, word.taint)
     for file in found.files:
         program_file(walker, invocation, word.part(file or "Session.vim"))
     if found.shell:

@@ -83,8 +83,7 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
     if args.has("-V", "-Q", "-G"):
         return None, ""
     walker.add("remote-shell", args.rest[:1], invocation.place, rule="remote.ssh")
-    inner = invocation.inner([], "ssh")
-    inner.remote = True
+    inner = invocation.inner([], "ssh", remote=True)
     words = args.rest[1:]
     while words and words[0].text.startswith("-"):
         words = words[1 if words[0].text not in table.value else 2 :]
@@ -219,7 +218,6 @@ def adb(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     walker.add("remote-shell", words[index + 1 : index + 2], invocation.place, rule="adb.shell")
     if words[index + 1 :]:
         text = " ".join(word.text for word in words[index + 1 :])
-        inner = invocation.inner([], table.name)
-        inner.remote = True
+        inner = invocation.inner([], table.name, remote=True)
         walker.script(text, invocation.place, inner, invocation.stdin)
     return None, ""

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
+_TAR_RUNS = (
+    "--to-command -I --use-compress-program --rsh-command --rmt-command -F --info-script --new-volume-script".split()
+)
+
+
 def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """tar: list, create, extract; and the options that run programs."""
     bundle = spelled_out(table.name, [word.text for word in invocation.words[1:]])
@@ -24,16 +29,7 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     operands = list(args.operands)
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
-    for word in args.values(
-        "--to-command",
-        "-I",
-        "--use-compress-program",
-        "--rsh-command",
-        "--rmt-command",
-        "-F",
-        "--info-script",
-        "--new-volume-script",
-    ):
+    for word in args.values(*_TAR_RUNS):
         walker.script(word.text, word_place(word, invocation), invocation)
     for word in args.values("--checkpoint-action"):
         if word.text.startswith("exec="):
@@ -183,23 +179,11 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     place = invocation.place
     names = args.names
     if any(name.startswith("--del") for name in names):
-        walker.add(
-            "delete",
-            [target],
-            place,
-            level=Level.HIGH,
-            reason="deletes from {targets} whatever the source does not have",
-            rule="delete.sync",
-        )
+        reason = "deletes from {targets} whatever the source does not have"
+        walker.add("delete", [target], place, level=Level.HIGH, reason=reason, rule="delete.sync")
     if args.has("--remove-source-files", "--remove-sent-files"):
-        walker.add(
-            "delete",
-            args.operands[:-1],
-            place,
-            level=Level.HIGH,
-            reason="deletes the source files after copying",
-            rule="delete.source",
-        )
+        reason = "deletes the source files after copying"
+        walker.add("delete", args.operands[:-1], place, level=Level.HIGH, reason=reason, rule="delete.source")
     for word in args.operands[:-1]:
         walker.add("read", [word], place, invocation=invocation)
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:", target.text) or target.text.startswith("rsync://"):

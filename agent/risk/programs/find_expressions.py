@@ -23,14 +23,8 @@ _INSIDE = {
     ".svn": "wc.db entries pristine/3f/3f0c41.svn-base tmp/",
     ".jj": "repo/store/type working_copy/checkout repo/op_heads/heads/3f0c41",
 }
-_ANYTHING = (
-    "/",
-    "q7x",
-    "q7x.q7x",
-    ".q7x",
-    "q7x/q7x.q7x",
-    "q7x/",
-)  # names that no condition is about; folders end with "/"
+# Names that no condition is about; folders end with "/".
+_ANYTHING = ("/", "q7x", "q7x.q7x", ".q7x", "q7x/q7x.q7x", "q7x/")
 _NESTED = "q7x/"  # the folder of a repository that is not the root's own
 _MAX_DEPTH = 40
 _MAX_WORDS = 200

@@ -10,22 +10,16 @@ from agent.risk.invocations.leaks import confides, is_kept, metadata
 from agent.risk.programs.server_requests import judge_requests, method_effect, quoted_effect
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
-from agent.risk.tables.names import names
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
-from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _DESTROYS = re.compile(
     r"doDelete|/(?:delete|destroy|wipe|terminate|drop)\b|_delete_by_query|/flush|/shutdown|action=delete|/purge", re.I
-)
-_SAYS_DESTROY = LazyPattern(
-    r"(?:^|[\"'{,&?\s])(?:action|op|operation|command|cmd|method|type|event|verb|_method|do)[\"']?\s*[:=]\s*[\"']?(?:\w+[._-])?"
-    r"(?:delete|destroy|drop|purge|wipe|truncate|flush|terminate|remove)(?![a-z])|\bmutation\b.{0,200}?\b(?:delete|destroy|remove|purge)\w*",
-    re.I | re.S,
 )
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
 
@@ -52,7 +46,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     elif upload or verb in ("POST", "PUT", "PATCH") or (data and not _only_asks(data, args)):
         harmless = all(_READS_BY_POST.search(url.text) for url in urls) and not upload
         destroys = any(_DESTROYS.search(url.text) for url in urls) or any(
-            _SAYS_DESTROY.search(word.text) for word in data
+            pattern("requests.says_destroy").search(word.text) for word in data
         )
         kind = "remote-destroy" if destroys else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
@@ -189,19 +183,12 @@ def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:
         walker.add("reverse-shell", runs, invocation.place)
 
 
-_WIRE_DESTROYS = LazyPattern(
-    r"(?:^|[\r\n;*$\d])\s*(?:flush_?all|flushdb|shutdown|slaveof|replicaof|config\s+set|script\s+flush|debug\s+segfault|drop\s+\w+"
-    r"|truncate\s+\w+|delete\s+from|purge|delete\s+/)\b",
-    re.I,
-)
-
-
 def judge_wire(walker: Walker, invocation: Invocation, where: list[Word], sent: Output) -> None:
     """What is written to a socket: secrets, or words that have a server destroy what it keeps."""
     text, taint = sent
     if confides(taint):
         walker.add("send-secret", where, invocation.place)
-    if text and _WIRE_DESTROYS.search(text):
+    if text and pattern("requests.spoken_destroys").search(text):
         walker.add("remote-destroy", where, invocation.place)
 
 
@@ -290,19 +277,15 @@ def _batch(walker: Walker, invocation: Invocation, args: Args) -> None:
 
 def _far(paths: list[str]) -> bool:
     """Whether the last of the paths is one of the other machine's system."""
-    return bool(paths) and _FAR_SYSTEM.match(f":{paths[-1]}") is not None
+    return bool(paths) and pattern("requests.far_system").match(f":{paths[-1]}") is not None
 
 
 _MOST_LINES = 200
-_FAR_SYSTEM = LazyPattern(
-    r"(?:scp://|sftp://|rsync://)?[^/:]*(?::|/):?/(?:etc|s?bin|lib\w*|boot|root|usr(?!/share/nginx|/local/www)|var/(?:spool|lib)|proc|sys|dev)(?:/|$)"
-    r"|.*(?:authorized_keys|/\.ssh/?$|/\.bashrc|/\.profile)"
-)
 
 
 def judge_far_copy(walker: Walker, invocation: Invocation, target: Word) -> None:
     """A copy onto the system of another machine: as over system files here."""
-    if _FAR_SYSTEM.match(target.text):
+    if pattern("requests.far_system").match(target.text):
         reason = "replaces system files of another machine: {targets}"
         walker.add("remote-destroy", [target], invocation.place, reason=reason, rule="copy-to.remote-system")
 
@@ -322,31 +305,28 @@ def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 _LFTP_DESTROYS = re.compile(
     r"(?:^|[;&\n])\s*(?:rm|mrm|rmdir|glob rm|mirror\b[^;]*(?:--delete|--Remove-source-files|-e\b))", re.I
 )
+_SMB_DESTROYS = re.compile(r"(?:^|;)\s*(?:rm|del|deltree|rmdir|rd|wdel)\b", re.I)
 
 
 def lftp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """lftp -e COMMANDS: its own commands, and `!` for the shell's."""
-    for word in args.values(*table.script):
-        for piece in re.split(r"[;\n]", word.text):
-            if piece.strip().startswith("!"):
-                walker.add("run", [], invocation.place, reason="has the client run a shell command", rule="ftp.shell")
-                walker.script(piece.strip()[1:], invocation.place, invocation)
-        if _LFTP_DESTROYS.search(word.text):
-            walker.add("remote-destroy", args.operands[:1], invocation.place)
-    return None
-
-
-_SMB_DESTROYS = re.compile(r"(?:^|;)\s*(?:rm|del|deltree|rmdir|rd|wdel)\b", re.I)
+    return _session(walker, invocation, args, args.values(*table.script), _LFTP_DESTROYS)
 
 
 def smbclient(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """smbclient //HOST/SHARE -c COMMANDS."""
-    for word in args.values("-c", "--command"):
-        for piece in word.text.split(";"):
+    return _session(walker, invocation, args, args.values("-c", "--command"), _SMB_DESTROYS)
+
+
+def _session(
+    walker: Walker, invocation: Invocation, args: Args, given: list[Word], destroys: re.Pattern[str]
+) -> Output | None:
+    for word in given:
+        for piece in re.split(r"[;\n]", word.text):
             if piece.strip().startswith("!"):
                 walker.add("run", [], invocation.place, reason="has the client run a shell command", rule="ftp.shell")
                 walker.script(piece.strip()[1:], invocation.place, invocation)
-        if _SMB_DESTROYS.search(word.text):
+        if destroys.search(word.text):
             walker.add("remote-destroy", args.operands[:1], invocation.place)
     return None
 
@@ -357,9 +337,7 @@ def tailscale(walker: Walker, invocation: Invocation, table: Program, args: Args
         return None
     position = invocation.words.index(args.operands[1]) + 1
     walker.add("remote-shell", args.operands[1:2], invocation.place)
-    inner = invocation.inner(invocation.words[position:], table.name)
-    inner.remote = True
-    walker.dispatch(inner)
+    walker.dispatch(invocation.inner(invocation.words[position:], table.name, remote=True))
     return None, ""
 
 

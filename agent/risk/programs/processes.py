@@ -37,10 +37,8 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     listed = any(
         not _LISTED.isdisjoint(word.taint.split()) or word.glob or re.search(r"[*?\[]", word.text) for word in targets
     )
-    if everything or listed or len(targets) > _MANY:
-        walker.add("kill-wide", targets, invocation.place)
-    else:
-        walker.add("kill", targets, invocation.place)
+    wide = everything or listed or len(targets) > _MANY
+    walker.add("kill-wide" if wide else "kill", targets, invocation.place)
     return None, ""
 
 
@@ -48,13 +46,8 @@ _GUARDS = pattern("processes.guards")
 
 
 _NAMES = (
-    "systemd",
-    "/usr/lib/systemd/systemd --user",
-    "/usr/bin/bash -l",
-    "sshd: x [priv]",
-    "/usr/lib/xorg/Xorg :0",
-    "/usr/bin/python3 a.py",
-)
+    "systemd|/usr/lib/systemd/systemd --user|/usr/bin/bash -l|sshd: x [priv]|/usr/lib/xorg/Xorg :0|/usr/bin/python3 a.py"
+).split("|")
 _PLAIN_PATTERN = re.compile(r"[^()?*+{]*[?*+]?[^()?*+{]*")  # one that is quick to compare
 
 
@@ -82,10 +75,8 @@ def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             "security-off", guards, invocation.place, reason="ends a program that watches over this machine: {targets}"
         )
     users = args.has("-u", "--user", "-U", "--euid", "-g", "-t")
-    if not patterns or args.has("-v", "--inverse") or any(_unbounded(pattern) for pattern in patterns):
-        walker.add("kill-wide", args.operands, invocation.place)
-    else:
-        walker.add("kill", args.operands, invocation.place)
+    wide = not patterns or args.has("-v", "--inverse") or any(_unbounded(pattern) for pattern in patterns)
+    walker.add("kill-wide" if wide else "kill", args.operands, invocation.place)
     if users and not patterns:
         walker.add("kill-wide", [], invocation.place)
     return None, ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.invocations.written_code import judge_language
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
+from agent.risk.tables.names import members, names
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -57,13 +59,8 @@ def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         if walker.rater.scopes.of(word, invocation.cwd) in ("system", "everything", "account")
     ]
     if binds and over and not over[0].text.startswith("/mnt"):
-        walker.add(
-            "mount-change",
-            over,
-            invocation.place,
-            reason="lays another folder over {targets}",
-            rule="mount-change.over",
-        )
+        reason = "lays another folder over {targets}"
+        walker.add("mount-change", over, invocation.place, reason=reason, rule="mount-change.over")
     elif "remount" in options:
         walker.add("mount-change", args.operands, invocation.place)
     elif args.operands or args.has("-a", "--all", "--bind", "--rbind", "--move"):
@@ -95,75 +92,25 @@ def debugger(walker: Walker, invocation: Invocation, table: Program, args: Args)
         if match and not word.text.lstrip().startswith("python"):
             walker.script(match.group(1), invocation.place, invocation)
         elif match:
-            from agent.risk.inline import code as inline_code
-
-            inline_code.judge(walker, invocation, match.group(1), "python", word.taint)
+            judge_language(walker, invocation, match.group(1), "python", word.taint)
     return None
 
 
-_WRITING_FORMATTERS = frozenset(
-    (
-        "black",
-        "isort",
-        "ruff-format",
-        "gofmt-w",
-        "rustfmt",
-        "phpcbf",
-        "swiftformat",
-        "stylua",
-        "nixfmt",
-        "alejandra",
-        "autopep8",
-        "yapf",
-    )
+_FIXES, _CHECKS, _WRITES = (names(f"linters.{kind}") for kind in ("fixes", "checks", "writes"))
+_FORMATTERS, _VERB_FORMATS, _ON_REQUEST = (
+    names(f"linters.{kind}") for kind in ("formatters", "verb_formats", "on_request")
 )
-
-
-_FIXES = ("--fix", "-fix", "--fix-errors", "-fix-errors", "--fix-notes", "-fix-notes", "--refactor")
+_IN_PLACE = members("linters.in_place")
 
 
 def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Linters read; formatters write unless they only check."""
     name = invocation.words[0].text.rpartition("/")[2]
-    writes = args.has(
-        "--fix",
-        "--write",
-        "-w",
-        "-i",
-        "--in-place",
-        "--fix-dry-run-x",
-        "-a",
-        "-A",
-        "--autocorrect",
-        "--apply",
-        "--overwrite",
-        "--fix-all",
-    )
-    checks = args.has("--check", "--diff", "--check-only", "-l", "--list-different", "--dry-run", "-n", "--lint")
+    checks = args.has(*_CHECKS)
     first = args.operands[0].text if args.operands else ""
-    if name in ("clang-format", "shfmt", "gofmt", "goimports", "prettier", "tidy", "autopep8", "yapf"):
-        writes = args.has("-i", "-w", "--write", "--in-place", "-m", "-modify")
-    elif name in _WRITING_FORMATTERS or (
-        name in ("ruff", "biome", "deno", "dprint", "buf") and first in ("format", "fmt")
-    ):
-        writes = not checks
-    elif name in ("rubocop", "eslint", "ruff", "stylelint"):
-        writes = args.has("--fix", "-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "--add-noqa")
-    elif name not in (
-        "standardrb",
-        "swiftlint",
-        "biome",
-        "typos",
-        "codespell",
-        "semgrep",
-        "markdownlint",
-        "golangci-lint",
-        "ktlint",
-        "psalm",
-        "sqlfluff",
-        "oxlint",
-    ):
-        writes = False
+    formats = name in _FORMATTERS or (name in _VERB_FORMATS and first in ("format", "fmt"))
+    options = _IN_PLACE.get(name, _WRITES if name in _ON_REQUEST else ())
+    writes = not checks if formats else args.has(*options)
     fixes = any(word.text in _FIXES for word in invocation.words)
     fixes = fixes or (name, first) in (("statix", "fix"), ("sqlfluff", "fix")) or (name == "ktlint" and args.has("-F"))
     if (writes and not checks) or (fixes and not args.has("--diff", "--check")):
@@ -187,8 +134,6 @@ def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     if letters.startswith("-R") or "--remove" in texts:
         walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
-    elif letters or not texts:
-        walker.add("package-install", args.operands, place)
     else:
         walker.add("package-install", args.operands, place)
     return None, ""

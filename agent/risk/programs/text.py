@@ -108,21 +108,11 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
             walker.add(kind, [program.part(name)], place, invocation=invocation, rule="awk.write", level=level)
     if found.unread or UNKNOWN in program.text or is_name(program.taint):
         judge_suspects(walker, invocation, program.text if found.unread else "")
-        walker.add(
-            "run",
-            [program],
-            place,
-            reason=f"has awk run a program that {found.unread or 'is not known'}",
-            rule="awk.unread",
-        )
+        reason = f"has awk run a program that {found.unread or 'is not known'}"
+        walker.add("run", [program], place, reason=reason, rule="awk.unread")
     if found.environment:
-        walker.add(
-            "secret",
-            [],
-            place,
-            reason="reads all variables of the environment, which can hold secrets",
-            rule="secret.environment",
-        )
+        reason = "reads all variables of the environment, which can hold secrets"
+        walker.add("secret", [], place, reason=reason, rule="secret.environment")
     if found.network:
         walker.add("send", [program], place)
         if found.commands:

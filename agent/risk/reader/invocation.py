@@ -59,11 +59,11 @@ class Invocation:
         other.via, other.redirects = self.via, self.redirects
         return other
 
-    def inner(self, words: list[Word], via: str) -> Invocation:
-        """What a wrapper runs, in the wrapper's circumstances."""
+    def inner(self, words: list[Word], via: str, *, remote: bool = False, elevated: bool = False) -> Invocation:
+        """What a wrapper runs, in the wrapper's circumstances, or on another machine, or with more rights."""
         other = Invocation(words, self.start, self.end, cwd=self.cwd, stdin=self.stdin)
         other.environment = self.environment
         other.via = (*self.via, via) if len(self.via) < 8 else self.via
-        other.remote = self.remote
-        other.elevated = self.elevated
+        other.remote = self.remote or remote
+        other.elevated = self.elevated or elevated
         return other

@@ -19,6 +19,7 @@ from agent.risk.invocations.environment import (
     is_trusted,
     judge_environment,
 )
+from agent.risk.invocations.written_code import judge_language
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word
 from agent.risk.tables.variables import variables
@@ -95,9 +96,7 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
     kind = variables().kind(name)
     place, text = invocation.place, word.text
     if name in _CODE:
-        from agent.risk.inline import code as inline_code
-
-        inline_code.judge(walker, invocation, text, _CODE[name], word.taint)
+        judge_language(walker, invocation, text, _CODE[name], word.taint)
     if kind in WHEN_SET and not counts_when_set(name):
         JUDGES[kind](walker, name, word, place)
     elif kind == "setting":
