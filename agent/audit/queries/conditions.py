@@ -27,6 +27,11 @@ class Conditions(Struct, frozen=True, kw_only=True):
     by: str = ""
 
     @property
+    def are_any(self) -> bool:
+        """Tell whether anything is left out."""
+        return self != Conditions()
+
+    @property
     def of_commands(self) -> bool:
         return bool(self.risks or self.exit_code is not None or self.edited or self.by)
 
@@ -76,22 +81,18 @@ def about_goals(clause: Clause, wanted: Conditions) -> None:
 
 def about_commands(wanted: Conditions) -> tuple[str, list[Any]]:
     """What is asked of one command, as a condition over `commands`."""
-    parts: list[str] = []
-    values: list[Any] = []
+    clause = Clause()
     if wanted.risks:
-        parts.append(f"risk IN ({', '.join('?' * len(wanted.risks))})")
-        values.extend(RANKS[risk] for risk in wanted.risks)
+        clause.add(f"risk IN ({', '.join('?' * len(wanted.risks))})", *(RANKS[risk] for risk in wanted.risks))
     if wanted.exit_code == "nonzero":
-        parts.append("exit_code <> 0")
+        clause.add("exit_code <> 0")
     elif wanted.exit_code is not None:
-        parts.append("exit_code = ?")
-        values.append(wanted.exit_code)
+        clause.add("exit_code = ?", wanted.exit_code)
     if wanted.edited:
-        parts.append("edited = 1")
+        clause.add("edited = 1")
     if wanted.by:
-        parts.append("by = ?")
-        values.append(wanted.by)
-    return " AND ".join(parts), values
+        clause.add("by = ?", wanted.by)
+    return clause.text.removeprefix(" WHERE "), clause.values
 
 
 def match_of(words: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.audit.reclassify.ruling import Judge, Ruling
-from agent.audit.reclassify.texts import Case, Text, Then
+from agent.audit.reclassify.texts import Case, Text
 from agent.audit.reclassify.workers import Workers
 
 Change = Literal["stricter", "looser", "same", "unrated"]
@@ -24,9 +24,9 @@ _LABEL = "[redacted:"
 _BATCH = 256
 _HERE = 2
 """Batches that are worked on before other processes are worth their start."""
-_MOST_WAITING = 16_384
+_MOST_TEXTS = 4_096
 _MOST_HELD = 64 * 1024 * 1024
-"""Bytes of texts that wait, about; a batch is given away at a tenth of it."""
+"""Texts of a batch, and bytes of all that wait, about; a batch is given away at a tenth of them."""
 _MOST_KNOWN = 60_000
 """Rulings that are remembered, twice over: the older half is forgotten as a whole."""
 
@@ -63,13 +63,13 @@ class Judgement(Struct, frozen=True):
         return self.now.verdict == "allow" and self.text.then.verdict in ("ask", "type", "refuse")
 
 
-class Slot(Struct):
-    """A text that waits for its ruling; several may wait for the same one."""
+class _Batch(Struct):
+    """Texts that follow each other, each with the place of its ruling, and the cases that nobody asked about before."""
 
-    text: Text
-    key: bytes
-    size: int
-    now: Ruling | None = None
+    number: int
+    texts: list[tuple[Text, list[Ruling]]] = []
+    cases: dict[bytes, Case] = {}
+    size: int = 0
 
 
 def judgements(texts: Iterable[Text], judge: Judge, *, jobs: int) -> Iterator[Judgement]:
@@ -89,79 +89,63 @@ class _Stream:
     def __init__(self, workers: Workers, *, by_session: bool) -> None:
         self._workers = workers
         self._by_session = by_session
-        self._queue: deque[Slot] = deque()
         self._known: dict[bytes, Ruling] = {}
         self._older: dict[bytes, Ruling] = {}
-        self._asked: dict[bytes, Ruling | None] = {}
-        self._batch: list[tuple[bytes, Case]] = []
-        self._given: dict[int, list[bytes]] = {}
-        self._tickets = 0
+        self._asked: dict[bytes, list[Ruling]] = {}
+        self._batch = _Batch(1)
+        self._given: deque[_Batch] = deque()
+        self._answers: dict[int, bytes] = {}
         self._held = 0
-        self._in_batch = 0
 
     def over(self, texts: Iterable[Text]) -> Iterator[Judgement]:
         for text in texts:
             self._add(text)
-            if len(self._batch) >= _BATCH or self._in_batch > _MOST_HELD // 10:
+            batch = self._batch
+            if len(batch.cases) >= _BATCH or len(batch.texts) >= _MOST_TEXTS or batch.size > _MOST_HELD // 10:
                 self._give()
-                self._take(wait=self._workers.under_way > 2 * self._workers.jobs)
-            yield from self._ready()
-            while len(self._queue) >= _MOST_WAITING or self._held > _MOST_HELD:
-                self._give()
-                self._take(wait=True)
-                yield from self._ready()
+            while self._given and self._is_answered(
+                wait=len(self._given) > 2 * self._workers.jobs or self._held > _MOST_HELD
+            ):
+                yield from self._first()
         self._give()
-        while self._queue:
-            self._take(wait=True)
-            yield from self._ready()
+        while self._given and self._is_answered(wait=True):
+            yield from self._first()
 
     def _add(self, text: Text) -> None:
         case = text.case if self._by_session else structs.replace(text.case, session="")
         packed = msgspec.msgpack.encode(case)
         key = hashlib.blake2b(packed, digest_size=16).digest()
         now = self._known.get(key) or self._older.get(key)
-        self._queue.append(Slot(text, key, len(packed), now))
-        self._held += len(packed)
         if now is None and key not in self._asked:
-            self._asked[key] = None
-            self._batch.append((key, case))
-            self._in_batch += len(packed)
+            self._asked[key] = []
+            self._batch.cases[key] = case
+        self._batch.texts.append((text, self._asked[key] if now is None else [now]))
+        self._batch.size += len(packed)
 
     def _give(self) -> None:
-        if not self._batch:
-            return
-        self._tickets += 1
-        self._given[self._tickets] = [key for key, _ in self._batch]
-        batch = msgspec.msgpack.encode([case for _, case in self._batch])
-        self._workers.give(self._tickets, batch, here=self._tickets <= _HERE)
-        self._batch, self._in_batch = [], 0
+        batch, self._batch = self._batch, _Batch(self._batch.number + 1)
+        cases = msgspec.msgpack.encode(list(batch.cases.values()))
+        self._workers.give(batch.number, cases, here=batch.number <= _HERE or not batch.cases)
+        self._given.append(batch)
+        self._held += batch.size
 
-    def _take(self, *, wait: bool) -> None:
-        for ticket, answer in self._workers.take(wait=wait):
-            rulings = msgspec.msgpack.decode(answer, type=list[Ruling])
-            for key, ruling in zip(self._given.pop(ticket), rulings, strict=True):
-                self._asked[key] = ruling
-                self._remember(key, ruling)
+    def _is_answered(self, *, wait: bool) -> bool:
+        """Tell whether the first batch is; with `wait` it will be."""
+        first = self._given[0].number
+        while first not in self._answers:
+            self._answers.update(self._workers.take(wait=wait))
+            if not wait:
+                break
+        return first in self._answers
 
-    def _remember(self, key: bytes, ruling: Ruling) -> None:
-        if len(self._known) >= _MOST_KNOWN:
-            self._older, self._known = self._known, {}
-        self._known[key] = ruling
-
-    def _settle_first(self) -> None:
-        first = self._queue[0]
-        first.now = first.now or self._asked.get(first.key) or self._known.get(first.key) or self._older.get(first.key)
-
-    def _ready(self) -> Iterator[Judgement]:
-        while self._queue:
-            self._settle_first()
-            slot = self._queue[0]
-            if slot.now is None:
-                return
-            self._queue.popleft()
-            self._held -= slot.size
-            self._asked.pop(slot.key, None)
-            yield Judgement(slot.text, slot.now)
-
-
-__all__ = ["Change", "Judgement", "Then", "judgements"]
+    def _first(self) -> Iterator[Judgement]:
+        batch = self._given.popleft()
+        self._held -= batch.size
+        rulings = msgspec.msgpack.decode(self._answers.pop(batch.number), type=list[Ruling])
+        for key, ruling in zip(batch.cases, rulings, strict=True):
+            self._asked.pop(key).append(ruling)
+            if len(self._known) >= _MOST_KNOWN:
+                self._older, self._known = self._known, {}
+            self._known[key] = ruling
+        for text, place in batch.texts:
+            yield Judgement(text, place[0])

@@ -39,11 +39,6 @@ class Workers:
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._done: deque[tuple[int, bytes]] = deque()
 
-    @property
-    def under_way(self) -> int:
-        """Batches whose answers were not taken yet."""
-        return len(self._busy) + len(self._waiting) + len(self._done)
-
     def give(self, ticket: int, batch: bytes, *, here: bool = False) -> None:
         """Have a batch worked on; `here`: by this process, at once."""
         if here or self.jobs == 1:

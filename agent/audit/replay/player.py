@@ -77,8 +77,7 @@ class Player:
             return Confining(mode=told[1], reason=told[2], remedy=found.safer)  # type: ignore[arg-type]  # as recorded
         if rated.verdict.rule == "confine" and (told := _KEPT_OUT.match(rated.verdict.reason)):
             return Confining(mode=told[2], workspace=told[1] or "")  # type: ignore[arg-type]  # as recorded
-        ahead = self._tape.ahead(self._tape.current)
-        started = next((event for event in ahead if isinstance(event, events.CommandStarted)), None)
+        started = self._tape.first_ahead(self._tape.current, events.CommandStarted)
         if started is None or started.confine == "off":
             return Confining()
         return Confining(mode=started.confine, workspace=self._cwd)  # type: ignore[arg-type]  # as recorded
@@ -131,8 +130,7 @@ class Player:
 
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
         """What making it real came to."""
-        ahead = self._tape.ahead(command.command_id)
-        told = next((event for event in ahead if isinstance(event, events.CommandFinished)), None)
+        told = self._tape.first_ahead(command.command_id, events.CommandFinished)
         if told is None:
             raise self._tape.lacks("a rehearsal would be made real now that was not made real then")
         if told.conflict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec import Struct, structs
 
 from agent.audit.replay.cases import Case
@@ -22,6 +24,8 @@ from agent.protocol.events import (
     ToolStarted,
     Warned,
 )
+
+E = TypeVar("E")
 
 
 class RanDry(BaseException):
@@ -102,10 +106,13 @@ class Tape:
         key = self.key(command_id)
         return self._commands.get(key, [])[self._done.get(key, 0) :]
 
+    def first_ahead(self, command_id: str, kind: type[E]) -> E | None:
+        """Of those the first of a kind."""
+        return next((event for event in self.ahead(command_id) if isinstance(event, kind)), None)
+
     def rating_ahead(self) -> CommandRated | None:
         """The next recorded rating of the command that was proposed last."""
-        ahead = self._commands.get(self.current, [])[self._done.get(self.current, 0) :]
-        return next((event for event in ahead if isinstance(event, CommandRated)), None)
+        return self.first_ahead(self.current, CommandRated)
 
     def rated_before(self, key: str) -> CommandRated | None:
         """The recorded rating of a command that the last one of today stands for."""
@@ -114,8 +121,7 @@ class Tape:
 
     def changed_ahead(self) -> str:
         """A word where something had changed by then, so that it was rated again before it ran; "" where nothing had."""
-        ahead = self._commands.get(self.current, [])[self._done.get(self.current, 0) :]
-        event = next((event for event in ahead if not isinstance(event, CommandOutput)), None)
+        event = next((event for event in self.ahead(self.current) if not isinstance(event, CommandOutput)), None)
         return "something changed" if isinstance(event, CommandRated) and event.stage == "again" else ""
 
     def verdict_ahead(self) -> Verdict | None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.config.paths import state_dir
 from agent.emitters.console import complain
@@ -16,10 +16,12 @@ from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import IoError
 from agent.text.sizes import size_words
+from agent.text.times import add_times
 
 if TYPE_CHECKING:
     import argparse
 
+    from agent.audit.queries.conditions import Conditions
     from agent.audit.queries.service import LogQueries
     from agent.frontends.services import Services
     from agent.recording.integrity.log_proof import Signer
@@ -103,9 +105,43 @@ _STATUS_STYLES = {
 _RISK_STYLES = {"high": "red", "medium": "yellow", "low": "dim"}
 
 
-def add_rebuild(parser: argparse.ArgumentParser) -> None:
-    """The option `--rebuild`."""
+def add_conditions(parser: argparse.ArgumentParser, *, of_rows: bool = True) -> None:
+    """The options that list, search and stats share; those on single rows only `of_rows`."""
+    add_times(parser, until=True)
+    parser.add_argument("--cwd", metavar="DIR", help="only what was asked for in this folder or below it")
+    if of_rows:
+        parser.add_argument(
+            "--status", metavar="S", action="append", choices=STATUSES, default=[],
+            help=f"only with a goal that ended so; can be given again: {', '.join(STATUSES)}",
+        )  # fmt: skip
+        parser.add_argument(
+            "--limit", metavar="N", type=limit_of, help="how many at most, 0 for all (20; with --json all)"
+        )
     parser.add_argument("--rebuild", action="store_true", help="make the index of the logs anew first")
+
+
+def limit_of(text: str) -> int:
+    """A number from 0 on. Raises ValueError."""
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+limit_of.__name__ = "number"
+
+
+def conditions_of(options: argparse.Namespace, **more: Any) -> Conditions:
+    """What these options ask for; `more` fields of it beside."""
+    from agent.audit.queries.conditions import Conditions
+
+    cwd = os.path.abspath(os.path.expanduser(options.cwd)) if options.cwd else ""
+    return Conditions(since=options.since or 0, until=options.until or 0, cwd=cwd, **more)
+
+
+def limit_asked(options: argparse.Namespace, *, json: bool) -> int:
+    """How many rows at most, 0 for all."""
+    return int(options.limit) if options.limit is not None else 0 if json else 20
 
 
 @contextmanager
@@ -168,11 +204,6 @@ def money(cost: float | None) -> str:
 
 def took(duration: float) -> str:
     return seconds(duration) if duration else ""
-
-
-def folder_asked(path: str | None) -> str:
-    """An absolute folder for `--cwd`, "" for none."""
-    return os.path.abspath(os.path.expanduser(path)) if path else ""
 
 
 def heads_of(services: Services) -> str:

@@ -9,12 +9,12 @@ from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import (
-    STATUSES,
     Cell,
     Column,
-    add_rebuild,
+    add_conditions,
     asking,
-    folder_asked,
+    conditions_of,
+    limit_asked,
     money,
     print_table,
     risk_style,
@@ -24,14 +24,12 @@ from agent.frontends.sessions.finding import (
 )
 from agent.frontends.shown import shown_line, where
 from agent.text.sizes import counted
-from agent.text.times import absolute, add_times, ago, iso
+from agent.text.times import absolute, ago, iso
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
-
-DEFAULT_LIMIT = 20
 
 _COMMON = (
     Column("status", "STATUS"),
@@ -49,25 +47,7 @@ _OF_GOALS = (*_WHEN, *_COMMON)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to list, and how much of it."""
     parser.add_argument("--goals", action="store_true", help="one row a goal instead of one a session")
-    parser.add_argument("--limit", metavar="N", type=limit_of, help="how many at most, 0 for all (20; with --json all)")
-    add_times(parser, until=True)
-    parser.add_argument("--cwd", metavar="DIR", help="only what was asked for in this folder or below it")
-    parser.add_argument(
-        "--status", metavar="S", action="append", choices=STATUSES, default=[],
-        help=f"only with a goal that ended so; can be given again: {', '.join(STATUSES)}",
-    )  # fmt: skip
-    add_rebuild(parser)
-
-
-def limit_of(text: str) -> int:
-    """A number from 0 on. Raises ValueError."""
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-limit_of.__name__ = "number"
+    add_conditions(parser)
 
 
 def needs_loop(services: Services, options: argparse.Namespace) -> bool:
@@ -77,16 +57,9 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print one row a session, what was written last first; or one a goal, the newest first."""
-    from agent.audit.queries.conditions import Conditions
-
     json = services.settings.json
-    limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
-    wanted = Conditions(
-        since=options.since or 0,
-        until=options.until or 0,
-        cwd=folder_asked(options.cwd),
-        statuses=tuple(options.status),
-    )
+    limit = limit_asked(options, json=json)
+    wanted = conditions_of(options, statuses=tuple(options.status))
     with asking(services, options) as queries:
         found = queries.goals(wanted, limit) if options.goals else queries.sessions(wanted, limit, in_a_hurry=not json)
     more = bool(limit) and len(found) > limit
@@ -96,12 +69,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         print_rows((_for_programs(row) for row in found), json=True, out=out)
         return 0
     if not found:
-        narrowed = wanted != Conditions()
-        say(
-            "nothing recorded fits"
-            if narrowed
-            else f"nothing is recorded in {shown_line(session_folder(services))} yet"
-        )
+        nothing = f"nothing is recorded in {shown_line(session_folder(services))} yet"
+        say("nothing recorded fits" if wanted.are_any else nothing)
         return 0
     home = services.loaded.environ.get("HOME", "")
     print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)

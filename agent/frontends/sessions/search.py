@@ -12,25 +12,23 @@ from agent.emitters.report import cell_width, cut_to_width, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.finding import (
     LEVELS,
-    STATUSES,
-    add_rebuild,
+    add_conditions,
     asking,
-    folder_asked,
+    conditions_of,
+    limit_asked,
     risk_style,
     say,
     status_style,
 )
-from agent.frontends.sessions.list import limit_of
 from agent.frontends.shown import shown_line, where
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.text.times import absolute, add_times, ago, iso
+from agent.text.times import absolute, ago, iso
 
 if TYPE_CHECKING:
     from agent.audit.queries.search import Found, Hit, HitCommand
     from agent.frontends.services import Services
     from agent.policy.linear_regex import LinearPattern
 
-DEFAULT_LIMIT = 20
 SECONDS = 10.0
 _COMMANDS_SHOWN = 5
 
@@ -46,14 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--regex", metavar="RE", help="one line must match this (RE2's syntax)")
     parser.add_argument("-i", "--ignore-case", action="store_true", help="--regex in either case")
     parser.add_argument(
-        "--status",
-        metavar="S",
-        action="append",
-        choices=STATUSES,
-        default=[],
-        help=f"how the goal ended: {', '.join(STATUSES)}",
-    )
-    parser.add_argument(
         "--risk",
         metavar="L",
         type=_levels,
@@ -67,12 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=("person", "policy", "approve-mode", "nobody"), help="who decided about the command"
     )
-    parser.add_argument("--cwd", metavar="DIR", help="asked for in this folder or below it")
-    add_times(parser, until=True)
-    parser.add_argument(
-        "--limit", metavar="N", type=limit_of, help="how many goals at most, 0 for all (20; with --json all)"
-    )
-    add_rebuild(parser)
+    add_conditions(parser)
 
 
 def _levels(text: str) -> tuple[str, ...]:
@@ -90,24 +75,20 @@ def _exit(text: str) -> int | str:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the hits, newest first; 1 where there are none. Raises InvalidRequest."""
-    from agent.audit.queries.conditions import Conditions
-
     json = services.settings.json
     words = tuple(stripped for word in options.words if (stripped := word.strip()))
-    wanted = Conditions(
-        since=options.since or 0,
-        until=options.until or 0,
-        cwd=folder_asked(options.cwd),
+    wanted = conditions_of(
+        options,
         statuses=tuple(options.status),
         risks=options.risk,
         exit_code=options.exit_code,
         edited=options.edited,
         by=options.by or "",
     )
-    if not words and options.regex is None and wanted == Conditions():
+    if not words and options.regex is None and not wanted.are_any:
         raise InvalidRequest("nothing to look for", hint="give words, --regex, or a condition such as --exit nonzero")
     pattern = None if options.regex is None else _pattern(options.regex, ignore_case=options.ignore_case)
-    limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
+    limit = limit_asked(options, json=json)
     with asking(services, options) as queries:
         found = queries.search(words, wanted, pattern=pattern, limit=limit, seconds=SECONDS, numbered=not json)
     out = sink_of(sys.stdout)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.charts import knows_blocks
-from agent.frontends.sessions.finding import LEVELS, add_rebuild, asking, folder_asked, say
-from agent.text.times import add_times, iso
+from agent.frontends.sessions.finding import LEVELS, add_conditions, asking, conditions_of, say
+from agent.text.times import iso
 
 if TYPE_CHECKING:
     import argparse
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which goals count, and how it is drawn."""
-    add_times(parser, until=True)
-    parser.add_argument("--cwd", metavar="DIR", help="only what was asked for in this folder or below it")
+    add_conditions(parser, of_rows=False)
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
-    add_rebuild(parser)
 
 
 def needs_loop(services: Services, options: argparse.Namespace) -> bool:
@@ -32,9 +30,7 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the figures: one object with `--json`, plots otherwise."""
-    from agent.audit.queries.conditions import Conditions
-
-    wanted = Conditions(since=options.since or 0, until=options.until or 0, cwd=folder_asked(options.cwd))
+    wanted = conditions_of(options)
     with asking(services, options) as queries:
         found = queries.figures(wanted)
     out = sink_of(sys.stdout)
@@ -42,7 +38,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         print_rows([_for_programs(found)], json=True, out=out)
         return 0
     if not found["total"]["goals"]:
-        say("no goals are recorded" + (" that fit" if wanted != Conditions() else " yet"))
+        say("no goals are recorded" + (" that fit" if wanted.are_any else " yet"))
         return 0
     from agent.frontends.sessions.stats_view import stats_lines
 

@@ -283,7 +283,7 @@ def many(count: int, distinct: int) -> list[Text]:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_order_is_kept_whoever_rates(monkeypatch: pytest.MonkeyPatch, distinct: int, jobs: int) -> None:
     monkeypatch.setattr(stream, "_BATCH", 16)
-    monkeypatch.setattr(stream, "_MOST_WAITING", 50)
+    monkeypatch.setattr(stream, "_MOST_TEXTS", 50)
     found = judged(many(1_000, distinct), jobs)
     assert [each.text.time for each in found] == [str(at) for at in range(1_000)]
     assert {each.now.level for each in found} == {"low"}
@@ -298,7 +298,7 @@ def test_equal_cases_are_ruled_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_forgetting_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_BATCH", 4), ("_MOST_KNOWN", 8), ("_MOST_WAITING", 6), ("_MOST_HELD", 900)):
+    for name, value in (("_BATCH", 4), ("_MOST_KNOWN", 8), ("_MOST_TEXTS", 6), ("_MOST_HELD", 900)):
         monkeypatch.setattr(stream, name, value)
     assert [each.text.time for each in judged(many(300, 100))] == [str(at) for at in range(300)]
 
