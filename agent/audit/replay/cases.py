@@ -6,22 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, structs
 
-from agent.protocol.events import (
-    FORMAT_VERSION,
-    Event,
-    Failed,
-    GoalFinished,
-    GoalStarted,
-    LogScrubbed,
-    PlannerFinished,
-    Record,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    SessionPruned,
-    SessionStarted,
-    UnknownEvent,
-)
+from agent.protocol import events as recorded
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine
 
@@ -36,20 +21,20 @@ class Case(Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    session: SessionStarted
-    records: tuple[Record, ...]
+    session: recorded.SessionStarted
+    records: tuple[recorded.Record, ...]
     before: str = ""
     obstacle: str = ""
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[recorded.Event, ...]:
         """The events without their envelopes."""
         return tuple(record.event for record in self.records)
 
     @property
-    def goal(self) -> GoalStarted | None:
+    def goal(self) -> recorded.GoalStarted | None:
         """Its beginning, None where the log lacks it."""
-        return next((event for event in self.events if isinstance(event, GoalStarted)), None)
+        return next((event for event in self.events if isinstance(event, recorded.GoalStarted)), None)
 
 
 class Aside(Struct, frozen=True, kw_only=True):
@@ -58,7 +43,7 @@ class Aside(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def cases(lines: Iterable[Record | BadLine]) -> Iterator[Case | Aside]:
+def cases(lines: Iterable[recorded.Record | BadLine]) -> Iterator[Case | Aside]:
     """The goals of a log in order, one at a time in memory. Lines that cannot be read, and newer versions, are said."""
     taker = _Taker()
     for line in lines:
@@ -68,32 +53,32 @@ def cases(lines: Iterable[Record | BadLine]) -> Iterator[Case | Aside]:
 
 class _Taker:
     def __init__(self) -> None:
-        self._session = SessionStarted(session_id="")
+        self._session = recorded.SessionStarted(session_id="")
         self._number = 0
         self._before = ""
-        self._open: dict[str, list[Record]] = {}
+        self._open: dict[str, list[recorded.Record]] = {}
         self._bad = 0
         self._newer = 0
 
-    def take(self, line: Record | BadLine) -> Iterator[Case | Aside]:
+    def take(self, line: recorded.Record | BadLine) -> Iterator[Case | Aside]:
         if isinstance(line, BadLine):
             self._bad += 1
             return
-        if line.v > FORMAT_VERSION:
+        if line.v > recorded.FORMAT_VERSION:
             self._newer = max(self._newer, line.v)
         match line.event:
-            case SessionStarted():
+            case recorded.SessionStarted():
                 yield from self._all_open("the process ended before it")
                 self._session = line.event
-            case SessionFinished():
+            case recorded.SessionFinished():
                 yield from self._all_open("the session ended before it")
-            case LogScrubbed():
+            case recorded.LogScrubbed():
                 yield Aside(text="secrets were taken out of this log later, so what it rated then may be another text")
-            case SessionPruned():
+            case recorded.SessionPruned():
                 yield Aside(text="the records of this session were removed; only its tombstone is left")
-            case RunStarted():
+            case recorded.RunStarted():
                 self._open[line.run] = [line]
-            case RunFinished() if line.run in self._open:
+            case recorded.RunFinished() if line.run in self._open:
                 yield from self._closed([*self._open.pop(line.run), line], "")
             case _ if line.run and line.run in self._open:
                 held = self._open[line.run]
@@ -105,13 +90,15 @@ class _Taker:
         if self._bad:
             yield Aside(text="1 line cannot be read" if self._bad == 1 else f"{self._bad:,} lines cannot be read")
         if self._newer:
-            yield Aside(text=f"written by a newer version (format {self._newer}, this one reads {FORMAT_VERSION})")
+            yield Aside(
+                text=f"written by a newer version (format {self._newer}, this one reads {recorded.FORMAT_VERSION})"
+            )
 
     def _all_open(self, why: str) -> Iterator[Case]:
         for run in tuple(self._open):
             yield from self._closed(self._open.pop(run), why)
 
-    def _closed(self, records: list[Record], obstacle: str) -> Iterator[Case]:
+    def _closed(self, records: list[recorded.Record], obstacle: str) -> Iterator[Case]:
         case = Case(number=self._number + 1, session=self._session, records=tuple(records), before=self._before)
         if case.goal is None:
             return  # only a core command
@@ -122,32 +109,36 @@ class _Taker:
 
 def _obstacle(case: Case) -> str:
     events = case.events
-    if any(record.v > FORMAT_VERSION for record in case.records):
+    if any(record.v > recorded.FORMAT_VERSION for record in case.records):
         return "it was recorded by a newer version"
     if len(events) > _MOST_RECORDS:
         return f"it has more than {_MOST_RECORDS:,} events"
-    unknown = sorted({event.type[:60] for event in events if isinstance(event, UnknownEvent)})
+    unknown = sorted({event.type[:60] for event in events if isinstance(event, recorded.UnknownEvent)})
     if unknown:
         return f"it has events that this version does not know: {', '.join(unknown[:5])}"
-    ended = [place for place, event in enumerate(events) if isinstance(event, GoalFinished)]
+    ended = [place for place, event in enumerate(events) if isinstance(event, recorded.GoalFinished)]
     if not ended:
         return "it was cut off by a crash"
     last = events[-1]
-    unsaid = isinstance(last, RunFinished) and last.outcome.goal is None
-    if any(_is_cut(event) for event in events) or (unsaid and not any(isinstance(event, Failed) for event in events)):
+    unsaid = isinstance(last, recorded.RunFinished) and last.outcome.goal is None
+    if any(_is_cut(event) for event in events) or (
+        unsaid and not any(isinstance(event, recorded.Failed) for event in events)
+    ):
         return "it was cut off by a crash"
-    if any(isinstance(event, Failed) and event.error.code == "cancelled" for event in events[ended[-1] :]):
+    if any(isinstance(event, recorded.Failed) and event.error.code == "cancelled" for event in events[ended[-1] :]):
         return "the program that ran it was stopped from outside"
-    if any(isinstance(event, PlannerFinished) and "characters not recorded …]" in event.raw for event in events):
+    if any(
+        isinstance(event, recorded.PlannerFinished) and "characters not recorded …]" in event.raw for event in events
+    ):
         return "a reply of the planner was too long to be recorded in full"
     return ""
 
 
-def _is_cut(event: Event) -> bool:
+def _is_cut(event: recorded.Event) -> bool:
     """Tell whether the event is an ending that was written in place of a process that had gone."""
     match event:
-        case GoalFinished(message=message, status="interrupted"):
+        case recorded.GoalFinished(message=message, status="interrupted"):
             return message == CRASHED
-        case PlannerFinished(error=error) if error is not None:
+        case recorded.PlannerFinished(error=error) if error is not None:
             return error.message == CRASHED
     return False

@@ -9,23 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.audit.replay.replies import LABEL, is_comparable
-from agent.protocol.events import (
-    CommandFinished,
-    CommandOutput,
-    CommandRated,
-    CommandStarted,
-    CoreCommandFinished,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    Notice,
-    Record,
-    RehearsalFinished,
-    RunFinished,
-    RunStarted,
-    Warned,
-    event_type,
-)
+from agent.protocol import events as recorded
 
 NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),
@@ -75,13 +59,13 @@ class Leniency(Struct, frozen=True, kw_only=True):
     cut: frozenset[str]
 
 
-def leniency(records: tuple[Record, ...]) -> Leniency:
+def leniency(records: tuple[recorded.Record, ...]) -> Leniency:
     """That of a recorded goal."""
     key = _keys(records)
     events = [record.event for record in records]
-    timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
-    ended = [event for event in events if isinstance(event, CommandFinished)]
-    rated = [event for event in events if isinstance(event, CommandRated)]
+    timeouts = {event.timeout for event in events if isinstance(event, recorded.CommandStarted)}
+    ended = [event for event in events if isinstance(event, recorded.CommandFinished)]
+    rated = [event for event in events if isinstance(event, recorded.CommandRated)]
     return Leniency(
         timeouts=len(timeouts) > 1,
         unrated=frozenset(key(event.command_id) for event in rated if not is_comparable(event)),
@@ -93,14 +77,14 @@ def leniency(records: tuple[Record, ...]) -> Leniency:
     )
 
 
-def items(records: tuple[Record, ...], lenient: Leniency) -> list[Item]:
+def items(records: tuple[recorded.Record, ...], lenient: Leniency) -> list[Item]:
     """The comparable events of one run, in order."""
     return _Normal(records, lenient).items()
 
 
-def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
+def _keys(records: tuple[recorded.Record, ...]) -> Callable[[str], str]:
     """Names commands by their number in the goal: `#1`; those of tools keep their own."""
-    goal_id = next((record.goal_id for record in records if isinstance(record.event, GoalStarted)), "")
+    goal_id = next((record.goal_id for record in records if isinstance(record.event, recorded.GoalStarted)), "")
 
     def key(command_id: str) -> str:
         if goal_id and command_id.startswith(f"{goal_id}."):
@@ -111,11 +95,11 @@ def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
 
 
 class _Normal:
-    def __init__(self, records: tuple[Record, ...], lenient: Leniency) -> None:
+    def __init__(self, records: tuple[recorded.Record, ...], lenient: Leniency) -> None:
         self._records = records
         self._lenient = lenient
         self._key = _keys(records)
-        results = [record.event.result for record in records if isinstance(record.event, CommandFinished)]
+        results = [record.event.result for record in records if isinstance(record.event, recorded.CommandFinished)]
         self._notes = {note for result in results for note in result.notes}
 
     def items(self) -> list[Item]:
@@ -123,54 +107,56 @@ class _Normal:
         streams: dict[str, str] = {}
         for place, record in enumerate(self._records):
             event = record.event
-            if isinstance(event, CommandOutput):
+            if isinstance(event, recorded.CommandOutput):
                 streams[event.stream] = streams.get(event.stream, "") + event.data
                 continue
             if not self._counts(event):
                 continue
-            if isinstance(event, (CommandFinished, RehearsalFinished)):
+            if isinstance(event, (recorded.CommandFinished, recorded.RehearsalFinished)):
                 key = ("command.output", self._key(event.command_id))
                 printed = {name: text for name, text in sorted(streams.items()) if text}
                 if printed:
                     found.append(Item(key=key, data=printed, place=place))
                 streams = {}
-            found.append(Item(key=(event_type(event), self._which(event)), data=self._data(event), place=place))
+            found.append(
+                Item(key=(recorded.event_type(event), self._which(event)), data=self._data(event), place=place)
+            )
         return found
 
-    def _counts(self, event: Event) -> bool:
+    def _counts(self, event: recorded.Event) -> bool:
         match event:
-            case CoreCommandFinished() | Notice():
+            case recorded.CoreCommandFinished() | recorded.Notice():
                 return False
-            case Warned(text=text):
+            case recorded.Warned(text=text):
                 return text.startswith("not run: ") or text in self._notes
         return True
 
-    def _which(self, event: Event) -> str:
+    def _which(self, event: recorded.Event) -> str:
         name = getattr(event, "command_id", "")
         if name:
             stage = getattr(event, "stage", "")
             return self._key(name) + (f" {stage}" if stage else "")
         return str(getattr(event, "call_id", "") or getattr(event, "step", ""))
 
-    def _data(self, event: Event) -> dict[str, Any]:
+    def _data(self, event: recorded.Event) -> dict[str, Any]:
         data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
         data.pop("type", None)
         match event:
-            case CommandStarted() if self._lenient.timeouts:
+            case recorded.CommandStarted() if self._lenient.timeouts:
                 data.pop("timeout", None)
-            case CommandRated() if self._key(event.command_id) in self._lenient.unrated:
+            case recorded.CommandRated() if self._key(event.command_id) in self._lenient.unrated:
                 data.pop("report", None)
                 data.pop("verdict", None)
-            case GoalFinished():
+            case recorded.GoalFinished():
                 for command in data["commands"]:
                     if command.get("command_id") in self._lenient.cut:
                         command.pop("stdout", None)
                         command.pop("stderr", None)
                     if LABEL in str(command.get("run") or command.get("proposed")):
                         command.pop("risk", None)
-            case RunFinished():
+            case recorded.RunFinished():
                 data["outcome"].pop("goal", None)
-            case RunStarted():
+            case recorded.RunStarted():
                 data = {}
         return data
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.audit.replay.tape import Tape
+from agent.protocol import events as recorded
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -21,7 +22,6 @@ from agent.protocol.decisions import (
     Skipped,
 )
 from agent.protocol.errors import Cancelled
-from agent.protocol.events import CommandConfirmed, CommandRated, CommandStarted, Event, RehearsalStarted
 from agent.protocol.rehearsals import Rehearsal
 
 _DISCARDED = "rehearsed and discarded"
@@ -41,35 +41,37 @@ class RecordedPerson:
         """What became of the command next, said as an answer. Raises Cancelled where the goal was cancelled at the prompt."""
         ahead = self._ahead(request)
         following = ahead[0]
-        if isinstance(following, CommandRated):  # an edit: what comes after its rating says how it was sent off
+        if isinstance(
+            following, recorded.CommandRated
+        ):  # an edit: what comes after its rating says how it was sent off
             edited = following.report.command
-            then = next((event for event in ahead if not isinstance(event, CommandRated)), None)
-            if isinstance(then, RehearsalStarted) and then.command == edited:
+            then = next((event for event in ahead if not isinstance(event, recorded.CommandRated)), None)
+            if isinstance(then, recorded.RehearsalStarted) and then.command == edited:
                 return Rehearse(command=edited, network=then.network)
             return Approved(command=edited)
-        if isinstance(following, RehearsalStarted):
+        if isinstance(following, recorded.RehearsalStarted):
             return Rehearse(command=following.command, network=following.network)
-        if isinstance(following, CommandConfirmed):
+        if isinstance(following, recorded.CommandConfirmed):
             return _answer(following, request)
         return Approved(command=request.proposal.command)
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """The word, unless it was missing then."""
         following = self._ahead(request)[0]
-        missing = isinstance(following, CommandConfirmed) and following.decision == "declined"
+        missing = isinstance(following, recorded.CommandConfirmed) and following.decision == "declined"
         return None if missing else request.verdict.word
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
         """What was done with the rehearsal. Raises Cancelled as `confirm` does."""
         ahead = self._ahead(request)
         following = ahead[0]
-        if isinstance(following, RehearsalStarted):
+        if isinstance(following, recorded.RehearsalStarted):
             return Rehearse(command=following.command, network=following.network)
-        if not isinstance(following, CommandConfirmed):
+        if not isinstance(following, recorded.CommandConfirmed):
             return EditAgain()
         then = ahead[1] if len(ahead) > 1 else None
         if following.decision in ("approved", "edited"):
-            return Commit() if isinstance(then, CommandStarted) and then.via == "rehearsal" else EditAgain()
+            return Commit() if isinstance(then, recorded.CommandStarted) and then.via == "rehearsal" else EditAgain()
         if following.decision == "cancelled":
             return CancelGoal()
         if following.decision == "skipped" and following.remark == _DISCARDED:
@@ -78,7 +80,7 @@ class RecordedPerson:
             return Commit()  # and then the word was missing
         return EditAgain()
 
-    def _ahead(self, request: ConfirmationRequest) -> list[Event]:
+    def _ahead(self, request: ConfirmationRequest) -> list[recorded.Event]:
         ahead = self.tape.ahead(request.proposal.command_id)
         if ahead:
             return ahead
@@ -88,7 +90,7 @@ class RecordedPerson:
         raise self.tape.lacks("a question is asked that was not asked then, and no answer to it was recorded")
 
 
-def _answer(event: CommandConfirmed, request: ConfirmationRequest) -> Confirmation:
+def _answer(event: recorded.CommandConfirmed, request: ConfirmationRequest) -> Confirmation:
     match event.decision:
         case "skipped":
             return Declined() if request.kind == "write" else Skipped()
