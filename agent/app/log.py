@@ -32,10 +32,10 @@ class ProcessLogs:
         return self._settings.session_dir or default_session_dir(dict(self._environ))
 
     def choose(self, wanted: str, *, attended: bool, besides: str = "") -> str:
-        """The id of the session that a person means; see `agent.recording.choosing`. Raises InvalidRequest, NotFound, IoError."""
+        """The id of the session that a person means; see `agent.recording.past`. Raises InvalidRequest, NotFound, IoError."""
         if not self._settings.persist:
             return wanted
-        from agent.recording.choosing import choose_session
+        from agent.recording.past import choose_session
 
         return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 
@@ -93,18 +94,13 @@ def latest(
     connection: sqlite3.Connection, place: Place, *, words: Sequence[str] = (), since: int = 0, most: int = 50
 ) -> list[Remembered]:
     """What was taught last, the newest first; with `words` what holds all of them in goal or command, whatever their case."""
-    parts = ["kind = 'taught'", "at >= ?"]
-    values: list[object] = [since]
-    for word in words:
-        escaped = "".join(f"~{letter}" if letter in "~%_" else letter for letter in word)
-        parts.append("(goal || ' ' || command) LIKE ? ESCAPE '~'")
-        values.append(f"%{escaped}%")
+    held = "AND (entries.goal || ' ' || command) LIKE ? ESCAPE '~' " * len(words)
     query = (
         "SELECT entries.id, key, entries.goal, slots, command FROM uses JOIN entries ON entries.id = entry "  # noqa: S608
-        f"WHERE {' AND '.join(part.replace('(goal', '(entries.goal') for part in parts)} "
-        "GROUP BY entries.id ORDER BY max(at) DESC LIMIT ?"
+        f"WHERE kind = 'taught' AND at >= ? {held}GROUP BY entries.id ORDER BY max(at) DESC LIMIT ?"
     )
-    rows = connection.execute(query, (*values, most)).fetchall()
+    patterns = ["%" + re.sub("[~%_]", r"~\g<0>", word) + "%" for word in words]
+    rows = connection.execute(query, (since, *patterns, most)).fetchall()
     return [item for item in (_counted(connection, _plain(row), place) for row in rows) if item is not None]
 
 

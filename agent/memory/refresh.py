@@ -15,9 +15,9 @@ from hashlib import blake2b
 
 import msgspec
 
+from agent.memory.comparing import shape_of
 from agent.memory.files import Forgotten
 from agent.memory.model import GoalWords, ReadGoal, Worked
-from agent.memory.shapes import shape_of
 from agent.memory.uses import PastGoal, RanCommand, runs_of, uses_of
 from agent.recording.chained_lines import name_of
 from agent.recording.index.database import Database

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 from agent.memory import asking
 from agent.memory.asking import Place
+from agent.memory.comparing import shape_of
 from agent.memory.files import Forgotten, MemoryFile, NoMemory, is_busy, open_file, remove_file
 from agent.memory.model import Experience, GoalWords, ReadGoal, Remembered, Worked
 from agent.memory.refresh import PIECE_SECONDS, Refresher, drop_unused, is_own_folder, note_forgotten
-from agent.memory.shapes import shape_of
 from agent.protocol.errors import InvalidState
 from agent.recording.index.access import LogIndex
 from agent.recording.private_database import transaction

@@ -140,9 +140,8 @@ def _is_command(goal: str, command: str) -> bool:
 
 
 def _has_run(command: RanCommand) -> bool:
-    return (
-        command.outcome == "ran" and bool(command.run) and command.exit_code is not None and command.origin != "replay"
-    )
+    for_real = command.outcome == "ran" and command.origin != "replay"
+    return for_real and bool(command.run) and command.exit_code is not None
 
 
 def _tells(command: RanCommand) -> bool:

@@ -75,7 +75,8 @@ class CascadePlanner:
                 await tell(f"{stage.title} is left out: {one_line(stage.missing)}")
                 continue
             if not stage.by_recipes:
-                await tell(_asking(stage, request))
+                where = f"(leaves this machine): {what_is_told(request)}" if stage.leaves else "(stays on this machine)"
+                await tell(f"asks {stage.title} {where}")
             try:
                 reply = await self._asked(stage, request, on_delta, tell)
             except _FAILURES as error:
@@ -136,12 +137,6 @@ def what_is_told(request: PlannerRequest) -> str:
     )
     parts = [f"{count} {what}{'s' * (count != 1)}{more}" for count, what, more in counts if count > 0]
     return ", ".join(["this goal and facts about this system", *parts])
-
-
-def _asking(stage: Stage, request: PlannerRequest) -> str:
-    if stage.leaves:
-        return f"asks {stage.title} (leaves this machine): {what_is_told(request)}"
-    return f"asks {stage.title} (stays on this machine)"
 
 
 async def _without_answer(

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import NamedTuple
 
-from agent.planner.budget import clip, estimate_tokens
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.codecs.streaming import text_stream
 from agent.planner.prompt import Prompt, message_tokens
-from agent.planner.untrusted import one_line, prompt_text
+from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.ports import DeltaHandler, Provider, Redactor

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from agent.planner.budget import Sized, estimate_tokens, weight, window
 from agent.planner.codecs.codecs import Codec, as_reply
 from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, Room, environment_text
-from agent.planner.untrusted import data_block, one_line, prompt_text
+from agent.planner.untrusted import Sized, data_block, estimate_tokens, one_line, prompt_text, weight, window
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
 from agent.protocol.replies import Chat
@@ -17,6 +16,7 @@ from agent.protocol.requests import PlannerRequest
 
 MESSAGE_TOKENS = 4  # what a message costs beside its text
 MIN_HISTORY_TOKENS = 256
+_KINDS: dict[type[HistoryItem], Literal["goal", "reply"]] = {GoalItem: "goal", ReplyItem: "reply"}
 
 
 class Prompt:
@@ -100,7 +100,7 @@ class Prompt:
             groups.append(renderer.feed(item))
         digest_tokens = room // 8
         tokens = [sum(map(message_tokens, group)) for group in groups]
-        sizes = [Sized(_kind(item), size) for item, size in zip(history, tokens, strict=True)]
+        sizes = [Sized(_KINDS.get(type(item), "other"), size) for item, size in zip(history, tokens, strict=True)]
         cut = window(sizes, room, digest_tokens=digest_tokens)
         shown = [message for group in groups[cut:] for message in group]
         if cut:
@@ -128,12 +128,6 @@ def _tool_tokens(codec: Codec) -> int:
 
     tools = codec.wire_tools
     return sum(estimate_tokens(tool.name + tool.description + json.dumps(tool.parameters)) + 8 for tool in tools)
-
-
-def _kind(item: HistoryItem) -> Literal["goal", "reply", "other"]:
-    if isinstance(item, GoalItem):
-        return "goal"
-    return "reply" if isinstance(item, ReplyItem) else "other"
 
 
 _INTRO = "[host] Earlier parts of this session, shortened:"

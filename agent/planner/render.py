@@ -41,7 +41,8 @@ class Renderer:
         if isinstance(item, ReplyItem):
             return (*self.settle(), self._reply(item))
         if isinstance(item, CommandItem):
-            return self._result(item.call_id, self._command(item), from_planner=item.origin not in ("person", "replay"))
+            text = self._reporter.command(item, show_command=item.origin not in ("planner", "person", "replay"))
+            return self._result(item.call_id, text, from_planner=item.origin not in ("person", "replay"))
         if isinstance(item, ToolItem):
             named = not (self._codec.native and item.call_id in self._pending)
             return self._result(item.call_id, self._reporter.tool(item, named=named), from_planner=True)
@@ -66,9 +67,6 @@ class Renderer:
             self._pending[call.id] = renamed
             sent.append(renamed)
         return ChatMessage(role="assistant", content=text, tool_calls=tuple(sent))
-
-    def _command(self, item: CommandItem) -> str:
-        return self._reporter.command(item, show_command=item.origin not in ("planner", "person", "replay"))
 
     def _result(self, call_id: str, text: str, *, from_planner: bool) -> tuple[ChatMessage, ...]:
         """The result of a call as such where one waits for it, else in a message of its own."""

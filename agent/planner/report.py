@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from agent.planner.budget import clip
-from agent.planner.untrusted import clean, data_block, one_line
+from agent.planner.untrusted import clean, clip, data_block, one_line
 from agent.protocol.messages import (
     CommandItem,
     ContextBlock,
     EnvironmentFacts,
-    FileInput,
     GoalItem,
     HistoryItem,
     StepItem,
@@ -98,7 +96,9 @@ class Reporter:
         if self._facts and (facts := environment_text(item.environment, self._redact)):
             parts.append(f"# Environment\n{facts}")
         share = self._room.files // max(len(item.files), 1)
-        parts += [self._file(file, share) for file in item.files]
+        for file in item.files:
+            block = data_block(self._line(file.path, 200), self._text(file.content, share))
+            parts.append(f"The person attached a file.\n{block}")
         share = self._room.context // max(len(item.context), 1)
         parts += [self._context(block, share) for block in item.context]
         return "\n\n".join(parts)
@@ -119,11 +119,6 @@ class Reporter:
         head = f"{HOST} Tool {self._line(item.name, 64)} " if named else f"{HOST} The tool "
         head += "failed:" if item.is_error else "returned:"
         return f"{head}\n{data_block('tool result', self._text(item.content, self._room.tool))}"
-
-    def _file(self, file: FileInput, tokens: int) -> str:
-        return (
-            f"The person attached a file.\n{data_block(self._line(file.path, 200), self._text(file.content, tokens))}"
-        )
 
     def _context(self, block: ContextBlock, tokens: int) -> str:
         cut = f" (its first or last {block.truncated_bytes:,} bytes are missing)" if block.truncated_bytes else ""

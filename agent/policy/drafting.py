@@ -131,7 +131,8 @@ def _about_words(
 ) -> list[Rule]:
     reading = reading_of(run.words)
     rest = reading.operands[len(verbs) :]
-    here = _written(_inside(run.cwd, place), place)
+    inside = place.workspace and lies_in(run.cwd, place.workspace)
+    here = _written(place.workspace if inside else run.cwd, place)
     values = tuple(sorted({value for _, value in reading.values}))
     if any(not value.isdigit() for value in values):
         base = replace(base, options=replace(base.options, values=values))
@@ -194,10 +195,6 @@ def _folder(text: str, run: ProgramRun, place: Place, *, roaming: bool, deep: bo
     if deep or (inside and above == workspace) or path == workspace or above in ("/", place.home):
         return path
     return above
-
-
-def _inside(cwd: str, place: Place) -> str:
-    return place.workspace if place.workspace and lies_in(cwd, place.workspace) else cwd
 
 
 def _looks_like_path(text: str) -> bool:

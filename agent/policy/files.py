@@ -178,17 +178,14 @@ def _writable_by_others(path: str) -> str:
     status = os.stat(path)
     if status.st_uid not in (0, os.geteuid()):
         return f"{path} belongs to somebody else, so it is not trusted; own it, or remove it"
-    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _own_group(status)):
+    # the group that its owner has alone, as many systems give to each user
+    own_group = status.st_gid == status.st_uid != 0
+    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not own_group):
         return f"{path} can be written by others, so it is not trusted; run: chmod go-w {path}"
     folder = os.stat(os.path.dirname(os.path.realpath(path)) or "/")
     if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
         return f"the folder of {path} can be written by everyone, so it is not trusted"
     return ""
-
-
-def _own_group(status: os.stat_result) -> bool:
-    """Tell whether the file's group is the one that its owner has alone, as many systems give to each user."""
-    return status.st_gid == status.st_uid and status.st_uid != 0
 
 
 def _stamp(path: str) -> Stamp:

@@ -29,9 +29,8 @@ class LinearPattern:
         if _OPEN_REPEAT.search(pattern):
             raise ValueError("a repeat without its least number; write {0,n} for {,n}, or \\{ for the character")
         if not pattern.isascii() and _ASCII_ONLY.search(pattern):
-            raise ValueError(
-                "\\b and \\w know the letters of ASCII only, and this pattern has others; write \\pL for any letter"
-            )
+            known = "\\b and \\w know the letters of ASCII only"
+            raise ValueError(f"{known}, and this pattern has others; write \\pL for any letter")
         if "\\C" in pattern:
             raise ValueError("\\C stands for half a character; write . for any")
         try:
@@ -64,14 +63,11 @@ def _forms(text: str) -> list[str]:
         text = _HALF.sub("\ufffd", text)
     forms = [text]
     if not text.isascii():
-        forms.append("".join(_plain(char) if ord(char) > 127 else char for char in text))
+        plain = ("_" if char.isalnum() else " " if char.isspace() else char for char in text)
+        forms.append("".join(like if ord(char) > 127 else char for char, like in zip(text, plain, strict=True)))
     if text.endswith("\n"):
         forms += [form[:-1] for form in forms]
     return forms
-
-
-def _plain(char: str) -> str:
-    return "_" if char.isalnum() else " " if char.isspace() else char
 
 
 def _reason(error: Exception, flags: str) -> str:

@@ -134,9 +134,8 @@ def _check_allow(rule: Rule, where: str, trust: Trust) -> None:
     narrow = rule.words or rule.exact_words or rule.options.any or rule.options.all or rule.options.only is not None
     by_path = all("/" in program for program in rule.program)
     if not (narrow or rule.paths or rule.scopes or rule.effects or by_path):
-        raise PolicyError(
-            f"{where}: would allow everything {rule.program[0]} can do; add words, options, paths, scopes or effects"
-        )
+        told = f"would allow everything {rule.program[0]} can do"
+        raise PolicyError(f"{where}: {told}; add words, options, paths, scopes or effects")
 
 
 def _moment(text: str, where: str) -> None:

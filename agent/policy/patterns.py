@@ -165,9 +165,7 @@ class Hit(Struct, frozen=True):
     span: tuple[int, int]
 
 
-@lru_cache(maxsize=1_024)
-def _compiled(pattern: str) -> LinearPattern:
-    return LinearPattern(pattern)
+_compiled = lru_cache(maxsize=1_024)(LinearPattern)
 
 
 def hits(report: RiskReport, files: Sequence[PolicyFile]) -> tuple[Hit, ...]:

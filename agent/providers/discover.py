@@ -113,13 +113,9 @@ class Offered(Struct, frozen=True, kw_only=True):
 
 async def offered(servers: Sequence[LocalServer]) -> tuple[Offered, ...]:
     """The models of all servers. What a server does not tell, or tells wrongly, is left out; never raises for it."""
-    lists = await asyncio.gather(*(_of(server) for server in servers))
-    return tuple(model for models in lists for model in models)
-
-
-async def _of(server: LocalServer) -> list[Offered]:
-    told = await _told(server)
-    return [_with(server, name, told.get(name, {})) for name in server.models[:MOST]]
+    told = await asyncio.gather(*map(_told, servers))
+    pairs = zip(servers, told, strict=True)
+    return tuple(_with(server, name, its.get(name, {})) for server, its in pairs for name in server.models[:MOST])
 
 
 def _with(server: LocalServer, name: str, told: Mapping[str, Any]) -> Offered:

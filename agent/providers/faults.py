@@ -75,11 +75,8 @@ def _hint(endpoint: Endpoint, status: int, detail: str, model: str, *, page: boo
     if status == 402:
         return f"add credit to the account behind {variable or 'the key'}, or choose another provider with --planner"
     if status == 403:
-        return (
-            f"the key in {variable} may not use this model or service"
-            if variable
-            else "this server refuses the request"
-        )
+        refused = "this server refuses the request"
+        return f"the key in {variable} may not use this model or service" if variable else refused
     if page or status in (405, 301, 302, 307, 308):
         return "the base URL seems wrong; it usually ends in /v1"
     if status == 404:

@@ -236,10 +236,8 @@ def _fault(endpoint: Endpoint, error: Exception) -> ProviderError:
     transport, hint = True, "the server or the connection broke; try again"
     if isinstance(error, httpx.TimeoutException):
         words = "cannot connect in time" if isinstance(error, httpx.ConnectTimeout) else "nothing came for too long"
-        words, hint = (
-            f"{words} ({endpoint.host})",
-            local_hint or "check the network, or try again with a longer --timeout",
-        )
+        words = f"{words} ({endpoint.host})"
+        hint = local_hint or "check the network, or try again with a longer --timeout"
     elif "CERTIFICATE_VERIFY_FAILED" in text:
         words, transport = f"the certificate of {endpoint.host} is not trusted", False
         hint = "behind a proxy that inspects traffic, give its CA file in the settings (or SSL_CERT_FILE)"

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
-from agent.protocol.messages import ChatMessage, ToolSpec
+from agent.protocol.messages import ChatMessage
 from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
 from agent.providers.client import WireClient
@@ -125,7 +125,8 @@ def request_body(
     if request.max_output_tokens is not None:
         body[features.limit_field] = request.max_output_tokens
     if request.tools and features.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
+        tools = ({"name": t.name, "description": t.description, "parameters": t.parameters} for t in request.tools)
+        body["tools"] = [{"type": "function", "function": tool} for tool in tools]
     if request.schema is not None and features.schema == "schema":
         named = {"name": "reply", "schema": request.schema, "strict": is_strict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -154,11 +155,6 @@ def _message(message: ChatMessage, cache_system: bool) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return out
-
-
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
 
 
 class OpenAIChat(WireClient):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, Record, encode
+from agent.protocol.events import Record, encode
 
 TextChange = Callable[[str, str], str]
 """`(name, text) -> text`: `name` is the field or mapping key that the text stands under."""
@@ -82,7 +82,8 @@ _NEVER_SHORTENED = frozenset({"command", "proposed", "run"})
 def bounded_line(record: Record) -> tuple[Record, bytes]:
     """The record as it can be written, and its line. Long texts lose their middle; RecordingError where a command is too long."""
     for limit in _TEXT_LIMITS:
-        record = _with_event(record, map_text(record.event, _shortener(limit)))
+        event = map_text(record.event, _shortener(limit))
+        record = record if event is record.event else structs.replace(record, event=event)
         line = encode(record)
         if len(line) <= MAX_LINE:
             return record, line
@@ -110,9 +111,3 @@ def _shortener(limit: int) -> TextChange:
         return shorten(text, limit)
 
     return change
-
-
-def _with_event(record: Record, event: Event) -> Record:
-    if event is record.event:
-        return record
-    return structs.replace(record, event=event)

@@ -30,10 +30,8 @@ def check_id(session_id: str) -> str:
     """The id itself, if it can stand in a file name. Raises InvalidRequest."""
     if _ID_RE.fullmatch(session_id):
         return session_id
-    raise InvalidRequest(
-        f"{session_id[:80]!r} cannot be a session id",
-        hint="use 1 to 64 letters, digits, dots, dashes or underscores; the first one must not be a dot",
-    )
+    hint = "use 1 to 64 letters, digits, dots, dashes or underscores; the first one must not be a dot"
+    raise InvalidRequest(f"{session_id[:80]!r} cannot be a session id", hint=hint)
 
 
 def file_name(now: str, session_id: str) -> str:

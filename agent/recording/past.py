@@ -1,4 +1,7 @@
-"""Fold the past of a session that is gone on with: over its log, and over those that it was branched from."""
+"""Choose the session that `--session-id` and `:session` mean, and fold the past of one that is gone on with.
+
+The past is that of its log, and of those that it was branched from.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,70 @@ from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
+from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events import CommandFinished, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped, Record
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.plans import PlanLeft
-from agent.protocol.replies import Plan, PlanStep
+from agent.protocol.replies import Plan
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import goals, history
-from agent.recording.naming import parse_name, segment_paths
-from agent.recording.reader import SessionFile
+from agent.recording.naming import check_id, parse_name, segment_paths
+from agent.recording.reader import SessionFile, list_sessions
 from agent.recording.session_state import SessionFold
+from agent.text.lazy_pattern import lazily
+
+LAST = ("last", "-1")
+_SHORTEST = 3
+_MOST_NAMED = 6
+
+
+# Ids that we made up, and their beginnings.
+_OWN_ID = lazily(r"[0-9]{1,6}|[0-9]{6}-[0-9a-z]{0,6}")
+
+
+class Choice(Struct, frozen=True):
+    """`session_id` is what to open. `found` is the session of that id, None where it is a new one; `said` as it was written."""
+
+    session_id: str
+    found: SessionFile | None
+    said: str
+
+    @property
+    def guessed(self) -> bool:
+        """Tell whether the person did not write the whole id."""
+        return self.found is not None and self.said != self.session_id
+
+
+def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "") -> Choice:
+    """The session that `wanted` names. Raises InvalidRequest, NotFound, IoError.
+
+    Where nobody sees which one it is (`attended` false), the beginning of a name that a person chose means a new session of that name: a
+    script that names its sessions job-1 and job-10 must not find the one in the other. `besides`: the session that is open, which is not
+    the last one.
+    """
+    sessions = list_sessions(folder)
+    exact = [session for session in sessions if session.session_id == wanted]
+    if exact:
+        return Choice(wanted, exact[-1], wanted)
+    if wanted in LAST:
+        sessions = [session for session in sessions if session.session_id != besides]
+        if not sessions:
+            raise NotFound("session", wanted, hint=f"there is no other one; logs go to {folder}")
+        newest = max(sessions, key=lambda session: session.by_writing)
+        return Choice(newest.session_id, newest, wanted)
+    check_id(wanted)
+    ours = _OWN_ID.fullmatch(wanted) is not None
+    begins = {session.session_id for session in sessions if session.session_id.startswith(wanted)}
+    fits = sorted(each for each in begins if attended or (ours and _OWN_ID.fullmatch(each)))
+    if not fits or len(wanted) < _SHORTEST:
+        return Choice(wanted, None, wanted)
+    if len(fits) > 1:
+        more = f" and {len(fits) - _MOST_NAMED:,} more" if len(fits) > _MOST_NAMED else ""
+        hint = f"say which one: {', '.join(fits[-_MOST_NAMED:])}{more}"
+        raise InvalidRequest(f"{len(fits):,} sessions begin with {wanted}", hint=hint)
+    (found,) = fits
+    return Choice(found, [session for session in sessions if session.session_id == found][-1], wanted)
 
 
 class Past(Struct, frozen=True):
@@ -76,7 +133,8 @@ class _Plans:
             case GoalStarted(goal=goal):
                 self._goal = goal
             case PlanProposed(planned=planned, message=message, done=done):
-                plan = Plan(message=message, steps=tuple(map(_without_labels, planned)))
+                known = (structs.replace(step, command="") if _LABEL in step.command else step for step in planned)
+                plan = Plan(message=message, steps=tuple(known))
                 self.left = PlanLeft(goal=self._goal, plan=plan, done=min(done, len(planned)))
             case PlanStepped(state="begun", step=step):
                 self._begun = step if event.command else 0
@@ -98,7 +156,3 @@ class _Plans:
     def _moved(self, cwd: str) -> None:
         if self.left is not None and cwd:
             self.left = structs.replace(self.left, cwd=cwd)
-
-
-def _without_labels(step: PlanStep) -> PlanStep:
-    return structs.replace(step, command="") if _LABEL in step.command else step

@@ -62,7 +62,8 @@ def _pieces(command: str) -> tuple[list[Span], set[Span]]:
         at = found.end()
         if found["single"] is not None and opened < 0:
             quoted.add((found.start() + 1, at - 1))
-            pieces += _plain_runs(command, found.start() + 1, at - 1)
+            inside = _PIECE.finditer(command, found.start() + 1, at - 1)
+            pieces += [run.span() for run in inside if run["plain"] is not None]
         elif found["single"] is not None:  # an apostrophe within double quotes
             at = found.start() + 1
         elif found["plain"] is not None:
@@ -72,7 +73,3 @@ def _pieces(command: str) -> tuple[list[Span], set[Span]]:
                 quoted.add((opened, at - 1))
             opened = -1 if opened >= 0 else at
     return pieces, quoted
-
-
-def _plain_runs(command: str, start: int, end: int) -> list[Span]:
-    return [found.span() for found in _PIECE.finditer(command, start, end) if found["plain"] is not None]

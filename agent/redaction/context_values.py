@@ -30,6 +30,9 @@ _SENTENCE = lazily(
     rf"[\"'*`]{{0,2}}(?P<link>(?:[ \t]{{1,2}}(?:{_LINK})){{0,3}}[ \t]{{0,2}}[:=]?[ \t\n]{{1,4}})"
     r"[\"'*`]{0,2}(?P<bare>[A-Za-z0-9!#$%&()*+./<=>?@^_{|}~-]{6,500})"
 )
+_NO_PASSWORD = lazily(
+    r"[\d.,:/-]+[A-Za-z]{0,4}|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+[-_]?\d{1,4}|.*[/\\].*|.*\(.*|[\w.-]+\.[a-z]{2,4}"
+)
 _TAG = lazily(r">(?P<bare>[^<>\s]{1,500})</(?P<quoted>(?!))?")
 
 
@@ -60,27 +63,18 @@ def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
 
 def is_mixed(value: str) -> bool:
     """Tell whether letters and digits are mixed as in a password: nothing that could be a word, a number, a time or a path."""
-    return (
-        6 <= len(value) <= 64
-        and any(c.isalpha() for c in value)
-        and (sum(c.isdigit() for c in value) >= 2 or re.search(r"[a-z].*[A-Z]|\d.*[A-Z].*[a-z]", value) is not None)
-        and any(c.isdigit() for c in value)
-        and not re.fullmatch(
-            r"[\d.,:/-]+[A-Za-z]{0,4}|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+[-_]?\d{1,4}|.*[/\\].*|.*\(.*|[\w.-]+\.[a-z]{2,4}",
-            value,
-        )
-    )
+    if not 6 <= len(value) <= 64 or not any(c.isalpha() for c in value):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    mixed = digits >= 2 or (digits and re.search(r"[a-z].*[A-Z]|\d.*[A-Z].*[a-z]", value))
+    return bool(mixed) and not _NO_PASSWORD.fullmatch(value)
 
 
 def is_random_word(value: str) -> bool:
     """A long word in which capitals, small letters and digits are mixed as by chance."""
-    if (
-        not 20 <= len(value) <= 500
-        or value.isupper()
-        or value.islower()
-        or not re.fullmatch(r"[A-Za-z0-9+/_~.-]+={0,2}", value)
-        or value.startswith("AAAA")
-    ):
+    if not 20 <= len(value) <= 500 or value.isupper() or value.islower() or value.startswith("AAAA"):
+        return False
+    if not re.fullmatch(r"[A-Za-z0-9+/_~.-]+={0,2}", value):
         return False
     turns = sum(_class(a) != _class(b) for a, b in pairwise(value))
     return turns * 4 >= len(value) and len({_class(c) for c in value} & {"A", "a", "0"}) == 3 and len(set(value)) >= 12

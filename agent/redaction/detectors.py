@@ -7,7 +7,7 @@ looked for only where 16 characters of a word stand together, as they do in ever
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from msgspec import Struct
@@ -39,10 +39,8 @@ class Hit(Struct, frozen=True):
     kind: str
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # re's own cache may evict; compiling waits until an anchor was seen, as start-up cannot afford it
-    return re.compile(pattern)
+# re's own cache may evict; compiling waits until an anchor was seen, as start-up cannot afford it
+_compiled: Callable[[str], re.Pattern[str]] = cache(re.compile)
 
 
 Anchors = tuple[tuple[str, int], ...]

@@ -123,7 +123,7 @@ def encoded_forms(value: str) -> set[str]:
     quoted = _percent_encoded(raw, _UNRESERVED + b"/")
     strict = _percent_encoded(raw, _UNRESERVED)
     forms = {value, quoted, strict, strict.replace("%20", "+"), raw.hex(), raw.hex().upper()}
-    forms |= {_lower_escapes(form) for form in forms if "%" in form}
+    forms |= {re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in forms if "%" in form}
     if not value.isalnum():
         forms |= {_json_escaped(value), value.encode("ascii", "backslashreplace").decode(), *_shell_escaped(value)}
     for data in (raw, value.encode("utf-16-le", "surrogatepass")):
@@ -144,10 +144,6 @@ _UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.
 # By hand, because base64, json, shlex, html and urllib would cost the first frame more than all the rest of recording.
 def _percent_encoded(raw: bytes, kept: bytes) -> str:
     return "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in raw)
-
-
-def _lower_escapes(quoted: str) -> str:
-    return re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), quoted)
 
 
 def _shell_escaped(value: str) -> set[str]:

@@ -77,9 +77,8 @@ def single_object(text: str, markers: frozenset[str]) -> dict[str, Any]:
     marked = [value for value in objects if markers & value.keys()]
     if not marked:
         wanted = " or ".join(f'"{name}"' for name in sorted(markers))
-        raise PlannerError(
-            f"no JSON object with {wanted} in the reply" if objects else "there is no JSON object in the reply"
-        )
+        what = f"no JSON object with {wanted}" if objects else "there is no JSON object"
+        raise PlannerError(f"{what} in the reply")
     if any(value != marked[0] for value in marked[1:]):
         raise PlannerError("the reply holds several JSON objects that differ; only one is allowed")
     return marked[0]

@@ -31,9 +31,11 @@ class SystemFacts:
 
     async def environment(self, cwd: str) -> EnvironmentFacts:
         """Facts for a goal's message."""
+        from shutil import which
+
         return EnvironmentFacts(
             os=self._os_name(),
-            shell=_shell_name(),
+            shell="bash" if which("bash") else "sh",
             cwd=cwd,
             home=os.path.expanduser("~"),
             git=await git_summary(self._processes, cwd) if self._processes is not None else "",
@@ -76,12 +78,6 @@ def risk_context(command: str, cwd: str) -> RiskContext:
     report = without_facts(command, context)
     facts = facts_of(report, context)
     return replace(context, facts=facts, files=identities(report, cwd, facts))
-
-
-def _shell_name() -> str:
-    from shutil import which
-
-    return "bash" if which("bash") else "sh"
 
 
 def _distribution() -> str:

@@ -42,16 +42,12 @@ def _is_there(loaded: Loaded, folder: str) -> bool:
     while True:
         path = os.path.join(folder, loaded.file)
         if os.path.exists(path):
-            return not loaded.says or _says(path, loaded.says.split())
+            text = beginning(path, _LARGEST + 1) if loaded.says else b""
+            return not loaded.says or len(text) > _LARGEST or any(word.encode() in text for word in loaded.says.split())
         above = os.path.dirname(folder)
         if not loaded.above or above == folder:
             return False
         folder = above
-
-
-def _says(path: str, words: list[str]) -> bool:
-    text = beginning(path, _LARGEST + 1)
-    return len(text) > _LARGEST or any(word.encode() in text for word in words)
 
 
 def _shadowing(folder: str) -> list[str]:

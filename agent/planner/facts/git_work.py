@@ -54,7 +54,8 @@ def uncommitted(top: str, prefix: str = "", *, spent: Callable[[], bool] = lambd
     wanted = os.fsencode(prefix)
     changed = seen = 0
     complete = True
-    width = 32 if _is_sha256(folder) else 20
+    settings = beginning(os.path.join(_common(folder), "config"), 65_536).lower()
+    width = 32 if b"objectformat = sha256" in settings else 20
     staged = _has_staged(data, width, folder)
     try:
         for entry in _entries(data, width):
@@ -100,10 +101,6 @@ def _common(folder: str) -> str:
     """Where the records are that the worktrees of a repository share."""
     shared = os.fsdecode(beginning(os.path.join(folder, "commondir"), 4096)).strip()
     return os.path.join(folder, shared) if shared and "\0" not in shared else folder
-
-
-def _is_sha256(folder: str) -> bool:
-    return b"objectformat = sha256" in beginning(os.path.join(_common(folder), "config"), 65_536).lower()
 
 
 def _entries(data: bytes, width: int) -> Iterator[Entry | None]:
@@ -188,8 +185,5 @@ def _has_staged(data: bytes, width: int, folder: str) -> bool:
     at = data.rfind(b"TREE")
     if 0 < at < len(data) - width and data[at + 8 : at + 9] == b"\0":
         return data[at + 9 : at + 12] == b"-1 "
-    return int.from_bytes(data[8:12]) > 0 and not _has_commits(folder)
-
-
-def _has_commits(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, "logs", "HEAD")) or os.path.exists(os.path.join(folder, "packed-refs"))
+    records = (os.path.join(folder, "logs", "HEAD"), os.path.join(folder, "packed-refs"))
+    return int.from_bytes(data[8:12]) > 0 and not any(map(os.path.exists, records))

@@ -111,17 +111,13 @@ def _of_ollama(environ: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     home = environ.get("HOME") or os.path.expanduser("~")
     store = environ.get("OLLAMA_MODELS") or os.path.join(home, ".ollama", "models")
     lists = os.path.join(store, "manifests")
-    for path in sorted(_files(lists))[:MOST_FILES]:
+    paths = (os.path.join(place, name) for place, _, names in os.walk(lists) for name in names)
+    for path in sorted(islice(paths, MOST_ENTRIES))[:MOST_FILES]:
         if digest := _model_digest(path):
             parts = os.path.relpath(path, lists).split(os.sep)
             short = parts[2:] if parts[1:2] == ["library"] else parts[1:]
             name = one_line(f"{'/'.join(short[:-1])}:{short[-1]}", limit=80) if len(short) > 1 else ""
             yield name, os.path.join(store, "blobs", digest.replace(":", "-"))
-
-
-def _files(folder: str) -> Iterator[str]:
-    paths = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
-    return islice(paths, MOST_ENTRIES)
 
 
 def _model_digest(path: str) -> str:

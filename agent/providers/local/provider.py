@@ -87,9 +87,8 @@ class LocalModel:
     @property
     def announcement(self) -> str:
         """What will be loaded and what that takes, in a line."""
-        return (
-            f"loads {self._model} on this machine: about {in_words(self.need.bytes)} of memory, {self.context:,} tokens"
-        )
+        memory = in_words(self.need.bytes)
+        return f"loads {self._model} on this machine: about {memory} of memory, {self.context:,} tokens"
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """Pieces as they come, `Finish` last; loads the model before, if it is not. Raises ProviderError.

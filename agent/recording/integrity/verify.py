@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -187,14 +188,16 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked], only: str | None
             if head.folder != place or _may_be_lost(head) or known & {head.log, head.next}:
                 continue
             text = f"its log is gone; its head knows {head.kept.seq} events"
-            path = os.path.join(folder, session_id)
             lost.append(
-                Checked(
-                    session_id=session_id, path=path, state="gone", files=0, events=0, bytes=0, end=head.kept, log=head.log,
-                    problems=(Problem(path, 0, text),),
-                )
-            )  # fmt: skip
+                _not_read("gone", session_id, os.path.join(folder, session_id), text, end=head.kept, log=head.log)
+            )
     return lost
+
+
+def _not_read(state: str, session_id: str, path: str, problem: str, **known: Any) -> Checked:
+    about = {"files": 0, "bytes": 0, "end": BEFORE_FIRST, "log": "", **known}
+    problems = (Problem(path, 0, problem),)
+    return Checked(session_id=session_id, path=path, state=state, events=0, problems=problems, **about)
 
 
 def verify_folder(folder: str, heads: str, signatures: Signatures | None = None) -> Iterator[Checked]:
@@ -222,10 +225,8 @@ def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | Non
     try:
         return verify_session(session, heads, signatures)
     except IoError as error:
-        return Checked(
-            session_id=session.session_id, path=session.path, state="unreadable", files=len(session.paths), events=0,
-            bytes=session.size, end=BEFORE_FIRST, log="", problems=(Problem(session.path, 0, error.message),),
-        )  # fmt: skip
+        about = {"files": len(session.paths), "bytes": session.size}
+        return _not_read("unreadable", session.session_id, session.path, error.message, **about)
 
 
 def _may_be_lost(head: Head) -> bool:

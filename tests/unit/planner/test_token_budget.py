@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.planner.budget import LOW_WATER, Sized, clip, estimate_tokens, weight, window
+from agent.planner.untrusted import LOW_WATER, Sized, clip, estimate_tokens, weight, window
 
 
 def test_estimates_are_about_four_characters_and_conservative_beyond_ascii():

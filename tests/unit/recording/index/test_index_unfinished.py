@@ -11,8 +11,8 @@ import pytest
 from agent.audit.queries import listing
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.listing import END_BYTES, outline
-from agent.recording.choosing import choose_session
 from agent.recording.index.access import LogIndex
+from agent.recording.past import choose_session
 from agent.recording.reader import SessionFile, list_sessions
 from benchmarks.audit_logs import write_sessions
 from tests.support.session_folder import SessionFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.memory.shapes import shape_of
+from agent.memory.comparing import shape_of
 from tests.support.each import each
 
 

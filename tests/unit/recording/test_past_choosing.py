@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.recording.choosing import choose_session
+from agent.recording.past import choose_session
 
 NAMES = ("221403-k3f9mw", "221405-abcdef", "job-10", "job-100", "weekly.report")
 
