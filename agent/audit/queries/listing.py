@@ -6,40 +6,112 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct
-
 from agent.audit.queries.conditions import Clause, Conditions, about_goals, below, statuses_asked
 from agent.recording.disk import without_links
 from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import beginning_of
-from agent.recording.index.values import GOAL_KEPT, LEVELS, Session
-from agent.recording.line import Line, microseconds, read_line
+from agent.recording.index.values import LEVELS, Session
+from agent.recording.line import Line, as_written, microseconds, read_line
 from agent.recording.reader import SessionFile
+
+_SESSION = (
+    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
+    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "written", "path",
+)  # fmt: skip
+_GOAL = (
+    "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
+    "tokens", "steps", "commands", "edited", "message",
+)  # fmt: skip
+
+
+def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a session, the one that was written last first. Times in microseconds, but `written` in seconds since the epoch;
+    `risk` as a word, `path` whole; `limit` 0 for all.
+
+    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
+    read to their end (`database.left`) are `partial`.
+    """
+    clause = Clause()
+    if wanted.since:
+        clause.add("+ended >= ?", wanted.since)
+    if wanted.until:
+        clause.add("began < ?", wanted.until)
+    _about_any_goal(clause, wanted)
+    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY written DESC, date DESC, session DESC"  # noqa: S608
+    found = []
+    live = Live(folder)
+    for row in database.connection.execute(query, clause.values):
+        entry = dict(zip(_SESSION, row, strict=True))
+        live.settle(entry, entry["path"])
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "finished": bool(entry["finished"])}
+        entry["path"] = os.path.join(folder, entry["path"])
+        if "open" in statuses_asked(wanted.statuses) and not _has_status(database, entry, wanted):
+            continue
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    if database.left:
+        return with_unfinished(found, database.left, wanted, limit, live)
+    return found
+
+
+def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a goal, newest first, with `session` and `began` (microseconds); `limit` 0 for all."""
+    clause = Clause()
+    about_goals(clause, wanted)
+    columns = ", ".join(f"goals.{name}" for name in _GOAL)
+    query = (
+        f"SELECT goals.id, sessions.session, sessions.path, {columns} FROM goals "  # noqa: S608
+        f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} ORDER BY goals.id DESC"
+    )
+    found = []
+    live = Live(folder)
+    for began, session, path, *row in database.connection.execute(query, clause.values):
+        entry = {"session": session, "began": began, **dict(zip(_GOAL, row, strict=True))}
+        live.settle(entry, path)
+        if wanted.statuses and entry["status"] not in wanted.statuses:
+            continue
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "private": bool(entry["private"])}
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    return found
+
+
+def _about_any_goal(clause: Clause, wanted: Conditions) -> None:
+    """A session counts that has one goal with the status, and one in the folder."""
+    own = "EXISTS (SELECT 1 FROM goals WHERE goals.session = sessions.id AND "
+    if wanted.cwd:
+        opened, folders = below("sessions.cwd", wanted.cwd)
+        clause.add(f"({opened} OR {own}{below('goals.cwd', wanted.cwd)[0]}))", *folders, *folders)
+    if wanted.statuses:
+        asked = statuses_asked(wanted.statuses)
+        marks = ", ".join("?" * len(asked))
+        clause.add(f"(sessions.status IN ({marks}) OR {own}+goals.status IN ({marks})))", *asked, *asked)
+
+
+def _has_status(database: Database, entry: dict[str, Any], wanted: Conditions) -> bool:
+    """For "running" and "interrupted": whether it is so now that the open goal's status is known."""
+    if entry["status"] in wanted.statuses:
+        return True
+    query = (
+        "SELECT DISTINCT goals.status FROM goals JOIN sessions ON sessions.id = goals.session WHERE sessions.path = ?"
+    )
+    rows = database.connection.execute(query, (os.path.basename(entry["path"]),))
+    return bool({row[0] for row in rows} & set(wanted.statuses))
+
 
 END_BYTES = 128 * 1024
 """How much of each end is looked at: some outputs of a command that still runs, and the last goal before them."""
 
 
-class Outline(Struct, frozen=True, kw_only=True):
-    """As much of a session. Times in microseconds since the epoch.
+def outline(session: SessionFile) -> Session | None:
+    """A session as its two ends tell it, None where its files cannot be read.
 
-    `status` is that of its last goal, "open" where that goes on or was cut off, "" where the end does not tell. `closed`: the session
-    was ended.
+    `status` is that of its last goal, "open" where that goes on or was cut off, "" where the end does not tell.
     """
-
-    began: int
-    ended: int
-    cwd: str
-    frontend: str
-    goal: str
-    status: str
-    closed: bool
-
-
-def outline(session: SessionFile) -> Outline | None:
-    """The outline of a session, None where its files cannot be read."""
     try:
         head = list(_lines(session.files[0], from_end=False))
         tail = list(_lines(session.files[-1], from_end=True))
@@ -51,18 +123,10 @@ def outline(session: SessionFile) -> Outline | None:
         if gatherer.session.goal:
             break
     known = gatherer.session
-    status, closed = _how_it_ended(tail)
-    latest = max((at for line in (*head, *tail) if (at := microseconds(line.time)) is not None), default=0)
-    began = beginning_of(known)
-    return Outline(
-        began=began,
-        ended=max(latest, began),
-        cwd=known.cwd[:GOAL_KEPT],
-        frontend=known.frontend,
-        goal=known.goal,
-        status=status,
-        closed=closed,
-    )
+    known.status, known.finished = _how_it_ended(tail)
+    times = (line.time for line in (*head, *tail) if microseconds(line.time) is not None)
+    known.latest = max(map(as_written, times), default="")
+    return known
 
 
 def _lines(path: str, *, from_end: bool) -> Iterator[Line]:
@@ -120,7 +184,7 @@ def _by_writing(row: dict[str, Any]) -> tuple[float, str, str]:
     return row["written"], row["date"], row["session"]
 
 
-def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:
+def _row(session: SessionFile, ends: Session | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:
     row: dict[str, Any] = {
         "session": session.session_id, "date": session.date, "began": 0, "ended": 0, "cwd": "", "frontend": "", "name": "",
         "goal": "", "goals": None, "failed": 0, "edited": 0, "commands": 0, "status": "", "risk": "", "duration": 0.0,
@@ -128,102 +192,8 @@ def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | Non
     }  # fmt: skip
     row |= known or {}
     if ends is not None:
-        row |= {"began": ends.began, "ended": ends.ended, "status": ends.status, "finished": ends.closed}
-        row |= {"cwd": ends.cwd, "frontend": ends.frontend, "goal": row["goal"] or ends.goal}
+        began = beginning_of(ends)
+        row |= {"began": began, "ended": max(ends.ended, began), "goal": row["goal"] or ends.goal}
+        row |= {name: getattr(ends, name) for name in ("cwd", "frontend", "status", "finished")}
         live.settle(row, os.path.basename(session.path))
     return row | {"bytes": session.size, "written": session.modified, "partial": True}
-
-
-_SESSION = (
-    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
-    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "written", "path",
-)  # fmt: skip
-_GOAL = (
-    "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
-    "tokens", "steps", "commands", "edited", "message",
-)  # fmt: skip
-
-
-def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
-    """One mapping a session, the one that was written last first. Times in microseconds, but `written` in seconds since the epoch;
-    `risk` as a word, `path` whole; `limit` 0 for all.
-
-    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
-    read to their end (`database.left`) are `partial`.
-    """
-    clause = Clause()
-    if wanted.since:
-        clause.add("+ended >= ?", wanted.since)
-    if wanted.until:
-        clause.add("began < ?", wanted.until)
-    inner, values = _any_goal(wanted)
-    if inner:
-        clause.add(inner, *values)
-    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY written DESC, date DESC, session DESC"  # noqa: S608
-    found = []
-    live = Live(folder)
-    for row in database.connection.execute(query, clause.values):
-        entry = dict(zip(_SESSION, row, strict=True))
-        live.settle(entry, entry["path"])
-        entry |= {"risk": LEVELS[entry["risk"] or 0], "finished": bool(entry["finished"])}
-        entry["path"] = os.path.join(folder, entry["path"])
-        if "open" in statuses_asked(wanted.statuses) and not _has_status(database, entry, wanted):
-            continue
-        found.append(entry)
-        if limit and len(found) == limit:
-            break
-    if database.left:
-        return with_unfinished(found, database.left, wanted, limit, live)
-    return found
-
-
-def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
-    """One mapping a goal, newest first, with `session` and `began` (microseconds); `limit` 0 for all."""
-    clause = Clause()
-    about_goals(clause, wanted)
-    columns = ", ".join(f"goals.{name}" for name in _GOAL)
-    query = (
-        f"SELECT goals.id, sessions.session, sessions.path, {columns} FROM goals "  # noqa: S608
-        f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} ORDER BY goals.id DESC"
-    )
-    found = []
-    live = Live(folder)
-    for began, session, path, *row in database.connection.execute(query, clause.values):
-        entry = {"session": session, "began": began, **dict(zip(_GOAL, row, strict=True))}
-        live.settle(entry, path)
-        if wanted.statuses and entry["status"] not in wanted.statuses:
-            continue
-        entry |= {"risk": LEVELS[entry["risk"] or 0], "private": bool(entry["private"])}
-        found.append(entry)
-        if limit and len(found) == limit:
-            break
-    return found
-
-
-def _any_goal(wanted: Conditions) -> tuple[str, list[Any]]:
-    """A session counts that has one goal with the status, and one in the folder."""
-    parts: list[str] = []
-    values: list[Any] = []
-    own = "EXISTS (SELECT 1 FROM goals WHERE goals.session = sessions.id AND "
-    if wanted.cwd:
-        opened, folders = below("sessions.cwd", wanted.cwd)
-        asked_for, _ = below("goals.cwd", wanted.cwd)
-        parts.append(f"({opened} OR {own}{asked_for}))")
-        values += [*folders, *folders]
-    if wanted.statuses:
-        asked = statuses_asked(wanted.statuses)
-        marks = ", ".join("?" * len(asked))
-        parts.append(f"(sessions.status IN ({marks}) OR {own}+goals.status IN ({marks})))")
-        values += [*asked, *asked]
-    return " AND ".join(parts), values
-
-
-def _has_status(database: Database, entry: dict[str, Any], wanted: Conditions) -> bool:
-    """For "running" and "interrupted": whether it is so now that the open goal's status is known."""
-    if entry["status"] in wanted.statuses:
-        return True
-    query = (
-        "SELECT DISTINCT goals.status FROM goals JOIN sessions ON sessions.id = goals.session WHERE sessions.path = ?"
-    )
-    rows = database.connection.execute(query, (os.path.basename(entry["path"]),))
-    return bool({row[0] for row in rows} & set(wanted.statuses))

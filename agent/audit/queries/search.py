@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct, structs
@@ -115,21 +116,13 @@ def _number(database: Database, row: int) -> int:
     return int(database.connection.execute(query, (row,)).fetchone()[0])
 
 
-class _Candidate(Struct):
-    at: int
-    session: str
-    path: str
-    goal_id: str
-    status: str
-    risk: int
-    cwd: str
-    duration: float
-    goal: str
-    message: str
-    command: str
-    output: str
-    seq: int
-    commands: list[tuple[Any, ...]]
+_CANDIDATE = {
+    "at": "goals.id", "session": "sessions.session", "path": "sessions.path", "goal_id": "goal_id", "status": "goals.status",
+    "risk": "goals.risk", "cwd": "goals.cwd", "duration": "goals.duration", "goal": "texts.goal", "seq": "goals.seq",
+    "message": "texts.message", "command": "texts.command", "output": "texts.output",
+}  # fmt: skip
+_Candidate = tuple[dict[str, Any], list[tuple[Any, ...]]]
+"""What is known of a goal, and the rows of its commands."""
 
 
 def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) -> Iterator[_Candidate]:
@@ -159,8 +152,7 @@ def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) 
         else "goals CROSS JOIN texts ON texts.rowid = goals.id"
     )
     query = (
-        "SELECT goals.id, sessions.session, sessions.path, goal_id, goals.status, goals.risk, goals.cwd, goals.duration, "  # noqa: S608
-        f"texts.goal, texts.message, texts.command, texts.output, goals.seq FROM {tables} "
+        f"SELECT {', '.join(_CANDIDATE.values())} FROM {tables} "  # noqa: S608
         f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} "
         f"ORDER BY {'texts.rowid' if looked_up else 'goals.id'} DESC"
     )
@@ -169,32 +161,27 @@ def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) 
         f"{of_command or '1'} FROM commands WHERE goal = ? ORDER BY place"
     )
     for row in database.connection.execute(query, clause.values):
-        commands = list(database.connection.execute(of_goal, (*values, row[0])))
-        yield _Candidate(*(*row, commands))
+        goal = dict(zip(_CANDIDATE, row, strict=True))
+        yield goal, list(database.connection.execute(of_goal, (*values, goal["at"])))
 
 
 def _hit(candidate: _Candidate, finder: Finder, wanted: Conditions) -> Hit | None:
     """The candidate as a hit, if what is searched for is where the conditions allow it."""
-    texts = candidate.command.split(SEPARATOR)
-    outputs = candidate.output.split(SEPARATOR)
+    goal, rows = candidate
+    message, texts, outputs = goal.pop("message"), goal.pop("command"), goal.pop("output")
     commands: list[tuple[tuple[Any, ...], list[tuple[Field, str]]]] = []
-    for place, row in enumerate(candidate.commands):
-        if row[-1]:
-            command = texts[place] if place < len(texts) else ""
-            output = outputs[place] if place < len(outputs) else ""
-            commands.append((row, [("command", command), ("output", output)]))
-    scope: list[tuple[Field, str]] = [("goal", candidate.goal)]
+    for row, text, output in zip_longest(rows, texts.split(SEPARATOR), outputs.split(SEPARATOR)):
+        if row and row[-1]:
+            commands.append((row, [("command", text or ""), ("output", output or "")]))
+    scope: list[tuple[Field, str]] = [("goal", goal["goal"])]
     scope += [own[of] for of in (0, 1) for _, own in commands]
-    scope.append(("message", candidate.message))
+    scope.append(("message", message))
     best = finder.find(scope, strict=wanted.of_commands)
     if best is None:
         return None
-    return Hit(
-        session=candidate.session, path=candidate.path, at=candidate.at, goal_id=candidate.goal_id, goal=candidate.goal,
-        status=candidate.status, risk=LEVELS[candidate.risk or 0], cwd=candidate.cwd, duration=candidate.duration,
-        field=best.field, match=best.line, spans=best.spans, seq=candidate.seq,
-        commands=tuple(_command(row, matched=finder.touches(own)) for row, own in commands),
-    )  # fmt: skip
+    told = tuple(_command(row, matched=finder.touches(own)) for row, own in commands)
+    goal["risk"] = LEVELS[goal["risk"] or 0]
+    return Hit(**goal, field=best.field, match=best.line, spans=best.spans, commands=told)
 
 
 def _command(row: tuple[Any, ...], *, matched: bool) -> HitCommand:
