@@ -1,4 +1,4 @@
-"""Colour, and text made safe to look at."""
+"""Colour, text made safe to look at, and the room that it takes."""
 
 from __future__ import annotations
 
@@ -72,3 +72,26 @@ def seconds(duration: float) -> str:
     if minutes < 60:
         return f"{minutes}m {rest:02d}s"
     return f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+def cell_width(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut_to_width(text: str, columns: int) -> str:
+    """The beginning of `text` that fits into `columns`, with an ellipsis where something is missing."""
+    if cell_width(text) <= columns:
+        return text
+    kept = ""
+    room = columns - 1
+    for character in text:
+        room -= cell_width(character)
+        if room < 0:
+            break
+        kept += character
+    return kept + "…"

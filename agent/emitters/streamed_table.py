@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agent.emitters.paint import paint, safe, safe_cell
-from agent.emitters.report import cell_width, cut_to_width, padded
+from agent.emitters.console import padded
+from agent.emitters.paint import cell_width, cut_to_width, paint, safe, safe_cell
 from agent.emitters.streams import Sink
 from agent.text.inert_json import inert_json
 from agent.text.sizes import counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -99,3 +100,15 @@ def open_log(path: str) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise IoError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def is_being_written(path: str) -> bool:
+    """Tell whether a process has the log open: a writer holds a lock on it. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)  # gives the lock up
+    return False

@@ -4,7 +4,6 @@ And plans that were left before their end, which only somebody who asks for them
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import time
@@ -15,6 +14,7 @@ from msgspec import Struct
 from agent.config.private_folder import make_folder
 from agent.protocol.errors import CoreError
 from agent.protocol.events import GoalFinished, GoalStarted, LogRotated, Record, SessionFinished, SessionPruned, decode
+from agent.recording.disk import is_being_written
 from agent.recording.reader import SessionFile, list_sessions
 
 _MOST_SESSIONS = 5
@@ -53,7 +53,7 @@ def left_plan(folder: str, cwd: str, *, besides: str = "", now: float | None = N
 
     try:
         for session in _newest(folder, besides, now):
-            if session.size > _LAST_WINDOW or _is_being_written(session.path):
+            if session.size > _LAST_WINDOW or is_being_written(session.path):
                 continue
             plan = past_of(session.path).plan
             if plan is not None and plan.cwd == cwd:
@@ -85,7 +85,7 @@ def _of(session: SessionFile) -> LeftOpen | None:
         if isinstance(record.event, GoalFinished):
             ended.add(record.goal_id)
         if isinstance(record.event, GoalStarted):
-            if record.goal_id in ended or _is_being_written(paths[0]):
+            if record.goal_id in ended or is_being_written(paths[0]):
                 return None
             return LeftOpen(session.session_id, record.event.goal, last.seq)
     return None
@@ -110,18 +110,6 @@ def _backwards(path: str) -> list[Record]:
             window *= 8
     finally:
         os.close(fd)
-
-
-def _is_being_written(path: str) -> bool:
-    """Tell whether a process has the session open: a writer holds a lock on its first file."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)  # gives the lock up
-    return False
 
 
 def _record(line: bytes) -> Record | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 
-from agent.audit.retention.survey import Chosen, Survey, is_being_written
+from agent.audit.retention.survey import Chosen, Survey, is_in_use
 from agent.protocol.errors import CoreError, InvalidState, IoError
 from agent.protocol.events import SessionPruned
 from agent.recording.integrity.head import BLANK, PAIR, newest
@@ -63,7 +63,7 @@ def remove_tombstone(survey: Survey, heads: str) -> None:
     session = survey.session
     if not survey.tombstone or len(session.paths) > 1:
         raise InvalidState(expected="a tombstone", found=f"the log {session.path}")
-    if is_being_written(session):
+    if is_in_use(session):
         raise InvalidState(expected="a log that nobody writes", found=f"{session.path} in use")
     try:
         log = verify_session(session, heads).log

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,7 +11,7 @@ from msgspec import Struct
 
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import without_links
+from agent.recording.disk import is_being_written, without_links
 from agent.recording.reader import SessionFile
 
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800, "month": 2_629_746, "y": 31_556_952}
@@ -171,19 +169,9 @@ def seconds_of(time: str, *, otherwise: float) -> float:
     return min(seconds, max(otherwise, 0.0)) if seconds > datetime.now(UTC).timestamp() else seconds
 
 
-def is_being_written(session: SessionFile) -> bool:
+def is_in_use(session: SessionFile) -> bool:
     """Tell whether a process holds one of its files. Raises IoError where that cannot be told."""
-    for path in session.files:
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        except OSError as error:
-            raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError as error:
-            raise IoError(f"{path} cannot be locked: {error.strerror or error}") from error
-        finally:
-            os.close(descriptor)
-    return False
+    try:
+        return any(map(is_being_written, session.files))
+    except OSError as error:
+        raise IoError(f"cannot read {error.filename or session.path}: {error.strerror or error}") from error

@@ -7,8 +7,7 @@ import threading
 from functools import cache
 from typing import Any, ClassVar
 
-from agent.emitters.paint import prose
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width, prose
 
 DEFAULT_THEME = "ansi_dark"
 

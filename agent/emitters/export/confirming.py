@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 from agent.emitters import describe
 from agent.emitters.export.frames import Frame, Look, edits, keystrokes
-from agent.emitters.paint import paint, safe, safe_line
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width, paint, safe, safe_line
 from agent.protocol import events
 from agent.protocol.decisions import Level, RiskReport
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
-from agent.emitters.paint import MARKS, prose, safe, safe_line, seconds
-from agent.emitters.report import cell_width
+from agent.emitters.paint import MARKS, cell_width, prose, safe, safe_line, seconds
 from agent.protocol.replies import Usage
 from agent.text.sizes import counted
 

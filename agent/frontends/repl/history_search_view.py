@@ -17,7 +17,7 @@ from prompt_toolkit.layout.containers import ConditionalContainer, HSplit, Windo
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.processors import BeforeInput
 
-from agent.emitters.report import cell_width, cut_to_width
+from agent.emitters.paint import cell_width, cut_to_width
 from agent.frontends.repl.history_match import Narrowing, Past, places
 from agent.frontends.repl.history_search import PastReader, merged
 from agent.frontends.screen import Screen

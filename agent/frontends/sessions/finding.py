@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from agent.emitters.report import cell_width, cut_to_width
+from agent.emitters.paint import cell_width, cut_to_width
 
 _GAP = 2
 _LEAST_FLEXIBLE = 20

@@ -14,8 +14,7 @@ from agent.audit.importing.store import open_store
 from agent.audit.sql.sources import Source, find_sources
 from agent.config.paths import state_dir
 from agent.config.private_folder import make_folder
-from agent.emitters.console import complain, say
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from agent.emitters.console import complain, say
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, session_folder
 from agent.frontends.shown import shown_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent.emitters.report import print_rows
+from agent.emitters.console import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import (

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width
 from agent.emitters.streams import Sink
 from agent.frontends.sessions.dispatch import turn, without_loop
 from agent.protocol.errors import ClientDisconnected

@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agent.config.paths import state_dir
-from agent.emitters.console import complain, say
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_name

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.audit.retention.prune import in_words, prune, remove_tombstone
-from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_being_written, parse_age, parse_size, survey
-from agent.emitters.console import complain, say
-from agent.emitters.report import print_rows
+from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_in_use, parse_age, parse_size, survey
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import agreed, heads_of, signer_of
@@ -62,7 +61,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     now = time.time()
     surveys = [survey(session) for session in list_sessions(session_folder(services))]
     chosen = choose(surveys, wish, now=now) if wish != Wish() else []
-    in_use = [each for each in chosen if is_being_written(each.survey.session)]
+    in_use = [each for each in chosen if is_in_use(each.survey.session)]
     chosen = [each for each in chosen if each not in in_use]
     old = [
         each for each in surveys if each.tombstone and buried_before is not None and each.ended < now - buried_before

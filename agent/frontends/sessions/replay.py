@@ -168,7 +168,7 @@ async def _print(frames: Iterator[Frame], out: Sink) -> None:
 
 
 def _print_json(frames: Iterator[Frame], out: Sink) -> int:
-    from agent.emitters.report import print_rows
+    from agent.emitters.console import print_rows
 
     def rows() -> Iterator[dict[str, Any]]:
         at = 0.0

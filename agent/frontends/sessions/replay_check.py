@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from agent.emitters.console import complain, quiet_when_nobody_reads, say
+from agent.emitters.console import complain, print_rows, quiet_when_nobody_reads, say
 from agent.emitters.paint import paint
-from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside
 from agent.frontends.shown import shown_line, shown_name

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
 
-from agent.emitters.console import complain
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_session import open_controller

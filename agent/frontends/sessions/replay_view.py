@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from prompt_toolkit.input import Input
 
 from agent.emitters.export.frames import Frame
-from agent.emitters.paint import paint
-from agent.emitters.report import cut_to_width
+from agent.emitters.paint import cut_to_width, paint
 from agent.emitters.streams import Sink
 
 SLOWEST, FASTEST = 0.05, 1_000.0

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent.audit.scrubbing import Found, find_secrets, scrub
-from agent.emitters.console import complain, complain_about, say
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, find_session, session_folder
 from agent.frontends.sessions.finding import agreed, heads_of, signer_of

@@ -7,8 +7,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent.emitters.paint import paint, safe
-from agent.emitters.report import cell_width, cut_to_width, print_rows
+from agent.emitters.console import print_rows
+from agent.emitters.paint import cell_width, cut_to_width, paint, safe
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.finding import (
     LEVELS,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agent.audit.sql.database import DEFAULT_MEMORY, Answer, LogDatabase
 from agent.audit.sql.sources import find_sources
 from agent.audit.sql.views import views
-from agent.emitters.console import complain
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, print_rows
 from agent.emitters.streamed_table import write_csv, write_json_lines, write_table
 from agent.emitters.streams import FdSink, Sink, sink_of
 from agent.frontends.session_naming import session_folder

@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters.paint import paint, seconds
-from agent.emitters.report import cell_width, cut_to_width
+from agent.emitters.paint import cell_width, cut_to_width, paint, seconds
 from agent.frontends.sessions.charts import bar, columns, line
 from agent.frontends.sessions.finding import money, risk_style, status_style
 from agent.frontends.shown import shown_line

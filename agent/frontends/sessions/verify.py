@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from agent.emitters.console import print_rows
 from agent.emitters.paint import paint, safe
-from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside, session_folder
 from agent.frontends.sessions.finding import heads_of

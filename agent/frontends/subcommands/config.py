@@ -66,7 +66,7 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
             return ExitCode.DONE
         if action == "edit":
             return await _edit(loaded)
-        from agent.emitters.report import print_rows
+        from agent.emitters.console import print_rows
         from agent.emitters.streams import sink_of
 
         print_rows(config_rows(loaded), json=json_output, out=sink_of(sys.stdout))

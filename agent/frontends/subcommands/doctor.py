@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from agent.emitters.console import complain, say
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.paint import paint
-from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.services import Services
 from agent.frontends.shown import shown_line

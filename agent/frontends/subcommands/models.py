@@ -8,8 +8,7 @@ from typing import Any
 
 from agent.config.load import Loaded
 from agent.config.write_user import write_settings
-from agent.emitters.console import complain, complain_about, say
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.shown import shown_line
 from agent.frontends.subcommands.config import config_path

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from agent.emitters.console import complain, say
+from agent.emitters.console import complain, print_rows, say
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, summary_lines
-from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import NullEmitter

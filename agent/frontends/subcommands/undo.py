@@ -6,8 +6,7 @@ import asyncio
 import sys
 from typing import Any
 
-from agent.emitters.console import complain, complain_about
-from agent.emitters.report import print_rows
+from agent.emitters.console import complain, complain_about, print_rows
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_session import open_controller

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width
 from agent.emitters.streamed_table import write_table
 from agent.emitters.streams import StreamSink
 

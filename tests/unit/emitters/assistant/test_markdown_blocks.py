@@ -172,7 +172,7 @@ def test_until_the_renderer_is_loaded_text_is_plain() -> None:
 
 @given(st.text(), st.integers(2, 30))
 def test_plain_lines_fit(text: str, width: int) -> None:
-    from agent.emitters.report import cell_width
+    from agent.emitters.paint import cell_width
 
     assert all(cell_width(line) <= width for line in plain_lines(text, width))
 

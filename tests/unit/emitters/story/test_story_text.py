@@ -12,7 +12,7 @@ import pytest
 
 from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width
 from agent.emitters.story.output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story.text import StoryText
 from agent.emitters.story.words import flowed, took, wrapped

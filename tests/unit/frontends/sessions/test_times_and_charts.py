@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from agent.emitters.report import cell_width
+from agent.emitters.paint import cell_width
 from agent.emitters.streams import MemorySink
 from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
 from agent.frontends.sessions.finding import Cell, Column, print_table

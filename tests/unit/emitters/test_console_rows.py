@@ -7,7 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.emitters.report import cell_width, cut_to_width, print_rows
+from agent.emitters.console import print_rows
+from agent.emitters.paint import cell_width, cut_to_width
 from agent.emitters.streams import MemorySink
 
 ROWS = [
