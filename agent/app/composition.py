@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from agent.app.lazy_ports import follows_folder
 from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
+from agent.config.paths import follows_folder
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _search_own_programs_in_fixed_places() -> None:
     """
     path = os.environ.get("PATH", "")
     if follows_folder(path):
-        from agent.execution.search_path import without_relative
+        from agent.config.paths import without_relative
 
         os.environ["PATH"] = without_relative(path) or os.defpath
 
@@ -119,7 +119,7 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
     from agent.frontends.repl.repl import run_repl
 
     code = asyncio.run(run_repl(services))
-    from agent.execution.leaving import leave_terminal
+    from agent.execution.terminal import leave_terminal
 
     sys.stdout.flush()
     leave_terminal()

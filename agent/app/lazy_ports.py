@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agent.config.paths import follows_folder
+
 if TYPE_CHECKING:
     from typing import Protocol
 
@@ -183,10 +185,3 @@ class LazyProcesses:
         from agent.execution.processes import HostProcesses
 
         return HostProcesses()
-
-
-def follows_folder(path: str) -> bool:
-    """Tell whether a PATH has an entry that depends on the working folder."""
-    from agent.execution import search_path
-
-    return search_path.follows_folder(path)

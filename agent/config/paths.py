@@ -1,4 +1,4 @@
-"""Folders of the program: checkout, user's folders."""
+"""Find the folders of the program, and entries of PATH by which a working folder would choose what runs."""
 
 from __future__ import annotations
 
@@ -36,3 +36,13 @@ def default_session_dir(environ: dict[str, str]) -> str:
     """The checkout's `sessions/`, else the state folder's; never the working folder."""
     root = checkout_root()
     return os.path.join(root, "sessions") if root else os.path.join(state_dir(environ), "sessions")
+
+
+def follows_folder(path: str) -> bool:
+    """Tell whether a PATH has entries that mean another place in each folder (`.`, nothing, `node_modules/.bin`)."""
+    return any(not entry.startswith("/") for entry in path.split(":"))
+
+
+def without_relative(path: str) -> str:
+    """A PATH without entries that a working folder could fill."""
+    return ":".join(entry for entry in path.split(":") if entry.startswith("/"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -13,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace as with_fields
 
+from agent.config.paths import follows_folder
 from agent.execution import interactive, state
+from agent.execution.confine.plan import WriteFolders
 from agent.execution.jobs.table import JobTable
 from agent.execution.leftovers import without_loaders
-from agent.execution.process_tree.helper import Helper
-from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
 from agent.execution.results import CANNOT_RUN, failure
@@ -36,7 +39,6 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
     from agent.execution.confine.lock.preparing import Holder
-    from agent.execution.confine.plan import WriteFolders
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.execution.rehearsal.rehearser import Rehearser
 
@@ -77,16 +79,8 @@ class ShellExecutor:
         own_shell: str = "bash",
         tty: TerminalChoice = "auto",
     ) -> None:
-        variables = {
-            os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
-        }
-        self._state = state.ShellState(
-            cwd=os.path.abspath(cwd),
-            env={
-                name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
-                for name, value in variables.items()
-            },
-        )
+        variables = {_as_utf8(name): _as_utf8(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()}
+        self._state = state.ShellState(cwd=os.path.abspath(cwd), env=variables)
         self._first_env = self._state.env
         self._first_cwd = self._state.cwd
         self._terminal = terminal
@@ -100,7 +94,7 @@ class ShellExecutor:
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._limits = limits or RunLimits()
-        self._write_folders = write_folders
+        self._write_folders = write_folders or WriteFolders(workspace=self._first_cwd)
         self._rehearsals = rehearsals
         self._tty = tty
         self._lock = asyncio.Lock()
@@ -118,32 +112,29 @@ class ShellExecutor:
     @property
     def functions(self) -> str:
         """Shell functions that commands defined, as bash source; what they are called no longer means a program."""
-        return self._shells.functions(self._state)
+        return self._shells.definitions(self._state)[0]
 
     @property
     def aliases(self) -> str:
         """Aliases that commands defined, as bash source."""
-        return self._shells.aliases(self._state)
+        return self._shells.definitions(self._state)[1]
 
     @property
     def exports(self) -> dict[str, str]:
         """Exported variables that commands of this session set or changed, and a PATH that follows the working folder."""
-        before = self._first_env
         env = self._state.env
-        changed = {name: value for name, value in env.items() if before.get(name) != value}
+        changed = {name: value for name, value in env.items() if self._first_env.get(name) != value}
         path = env.get("PATH", "")
-        return changed | {"PATH": path} if state.follows_folder(path) else changed
+        return changed | {"PATH": path} if follows_folder(path) else changed
 
     def warm(self) -> None:
         """Start the helper in the background, so that the first command need not wait for it."""
         threading.Thread(target=self._warm, name="warm-executor", daemon=True).start()
 
     def _warm(self) -> None:
-        try:
+        with suppress(OSError):  # the first command will say what is wrong
             self._shells.find()
             self._helper.start()
-        except OSError:
-            pass  # the first command will say what is wrong
 
     @property
     def tty(self) -> TerminalChoice | None:
@@ -157,10 +148,6 @@ class ShellExecutor:
     def choose_tty(self, choice: TerminalChoice) -> None:
         """Say what commands get from now on."""
         self._tty = choice
-
-    def owns_terminal(self, command: str) -> bool:
-        """Tell whether `command` would draw on the terminal by itself; then the sink gets nothing while it runs."""
-        return self._need(command) == "whole"
 
     def _need(self, command: str) -> interactive.Need:
         if self._terminal != "tty" or self._tty == "off":
@@ -197,9 +184,8 @@ class ShellExecutor:
     @cached_property
     def _confiner(self) -> Confiner:
         from agent.execution.confine.confiner import Confiner
-        from agent.execution.confine.plan import WriteFolders
 
-        return Confiner(self._helper, self._write_folders or WriteFolders(workspace=self._first_cwd))
+        return Confiner(self._helper, self._write_folders)
 
     async def unheld(self, report: RiskReport) -> str:
         """Why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
@@ -208,9 +194,8 @@ class ShellExecutor:
     @cached_property
     def _holder(self) -> Holder:
         from agent.execution.confine.lock.preparing import Holder
-        from agent.execution.confine.plan import WriteFolders
 
-        return Holder(self._helper, self._write_folders or WriteFolders(workspace=self._first_cwd))
+        return Holder(self._helper, self._write_folders)
 
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
@@ -249,13 +234,8 @@ class ShellExecutor:
     def _take_over(self, after: state.ShellState) -> None:
         self._state = after
 
-    def _rehearsal_launch(self, command: ApprovedRehearsal) -> Launch:
-        """A launch of it but for what the sandbox decides: words, environment, time-out.
-
-        What only shows what it would do has a limit of processes in any case: what forks for ever is rehearsed to see just that.
-        """
-        from agent.execution.rehearsal.budget import DEFAULT_PROCESSES
-
+    def _launch(self, command: ApprovedCommand | ApprovedRehearsal) -> Launch:
+        """A launch of it but for words, environment and sandbox."""
         need = self._need(command.command)
         return Launch(
             argv=(),
@@ -268,12 +248,19 @@ class ShellExecutor:
             timeout=command.timeout,
             grace=self._grace,
             strays=self._strays,
+            limits=self._limits,
             command=command.command,
             command_id=command.command_id,
             head_bytes=self._head_bytes,
             tail_bytes=self._tail_bytes,
-            limits=self._limits._replace(processes=self._limits.processes or DEFAULT_PROCESSES),
         )
+
+    def _rehearsal_launch(self, command: ApprovedRehearsal) -> Launch:
+        """With a limit of processes in any case: what forks for ever is rehearsed to see just that."""
+        from agent.execution.rehearsal.budget import DEFAULT_PROCESSES
+
+        limits = self._limits._replace(processes=self._limits.processes or DEFAULT_PROCESSES)
+        return replace(self._launch(command), limits=limits)
 
     async def close(self) -> None:
         """End the helper. Background jobs of commands that ended normally go on; rehearsals nobody decided about are discarded."""
@@ -296,7 +283,14 @@ class ShellExecutor:
         try:
             try:
                 start = self._shells.start(command, before, make, files)
-                running = RunningCommand(self._launch(start, command, confined), self._helper, sink, self._jobs)
+                launch = replace(
+                    self._launch(command),
+                    argv=start.argv,
+                    env=start.env if confined is None else start.env | confined.variables,
+                    sandbox=self._sandbox(command, start, confined),
+                    inherit_stdin=self._stdin == "inherit",
+                )
+                running = RunningCommand(launch, self._helper, sink, self._jobs)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
                 return failure(CANNOT_RUN, text, cwd=self.cwd)
@@ -334,30 +328,6 @@ class ShellExecutor:
         finally:
             unsubscribe()
 
-    def _launch(self, start: Start, command: ApprovedCommand, confined: Confined | None) -> Launch:
-        need = self._need(command.command)
-        env = start.env
-        if confined is not None:
-            env = env | confined.variables
-        return Launch(
-            argv=start.argv,
-            sandbox=self._sandbox(command, start, confined),
-            env=env,
-            cwd=self._state.cwd,
-            terminal=self._terminal == "tty" and self._tty != "off",
-            pass_through=need == "whole",
-            screen=need == "screen",
-            inherit_stdin=self._stdin == "inherit",
-            timeout=command.timeout,
-            grace=self._grace,
-            strays=self._strays,
-            limits=self._limits,
-            command=command.command,
-            command_id=command.command_id,
-            head_bytes=self._head_bytes,
-            tail_bytes=self._tail_bytes,
-        )
-
     def _sandbox(self, command: ApprovedCommand, start: Start, confined: Confined | None) -> dict[str, Any] | None:
         if confined is not None:
             return confined.plan.encoded()
@@ -367,22 +337,19 @@ class ShellExecutor:
         return self._holder.plan(command.rights, start.env, files).encoded()
 
     def _unrunnable(self, command: str) -> ExecutionResult | None:
-        """A result for text that no process can be given."""
+        """A result for text that no process can be given, and for a folder that is gone."""
+        notes: tuple[str, ...] = ()
         if "\0" in command:
-            text = "agent-shell: the command holds a NUL character, which no program can be given; nothing was run"
-            return failure(CANNOT_RUN, text, cwd=self.cwd)
-        try:
-            command.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            text = "agent-shell: the command holds half a character (a lone surrogate); nothing was run"
-            return failure(CANNOT_RUN, text, cwd=self.cwd)
-        if not os.path.isdir(self.cwd):
+            why = "the command holds a NUL character, which no program can be given"
+        elif re.search("[\ud800-\udc7f\udd00-\udfff]", command):
+            why = "the command holds half a character (a lone surrogate)"
+        elif not os.path.isdir(self.cwd):
             # Never run it elsewhere instead: it was rated and confirmed for this folder.
-            gone = self.cwd
-            note = self._leave_lost_folder()
-            text = f"agent-shell: the folder {gone} is gone; nothing was run"
-            return failure(CANNOT_RUN, text, cwd=self.cwd, notes=(note,))
-        return None
+            why = f"the folder {self.cwd} is gone"
+            notes = (self._leave_lost_folder(),)
+        else:
+            return None
+        return failure(CANNOT_RUN, f"agent-shell: {why}; nothing was run", cwd=self.cwd, notes=notes)
 
     def _adopt(self, result: ExecutionResult, after: state.ShellState | None, *, has_state: bool) -> ExecutionResult:
         """Take over what the command left, or say that the old state stays."""
@@ -404,3 +371,8 @@ class ShellExecutor:
             folder = os.path.dirname(folder)
         self._state = replace(self._state, cwd=folder)
         return f"the folder {gone} is gone; the next command would run in {folder}"
+
+
+def _as_utf8(text: str) -> str:
+    """Text of the system with undecodable bytes as surrogates, whatever its locale."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from agent.execution.state import ShellState
+from agent.execution.state import ShellState, to_bytes
 
 _PATIENCE = 5.0  # seconds that bash may take to read functions; it needs milliseconds
 _HEADER = re.compile(r"^(\S+) \(\) \n", re.MULTILINE)
@@ -87,12 +87,12 @@ def _read_by_bash(state: ShellState, bash: str) -> str | None:
         if attribute is not None and attribute[1] == match[1]:
             exported.add(match[1])
             body = body[: attribute.start()]
-        environ[_encoded(f"BASH_FUNC_{match[1]}%%")] = _encoded(f"() {body}")
+        environ[to_bytes(f"BASH_FUNC_{match[1]}%%")] = to_bytes(f"() {body}")
     options = ["-O", "extglob"] if "shopt -s extglob" in state.shopts.splitlines() else []
     words = [bash, "--norc", "--noprofile", *options, "-c", _PRINT, "-", *names]
     try:
         done = subprocess.run(
-            [_encoded(word) for word in words],
+            [to_bytes(word) for word in words],
             env=environ,
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -110,7 +110,3 @@ def _read_by_bash(state: ShellState, bash: str) -> str | None:
     return "".join(
         piece + (f"declare -fx {name}\n" if name in exported else "") for name, piece in zip(names, pieces, strict=True)
     )
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

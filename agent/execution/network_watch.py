@@ -7,37 +7,24 @@ listener be gone, the kernel answers ENOSYS by itself: nothing ever hangs. Stand
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import socket
-import struct
 
 from agent.execution import kernel
+from agent.execution.confine.call_tests import ALLOW, ASK, EQUAL, LOAD, never, opening, refuse, with_argument
 from agent.execution.kernel import Instruction
 
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NR, _ARCH, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; words are little-endian on both processors
-_X32_BIT = 0x40000000
-_IO_URING_SETUP = 425
-_FAMILIES_ASKED = (socket.AF_INET, socket.AF_INET6)
-_FAMILIES_KEPT = (socket.AF_UNIX, getattr(socket, "AF_NETLINK", 16))
 # Key rings belong to the user and not to a namespace; handles open files past every mount; the rest is for the system as a whole.
-_NEVER = {
-    "x86_64": (248, 249, 250, 304, 321, 298, 323, 246, 320),
-    "aarch64": (217, 218, 219, 265, 280, 241, 282, 104, 294),
-}
-# The other processor that the same kernel can be: it knows sockets, key rings and the rest under numbers of its own.
-_ALIEN = {"x86_64": (102, 359, _IO_URING_SETUP), "aarch64": (102, 281, _IO_URING_SETUP)}
+_NEVER = "add_key request_key keyctl open_by_handle_at bpf perf_event_open userfaultfd kexec_load kexec_file_load"
+# The other processor that the same kernel can be knows sockets, io_uring, key rings and the rest under numbers of its own.
+_ALIEN_MISSING = {"x86_64": (102, 359, 425), "aarch64": (102, 281, 425)}
 _ALIEN_NEVER = {
     "x86_64": (286, 287, 288, 342, 357, 336, 374, 283),
     "aarch64": (309, 310, 311, 371, 386, 364, 388, 347, 401),
 }
-
-_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
-_ANSWER = struct.Struct("=QqiI")
-_RECEIVE = 0xC0502100
-_SEND = 0xC0182101
+_NETLINK = 16
 _LONGEST_LINE = 120
+_MOST_PROGRAMS, _MOST_LINES = 20, 5
 
 
 def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
@@ -45,32 +32,28 @@ def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
 
     Calls that no namespace holds are refused in any case. Raises OSError (ENOSYS) for a processor it does not know.
     """
-    machine = kernel.machine()
-    number = kernel.number_of("socket")
-    refuse = kernel.SECCOMP_RET_ERRNO
-    native: list[Instruction] = [(_LOAD, 0, 0, _NR)]
-    if machine == "x86_64":
-        native += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, refuse | errno.ENOSYS)]
-    for call in (_IO_URING_SETUP, *_NEVER[machine]):
-        native += [
-            (_EQUAL, 0, 1, call),
-            (_RETURN, 0, 0, refuse | (errno.ENOSYS if call == _IO_URING_SETUP else errno.EPERM)),
-        ]
-    native += [(_EQUAL, 1, 0, number), (_RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
-    for family in _FAMILIES_KEPT:
-        answer = kernel.SECCOMP_RET_ALLOW if sockets or family != socket.AF_UNIX else refuse | errno.EACCES
-        native += [(_EQUAL, 0, 1, family), (_RETURN, 0, 0, answer)]
-    for family in _FAMILIES_ASKED:
-        answer = kernel.SECCOMP_RET_ALLOW if network else kernel.SECCOMP_RET_USER_NOTIF
-        native += [(_EQUAL, 0, 1, family), (_RETURN, 0, 0, answer)]
-    native.append((_RETURN, 0, 0, refuse | errno.EAFNOSUPPORT))
-    alien: list[Instruction] = [(_LOAD, 0, 0, _NR)]
-    for call in _ALIEN[machine]:
-        alien += [(_EQUAL, 0, 1, call), (_RETURN, 0, 0, refuse | errno.ENOSYS)]
-    for call in _ALIEN_NEVER[machine]:
-        alien += [(_EQUAL, 0, 1, call), (_RETURN, 0, 0, refuse | errno.EPERM)]
-    alien.append((_RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW))
-    return [(_LOAD, 0, 0, _ARCH), (_EQUAL, len(alien), 0, kernel.AUDIT_ARCH[machine]), *alien, *native]
+    families = {
+        socket.AF_UNIX: ALLOW if sockets else refuse(errno.EACCES),
+        _NETLINK: ALLOW,
+        socket.AF_INET: ALLOW if network else ASK,
+        socket.AF_INET6: ALLOW if network else ASK,
+    }
+    made = [line for family, answer in families.items() for line in ((EQUAL, 0, 1, int(family)), answer)]
+    return [
+        *opening(_alien()),
+        *never(("io_uring_setup",), errno.ENOSYS),
+        *never(_NEVER.split(), errno.EPERM),
+        *with_argument("socket", 0, [*made, refuse(errno.EAFNOSUPPORT)]),
+        ALLOW,
+    ]
+
+
+def _alien() -> list[Instruction]:
+    lines: list[Instruction] = [(LOAD, 0, 0, 0)]
+    for calls, code in ((_ALIEN_MISSING, errno.ENOSYS), (_ALIEN_NEVER, errno.EPERM)):
+        for call in calls.get(kernel.machine(), ()):
+            lines += [(EQUAL, 0, 1, call), refuse(code)]
+    return [*lines, ALLOW]
 
 
 def install(*, network: bool, sockets: bool = True) -> int | None:
@@ -110,33 +93,25 @@ class NetworkWatch:
 
     def answer(self) -> None:
         """Refuse one request. Never raises: who asked may have ended meanwhile."""
-        message = bytearray(_NOTIFICATION.size)
         try:
-            fcntl.ioctl(self.fd, _RECEIVE, message)
+            key, pid, _call, _words = kernel.notice(self.fd)
         except OSError:
             return
-        number, pid, *_rest = _NOTIFICATION.unpack(message)
-        name, line = self._who(pid)
-        if len(self._wanted) < 20 and len(lines := self._wanted.setdefault(name, set())) < 5:
-            lines.add(line)
-        try:
-            fcntl.ioctl(self.fd, _SEND, bytearray(_ANSWER.pack(number, 0, -errno.EACCES, 0)))
-        except OSError:
-            pass
-
-    def _who(self, pid: int) -> tuple[str, str]:
         name = self._read(pid, "comm").rstrip(b"\n") or b"a program"
-        words = self._read(pid, "cmdline").rstrip(b"\0").split(b"\0")
-        return os.fsdecode(name), os.fsdecode(shortened(words) or name)
+        line = shortened(self._read(pid, "cmdline").rstrip(b"\0").split(b"\0")) or name
+        if len(self._wanted) < _MOST_PROGRAMS:
+            lines = self._wanted.setdefault(os.fsdecode(name), set())
+            if len(lines) < _MOST_LINES:
+                lines.add(os.fsdecode(line))
+        kernel.answer(self.fd, key, -errno.EACCES)
 
     def _read(self, pid: int, what: str) -> bytes:
         try:
             fd = os.open(f"{pid}/{what}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
         except OSError:
             return b""
-        try:
-            return os.read(fd, 4096)
-        except OSError:
-            return b""
-        finally:
-            os.close(fd)
+        with open(fd, "rb", buffering=0) as file:
+            try:
+                return file.read(4096) or b""
+            except OSError:
+                return b""

@@ -10,12 +10,11 @@ import socket
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.execution import terminal as terminals
-from agent.execution.capture import HeadTail
-from agent.execution.frames import Frames
-from agent.execution.plain_text import PlainText
+from agent.execution.output import Frames, HeadTail, PlainText
 from agent.execution.process_tree import wire
 from agent.execution.wait_hint import WAITS, WaitHint
 from agent.protocol.ports import OutputSink
@@ -343,10 +342,8 @@ class Pump:
             self._stop()
 
     def _stop(self) -> None:
-        try:
+        with suppress(OSError):  # it has ended meanwhile
             wire.send(self._channels.control, {"op": "stop"})
-        except OSError:
-            pass  # it has ended meanwhile
 
     def _flush_keys(self) -> None:
         """Hand typed bytes to the command; while it does not take them, no more are read."""

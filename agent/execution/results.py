@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Sequence
+from functools import partial
 
-from agent.execution.capture import HeadTail
-from agent.execution.process_tree.launch import Launch
+from agent.execution.output import HeadTail
+from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.limits import ended_for, failed_for
 from agent.execution.pump import Ending
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
@@ -49,10 +49,8 @@ def not_started(launch: Launch, stage: str, number: int, text: str) -> Execution
     if stage == "chdir":
         return refused(launch, f"cannot enter {launch.cwd}: {reason}; nothing was run")
     if number == errno.E2BIG:
-        return refused(
-            launch,
-            "the environment and the command are too long for the system (E2BIG); unset or shorten a variable",
-        )
+        too_long = "the environment and the command are too long for the system (E2BIG); unset or shorten a variable"
+        return refused(launch, too_long)
     code = NOT_FOUND if number == errno.ENOENT else CANNOT_RUN
     return failure(code, f"agent-shell: cannot start {launch.argv[0]}: {reason}", cwd=launch.cwd)
 
@@ -69,27 +67,16 @@ def result_of(
     """How it ended. `notes`: what is known so far; `stopped`: somebody asked for its end."""
     message = ending.message
     interrupted = stopped or ending.interrupted_by_key
+    stdout, stderr = captures["stdout"].result(), captures["stderr"].result()
+    result = partial(ExecutionResult, stdout=stdout, stderr=stderr, duration=duration)
     if message is None:
-        return ExecutionResult(
-            exit_code=_LOST,
-            stdout=captures["stdout"].result(),
-            stderr=captures["stderr"].result(),
-            duration=duration,
-            interrupted=interrupted,
-            notes=("the process that watches the command was killed, so the command was ended too",),
-        )
+        note = "the process that watches the command was killed, so the command was ended too"
+        return result(exit_code=_LOST, interrupted=interrupted, notes=(note,))
     if ending.kept:
-        return ExecutionResult(
-            exit_code=0,
-            stdout=captures["stdout"].result(),
-            stderr=captures["stderr"].result(),
-            duration=duration,
-            state_kept=False,
-            notes=notes,
-        )
+        return result(exit_code=0, state_kept=False, notes=notes)
+    said = stderr.head + stderr.tail
     status = int(message["status"])
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    code = os.WEXITSTATUS(status) if number is None else 128 + number
+    code = exit_code(status)
     interrupted |= ending.saw_interrupt_key and code == ExitCode.CANCELLED
     if message["stuck"]:
         notes += (f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",)
@@ -101,28 +88,20 @@ def result_of(
         notes += (ended_for(limit, launch.limits),)
         code = _ENDED
     elif code and any(bound is not None for bound in launch.limits):
-        said = captures["stderr"].result()
-        notes += failed_for(launch.limits, exit_code=code, said=said.head + said.tail)
+        notes += failed_for(launch.limits, exit_code=code, said=said)
     if timed_out:
         notes += (f"ended after its time-out of {launch.timeout:g} s",)
-    return ExecutionResult(
+    # What a held command was refused and needed: what ended it, or what it fails for. The rest it could do without.
+    missed = tuple(message.get("refused", ()))
+    if limit == "rights":
+        missed = missed[-1:]
+    elif not code or not _COMPLAINT.search(said):
+        missed = ()
+    return result(
         exit_code=ExitCode.TIMEOUT if timed_out else code,
-        signal=number,
-        stdout=captures["stdout"].result(),
-        stderr=captures["stderr"].result(),
-        duration=duration,
+        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
         timed_out=timed_out,
         interrupted=interrupted and not timed_out,
         notes=notes,
-        refused=_missed(message.get("refused", ()), code, captures["stderr"], ended=limit == "rights"),
+        refused=missed,
     )
-
-
-def _missed(refused: Sequence[str], code: int, stderr: HeadTail, *, ended: bool) -> tuple[str, ...]:
-    """What a held command was refused and needed: what ended it, or what it fails for. The rest it could do without."""
-    if not refused or not (ended or code):
-        return ()
-    if ended:
-        return tuple(refused[-1:])
-    said = stderr.result()
-    return tuple(refused) if _COMPLAINT.search(said.head + said.tail) else ()

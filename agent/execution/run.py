@@ -7,16 +7,15 @@ import os
 import signal
 import socket
 import time
+from contextlib import suppress
 
 from msgspec.structs import replace as with_fields
 
 from agent.execution import terminal as terminals
-from agent.execution.capture import HeadTail
-from agent.execution.jobs.handing import Handing
-from agent.execution.jobs.table import JobTable
+from agent.execution.jobs.table import Handing, JobTable
+from agent.execution.output import HeadTail
 from agent.execution.process_tree import wire
-from agent.execution.process_tree.helper import Helper
-from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.pump import Channels, Ending, Pump
 from agent.execution.results import not_started, refused, result_of
 from agent.protocol.outcomes import ExecutionResult, ExitCode
@@ -47,10 +46,8 @@ class RunningCommand:
         if self._handing is not None and self._handing.done:
             return  # it is a job now, and not ended by what ends its goal
         self._stopped = True
-        try:
+        with suppress(OSError):  # it has ended already
             wire.send(self._ours, {"op": "stop"})
-        except OSError:
-            pass  # it has ended already
 
     def run(self) -> ExecutionResult:
         """Start it, stream it, and return what it left behind."""
@@ -152,10 +149,8 @@ class RunningCommand:
             given.append(write_end)
             channels.outputs[read_end] = stream
             if _F_SETPIPE_SZ is not None:
-                try:
+                with suppress(OSError):  # over the user's limit for pipes; it works with small ones too
                     fcntl.fcntl(write_end, _F_SETPIPE_SZ, PIPE_SIZE)
-                except OSError:
-                    pass  # over the user's limit for pipes; it works with small ones too
         return channels
 
     def _start(self, channels: Channels, given: list[int]) -> ExecutionResult | None:
@@ -190,24 +185,19 @@ class RunningCommand:
             return 0, handing.left(self._watched, int(message["first"]), tuple(ending.held))
         if not ending.held:
             return 0, ()
-        try:
+        with suppress(OSError):  # then whoever has it gets SIGPIPE when it writes, as after closing a terminal window
             self._helper.request({"op": "drain"}, tuple(ending.held))
-        except OSError:
-            pass  # then whoever has it gets SIGPIPE when it writes, as after closing a terminal window
         return 0, ("a background process still holds the output; what it writes from now on is not shown",)
 
     def _sweep_after_loss(self) -> None:
         """End what a killed guardian can no longer end: its group, else its session (which daemons leave)."""
-        from agent.execution.process_tree import sweep
         from agent.execution.process_tree.cgroups import groups_of
-        from agent.execution.process_tree.tree import GONE_WITHIN
+        from agent.execution.process_tree.tree import GONE_WITHIN, descendants, kill_all
 
         for group in groups_of(self._session):  # it may have been killed before it said anything
             group.kill()
-            sweep.kill_all(group.members)
+            kill_all(group.members)
             group.remove(GONE_WITHIN)
-        for pid in sweep.descendants(self._session):
-            try:
+        for pid in descendants(self._session):
+            with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass

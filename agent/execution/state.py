@@ -14,14 +14,11 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent.execution.search_path import follows_folder as follows_folder  # noqa: PLC0414  # asked here for a shell
-from agent.execution.search_path import without_relative as without_relative  # noqa: PLC0414
-
 _END = "agent-shell-state-end"
 # Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
 _KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglob", " physical", " pipefail")
 _UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
-# Set by bash itself for each command; restoring them would only confuse it.
+# Set by each shell itself; restoring them would only confuse it.
 _OWN_VARIABLES = ("_", "SHLVL", "PWD")
 
 # What bash prints of itself. A command can write its state itself, and every line of it is run before the next one.
@@ -118,14 +115,9 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
     umask = umask.strip()
     if not is_state(cwd, umask) or not _ALIASES.fullmatch(aliases) or _OURS.search(functions):
         return None
-    env = dict(variable.split("=", 1) for variable in variables if "=" in variable)
-    for name in _OWN_VARIABLES:
-        env.pop(name, None)
-        if name in before.env:
-            env[name] = before.env[name]
     return ShellState(
         cwd=cwd,
-        env=env,
+        env=kept_environment(variables, before.env),
         umask=umask,
         shopts="\n".join(line for line in shopts.splitlines() if _SHOPT.fullmatch(line)),
         options="\n".join(line for line in options.splitlines() if _OPTION.fullmatch(line)),
@@ -138,3 +130,15 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
 def is_state(cwd: str, umask: str) -> bool:
     """Tell whether these can be what a shell said of itself, and not what a command wrote in its place."""
     return cwd.startswith("/") and _UMASK.fullmatch(umask) is not None
+
+
+def kept_environment(variables: list[str], before: Mapping[str, str]) -> dict[str, str]:
+    """What `env` printed, with the variables that each shell sets by itself as they were."""
+    env = dict(variable.split("=", 1) for variable in variables if "=" in variable)
+    own = {name: before[name] for name in _OWN_VARIABLES if name in before}
+    return {name: value for name, value in env.items() if name not in _OWN_VARIABLES} | own
+
+
+def to_bytes(text: str) -> bytes:
+    """Text with undecodable bytes as surrogates, as it was."""
+    return text.encode("utf-8", "surrogateescape")

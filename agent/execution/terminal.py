@@ -5,11 +5,47 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import select
 import signal
 import struct
 import termios
 import tty
+from contextlib import suppress
 from typing import Any
+
+_AT_MOST = 2000  # milliseconds that the child waits for us
+
+
+def leave_terminal(descriptor: int = 0) -> None:
+    """Call last. Does nothing unless this process leads the session of the terminal at `descriptor`. Never raises."""
+    if not hasattr(os, "pidfd_open") or os.getsid(0) != os.getpid():
+        return
+    try:
+        os.tcgetpgrp(descriptor)  # fails where this is not our session's terminal
+        ourselves = os.pidfd_open(os.getpid())
+    except OSError:
+        return
+    # Giving up a terminal sends its foreground group, which is ours, a hang-up.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with suppress(OSError):  # we leave like any other program, then
+        if os.fork() == 0:
+            _hold(ourselves)
+        fcntl.ioctl(descriptor, termios.TIOCNOTTY)
+    os.close(ourselves)
+
+
+def _hold(process: int) -> None:
+    """The child: nothing but the terminal stays open, until `process` has ended."""
+    try:
+        for number in (1, 2):
+            if not os.isatty(number):
+                os.close(number)
+        waiting = select.poll()
+        waiting.register(process, select.POLLIN)
+        waiting.poll(_AT_MOST)
+    finally:
+        os._exit(0)
+
 
 _LFLAG, _CC = 3, 6
 _NO_SIZE = (24, 80)
@@ -131,30 +167,24 @@ class RealTerminal:
 
     def take_again(self) -> None:
         """Make the keys raw again where somebody changed that: a shell, while we were suspended."""
-        try:
+        with suppress(OSError, termios.error):  # the terminal is gone; reading keys will say so
             if termios.tcgetattr(self.fd)[_LFLAG] & termios.ICANON and os.tcgetpgrp(self.fd) == os.getpgrp():
                 self._apply()
-        except (OSError, termios.error):
-            pass  # the terminal is gone; reading keys will say so
 
     def _apply(self, when: int = termios.TCSADRAIN) -> None:
-        try:
+        with suppress(OSError, termios.error):  # as above
             tty.setraw(self.fd, when)
             if not self._raw_output:
                 attributes = termios.tcgetattr(self.fd)
                 attributes[1] = self.saved[1] | termios.OPOST
                 termios.tcsetattr(self.fd, termios.TCSADRAIN, attributes)
-        except (OSError, termios.error):
-            pass  # as above
 
     def write(self, data: bytes) -> None:
         """Write all of it; a terminal that went away is not an error here."""
         self.modes.feed(data)
-        try:
+        with suppress(OSError):
             while data:
                 data = data[os.write(self.fd, data) :]
-        except OSError:
-            pass
 
     def give_back(self, *, used: bool) -> None:
         """Restore modes and settings, and close. `used`: the child wrote to this terminal by itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -29,10 +30,8 @@ async def in_thread(work: Callable[[], T]) -> T:
             result = work()
         except BaseException as caught:  # handed to whoever awaits
             error = caught
-        try:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
 
     threading.Thread(target=run, name="executor", daemon=True).start()
     return await future

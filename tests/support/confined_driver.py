@@ -15,7 +15,6 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 import msgspec
 
 from agent.execution import kernel
-from agent.execution.confine import call_tests
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
@@ -31,7 +30,7 @@ def take_away(features: dict[str, str]) -> None:
     """Make system calls fail, for this process and all it starts, as on a kernel or under a policy that lacks them."""
     lines = [(0x20, 0, 0, 0)]
     for name, number in features.items():
-        call = _CALLS[name] if name in _CALLS else call_tests.number(name)
+        call = _CALLS[name] if name in _CALLS else kernel.number(name)
         lines += [(0x15, 0, 1, call), (0x06, 0, 0, kernel.SECCOMP_RET_ERRNO | getattr(errno, number))]
     if features:
         kernel.no_new_privileges()

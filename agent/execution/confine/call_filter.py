@@ -1,4 +1,4 @@
-"""The seccomp filter of a confined process: what neither mounts nor Landlock stop. Standard library only.
+"""Build the seccomp filter of a confined process: what neither mounts nor Landlock stop. Standard library only.
 
 A filter sees numbers, never what a pointer leads to: it refuses whole calls, and some by a flag.
 """
@@ -8,18 +8,23 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution import kernel
-from agent.execution.confine import other_processes
 from agent.execution.confine.call_tests import (
+    ALLOW,
     AND,
+    AT_LEAST,
     EQUAL,
-    RETURN,
+    LOAD,
+    any_of,
     flagged,
+    high,
+    low,
     never,
     opening,
     refuse,
+    unless,
+    unless_any,
     with_argument,
-)
+)  # fmt: skip
 from agent.execution.kernel import Instruction
 
 NAMESPACES = 0x7E020080  # CLONE_NEW…: time, mount, cgroup, uts, ipc, user, pid, net
@@ -28,9 +33,13 @@ MOUNTS = (
     "fspick", "mount_setattr", "open_tree_attr",
 )  # fmt: skip
 TYPE_INTO_TERMINAL = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
-_SOCKET_KIND, _DATAGRAM, _RAW = 0xF, 2, 3
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
-_O_TRUNC = os.O_TRUNC | os.O_ACCMODE if hasattr(os, "O_ACCMODE") else os.O_TRUNC | 3
+SOCKET_KIND, STREAM, DATAGRAM, RAW = 0xF, 1, 2, 3
+_REACH_OTHERS = (
+    "process_vm_writev", "process_madvise", "process_mrelease", "migrate_pages", "move_pages", "add_key", "request_key", "keyctl",
+)  # fmt: skip
+_OWNING = (8, 15, 1024, 1036, 1038)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
+_O_TRUNC = os.O_TRUNC | 3  # with the mode of access, of which 0 is O_RDONLY
 
 
 def program(*, files: bool, network: bool, own_network: bool, truncation: bool) -> list[Instruction]:
@@ -40,40 +49,54 @@ def program(*, files: bool, network: bool, own_network: bool, truncation: bool) 
     Raises OSError (ENOSYS) where the numbers of this processor are not known.
     """
     lines = opening()
-    lines += never("io_uring_setup", errno.ENOSYS)  # it would open sockets and files past this filter
-    lines += never("clone3", errno.ENOSYS)  # its flags are behind a pointer; everybody falls back to clone
-    lines += flagged("clone", 0, NAMESPACES, refuse(errno.EPERM))
-    lines += flagged("unshare", 0, NAMESPACES, refuse(errno.EPERM))
-    for name in MOUNTS:
-        lines += never(name, errno.EPERM)
-    for request in TYPE_INTO_TERMINAL:
-        lines += with_argument("ioctl", 1, [(EQUAL, 0, 1, request), refuse(errno.EPERM)])
-    lines += other_processes.untouched()
-    lines += _sockets(files=files, network=network, own_network=own_network)
+    # The first would open sockets and files past this filter; the flags of the other are behind a pointer, and everybody falls back.
+    lines += never(("io_uring_setup", "clone3"), errno.ENOSYS) + never(MOUNTS, errno.EPERM)
+    lines += namespaces() + any_of("ioctl", 1, TYPE_INTO_TERMINAL, refuse(errno.EPERM)) + untouched()
+    if files:
+        lines += no_datagram_pairs()
+    if files or not network:
+        lines += _sockets(files=files, network=network, own_network=own_network)
     if truncation:
-        lines += never("truncate", errno.EACCES) + never("openat2", errno.ENOSYS)
-        for name, place in (("open", 1), ("openat", 2)):
-            # Truncating with the right to read only: 0 is O_RDONLY.
-            lines += with_argument(
-                name, place, [(AND, 0, 0, _O_TRUNC), (EQUAL, 0, 1, os.O_TRUNC), refuse(errno.EACCES)]
-            )
-    return [*lines, (RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW)]
-
-
-def install(lines: list[Instruction]) -> None:
-    """For this process and all it will start; needs no_new_privs or CAP_SYS_ADMIN. Raises OSError."""
-    kernel.seccomp_filter(lines)
+        lines += never(("truncate",), errno.EACCES) + never(("openat2",), errno.ENOSYS)
+        for name, place in (("open", 1), ("openat", 2)):  # truncating with the right to read only
+            cut = [(AND, 0, 0, _O_TRUNC), (EQUAL, 0, 1, os.O_TRUNC), refuse(errno.EACCES)]
+            lines += with_argument(name, place, cut)
+    return [*lines, ALLOW]
 
 
 def _sockets(*, files: bool, network: bool, own_network: bool) -> list[Instruction]:
-    if not files and network:
-        return []
-    # One of a pair of datagram sockets can be sent to, or connected, elsewhere; a stream cannot.
-    pairs = [(AND, 0, 0, _SOCKET_KIND), (EQUAL, 1, 0, _DATAGRAM), (EQUAL, 0, 1, _RAW), refuse(errno.EACCES)]
-    pair = with_argument("socketpair", 1, pairs) if files else []
     if network:
-        return pair + with_argument("socket", 0, [(EQUAL, 0, 1, AF_UNIX), refuse(errno.EACCES)])
-    kinds = [] if files else [AF_UNIX]
-    kinds += [AF_INET, AF_INET6, AF_NETLINK] if own_network else [AF_NETLINK]
-    tests = [(EQUAL, len(kinds) - place, 0, kind) for place, kind in enumerate(kinds)]
-    return pair + with_argument("socket", 0, [*tests, refuse(errno.EACCES)])
+        return any_of("socket", 0, (AF_UNIX,), refuse(errno.EACCES))
+    local = () if files else (AF_UNIX,)
+    own = (AF_INET, AF_INET6, AF_NETLINK) if own_network else (AF_NETLINK,)
+    return with_argument("socket", 0, unless_any((*local, *own), refuse(errno.EACCES)))
+
+
+def namespaces() -> list[Instruction]:
+    """Refuse new ones."""
+    no = refuse(errno.EPERM)
+    return flagged("clone", 0, NAMESPACES, no) + flagged("unshare", 0, NAMESPACES, no)
+
+
+def no_datagram_pairs() -> list[Instruction]:
+    """Refuse pairs of sockets of which one can be sent to, or connected, elsewhere; a stream cannot."""
+    tests = [(AND, 0, 0, SOCKET_KIND), (EQUAL, 1, 0, DATAGRAM), (EQUAL, 0, 1, RAW), refuse(errno.EACCES)]
+    return with_argument("socketpair", 1, tests)
+
+
+def untouched() -> list[Instruction]:
+    """Refuse reaching other processes: limits, priorities, memory, the person's keys. Of a set none can be told from outsiders."""
+    no = refuse(errno.EPERM)
+    lines = never(_REACH_OTHERS, errno.EPERM)
+    for name in ("sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"):
+        lines += unless(name, 0, 0, no)  # 0 is whoever calls
+    for name, process in (("setpriority", 0), ("ioprio_set", 1)):  # which kind of number the second argument is
+        lines += unless(name, 0, process, no) + unless(name, 1, 0, no)
+    # Asking for limits of others is reading. New ones are behind a pointer of two halves, none where it is 0.
+    limits = [(EQUAL, 5, 0, 0), (LOAD, 0, 0, low(2)), (AT_LEAST, 2, 0, 1), (LOAD, 0, 0, high(2)), (EQUAL, 1, 0, 0), no]
+    return lines + with_argument("prlimit64", 0, limits)
+
+
+def unowned() -> list[Instruction]:
+    """Refuse what makes the kernel send signals to others later, or lets them wait: owning a file, a lease; and hints on files."""
+    return any_of("fcntl", 1, _OWNING, refuse(errno.EPERM))

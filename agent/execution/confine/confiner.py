@@ -8,12 +8,12 @@ from functools import cached_property
 
 from msgspec.structs import replace as with_fields
 
-from agent.execution.confine import denials, words
+from agent.execution.confine import words
 from agent.execution.confine.ladder import Ladder, RungChoice, parsed
 from agent.execution.confine.plan import Plan, WriteFolders
-from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.leftovers import taken_over
 from agent.execution.process_tree.helper import Helper
+from agent.execution.scratch import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Confinement, Confining, RiskReport
@@ -53,7 +53,7 @@ class Confined:
 
     def explained(self, result: ExecutionResult, command: ApprovedCommand, cwd: str) -> ExecutionResult:
         """`result` with what the confinement probably denied, and the narrowest way out."""
-        notes = denials.notes(result, command, self.plan, cwd=cwd)
+        notes = words.denied(result, command, self.plan, cwd=cwd)
         return with_fields(result, notes=(*result.notes, *notes)) if notes else result
 
     def close(self) -> None:

@@ -1,78 +1,171 @@
-"""A process confines itself, for good: namespaces, read-only mounts, Landlock, a filter of calls, fewer rights. Standard library only."""
+"""Confine or hold this process, for good: namespaces, read-only mounts, Landlock, filters of calls, fewer rights. Standard library only.
+
+Whatever fails raises OSError with the step as its file name, ValueError or KeyError: then the process must end, confined in part.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from agent.execution import kernel
-from agent.execution.confine import call_filter, identity, landlock, readonly_view
+from agent.execution.confine import call_filter, landlock, readonly_view
+from agent.execution.confine.lock import filter as lock_filter
+from agent.execution.confine.lock.plan import decoded as decoded_lock
 from agent.execution.confine.plan import Plan, decoded
 
+# What a confined root loses, here and in all it starts. What is left (owning, reading and changing files of others, ports, signals)
+# ends at mounts that are read-only.
+_HARMFUL_CAPABILITIES = frozenset(
+    (
+        2,  # DAC_READ_SEARCH: opens files by handle, past the mounts
+        9,  # LINUX_IMMUTABLE
+        kernel.CAP_NET_ADMIN,
+        kernel.CAP_SYS_MODULE,
+        kernel.CAP_SYS_RAWIO,
+        kernel.CAP_SYS_CHROOT,
+        kernel.CAP_SYS_PTRACE,
+        20,  # SYS_PACCT
+        kernel.CAP_SYS_ADMIN,
+        kernel.CAP_SYS_BOOT,
+        24,  # SYS_RESOURCE: would lift limits
+        kernel.CAP_SYS_TIME,
+        26,  # SYS_TTY_CONFIG
+        kernel.CAP_MKNOD,
+        28,  # LEASE
+        *range(29, 31),  # AUDIT_WRITE, AUDIT_CONTROL
+        *range(
+            32, 41
+        ),  # MAC_OVERRIDE, MAC_ADMIN, SYSLOG, WAKE_ALARM, BLOCK_SUSPEND, AUDIT_READ, PERFMON, BPF, CHECKPOINT_RESTORE
+    )
+)
+# Who may become another user may trace that user's processes, and is then where they are: only Landlock stops that.
+IDENTITY_CAPABILITIES = (6, 7)  # SETGID, SETUID
+_SETPCAP = 8
+# DAC_READ_SEARCH, SYSLOG, AUDIT_READ, PERFMON: by them a held command sees files and processes of others, and the kernel's messages.
+_SEES = {2, kernel.CAP_SYS_PTRACE, 34, 37, 38}
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
-def enter(spec: dict[str, Any]) -> None:
-    """Confine this process as a launch request says. Raises OSError (with the step as its file name), ValueError or KeyError."""
-    confine(decoded(spec))
 
-
-def confine(plan: Plan) -> None:
-    """Confine this single-threaded process. After an error it must end: it may be confined in part."""
+def confine(spec: dict[str, Any]) -> None:
+    """Confine this single-threaded process as a launch request says."""
+    plan = decoded(spec)
     files = plan.files != "all"
     version = kernel.landlock_version()
-    privileged = identity.is_privileged()
+    privileged = is_privileged()
     if plan.rung == "namespaces":
         # Shared memory, semaphores and queues of others are no files, and can be written all the same.
-        flags = (kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC if files else 0) | (
-            0 if plan.network else kernel.CLONE_NEWNET
-        )
+        flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC if files else 0
+        flags |= 0 if plan.network else kernel.CLONE_NEWNET
         if flags:
-            identity.leave(flags)
+            _leave(flags)
         if files:
             readonly_view.enter(plan.writable, plan.protected)
         if not plan.network:
-            _step("loopback", identity.bring_up_loopback)
+            with _step("loopback"):
+                _bring_up_loopback()
     elif files and not version:
-        _step("landlock", kernel.landlock_create_ruleset, landlock.WRITE_FILE)  # says why there is none
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), "landlock")
+        with _step("landlock"):
+            kernel.landlock_create_ruleset(landlock.WRITE_FILE)  # says why there is none
+        raise kernel.error(errno.ENOSYS, "landlock")
     if not privileged:
-        _step("no_new_privs", kernel.no_new_privileges)
-    if files and version:
-        _landlock(plan, version)
-    elif version:
-        _step("landlock", landlock.apart, version)
-    _filter(plan, version)
-    _step(
-        "capabilities",
-        identity.give_up_privileges,
-        in_user_namespace=plan.rung == "namespaces" and not privileged,
-        stays_itself=files and not version,
-    )
+        with _step("no_new_privs"):
+            kernel.no_new_privileges()
+    if version:
+        with _step("landlock"):
+            _landlock(plan, version)
+    with _step("seccomp"):
+        kernel.seccomp_filter(
+            call_filter.program(
+                files=files,
+                network=plan.network,
+                own_network=plan.rung == "namespaces",
+                truncation=plan.rung == "landlock" and files and version < landlock.TRUNCATING,
+            )
+        )
+    with _step("capabilities"):
+        if plan.rung == "namespaces" and not privileged:
+            kernel.drop_capabilities()
+        else:
+            _give_up(_HARMFUL_CAPABILITIES.union(IDENTITY_CAPABILITIES if files and not version else ()))
+
+
+def hold(spec: dict[str, Any]) -> None:
+    """Take from this process what its command's rating does not say; the listener is sent on the socket `spec["channel"]`."""
+    plan = decoded_lock(spec)
+    if not is_privileged():
+        with _step("no_new_privs"):
+            kernel.no_new_privileges()
+    with _step("listener"):
+        lines = lock_filter.apart(os.getpgid(os.getppid()), network=plan.network)
+        listener = kernel.seccomp_filter(lines, kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+    with socket.socket(fileno=spec["channel"]) as channel:
+        socket.send_fds(channel, [b"l"], [listener])
+    os.close(listener)
+    if plan.interfaces and not plan.network:
+        kernel.seccomp_filter(lock_filter.nothing_sent())
+    with _step("capabilities"):
+        _give_up((_HARMFUL_CAPABILITIES - _SEES).union(IDENTITY_CAPABILITIES))
+
+
+def is_privileged() -> bool:
+    """Tell whether this process can make namespaces without a user namespace, as root usually can."""
+    return kernel.has_capability(kernel.CAP_SYS_ADMIN)
+
+
+def _leave(flags: int) -> None:
+    """Enter new namespaces (CLONE_NEW…), and a user namespace where nothing else gives the right to."""
+    if is_privileged():
+        with _step("unshare"):
+            kernel.unshare(flags)
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    with _step("unshare"):
+        kernel.unshare(flags | kernel.CLONE_NEWUSER)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with _step(name), open(f"/proc/self/{name}", "wb", buffering=0) as file:
+            file.write(text.encode("ascii"))
+
+
+def _bring_up_loopback() -> None:
+    """A new network namespace has a loopback that is down; programs talk to themselves over it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        request = struct.pack("16sh14x", b"lo", 0)
+        answer = fcntl.ioctl(probe, _SIOCGIFFLAGS, request)
+        flags = struct.unpack("16sh14x", answer)[1]
+        fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
 def _landlock(plan: Plan, version: int) -> None:
     folders = plan.writable
     if plan.rung == "namespaces" and os.path.isdir(b"/dev/shm"):
         folders = (*folders, b"/dev/shm")  # ours alone there
-    _step("landlock", landlock.writable_only, folders, version)
+    if plan.files != "all":
+        landlock.writable_only(folders, version)
+    else:
+        landlock.apart(version)
 
 
-def _filter(plan: Plan, version: int) -> None:
-    def install() -> None:
-        call_filter.install(
-            call_filter.program(
-                files=plan.files != "all",
-                network=plan.network,
-                own_network=plan.rung == "namespaces",
-                truncation=plan.rung == "landlock" and plan.files != "all" and version < landlock.TRUNCATING,
-            )
-        )
-
-    _step("seccomp", install)
-
-
-def _step(name: str, call: Any, *arguments: Any, **named: Any) -> None:
+def _give_up(capabilities: frozenset[int]) -> None:
+    """Drop what could undo the confinement, for this process and all it will start."""
     try:
-        call(*arguments, **named)
+        kernel.drop_bounding(capabilities)
+    except OSError:
+        if kernel.has_capability(_SETPCAP):  # with it, it must work
+            raise
+    kernel.drop_capabilities(capabilities)
+
+
+@contextmanager
+def _step(name: str) -> Iterator[None]:
+    """Say in an error which step it was."""
+    try:
+        yield
     except OSError as error:
-        raise OSError(error.errno, error.strerror, name) from None
+        raise OSError(error.errno or errno.EPERM, error.strerror, name) from None

@@ -42,8 +42,7 @@ def writable_only(folders: tuple[bytes, ...], version: int) -> None:
     Needs no_new_privs or CAP_SYS_ADMIN. Raises OSError.
     """
     access = handled(version)
-    ruleset = kernel.landlock_create_ruleset(access, 0, _SCOPES if version >= SCOPING else 0)
-    try:
+    with kernel.closing(kernel.landlock_create_ruleset(access, 0, _SCOPES if version >= SCOPING else 0)) as ruleset:
         for folder in folders:
             _allow(ruleset, folder, access)
         device = access & (WRITE_FILE | TRUNCATE | IOCTL_DEVICE)
@@ -51,19 +50,14 @@ def writable_only(folders: tuple[bytes, ...], version: int) -> None:
             _allow(ruleset, path, device, needed=False)
         _allow(ruleset, b"/dev/pts", device, needed=False)
         kernel.landlock_restrict_self(ruleset)
-    finally:
-        os.close(ruleset)
 
 
 def apart(version: int) -> None:
     """Keep this process from signalling or tracing others, without touching files; nothing before version 6."""
     if version < SCOPING:
         return
-    ruleset = kernel.landlock_create_ruleset(0, 0, _SCOPES)
-    try:
+    with kernel.closing(kernel.landlock_create_ruleset(0, 0, _SCOPES)) as ruleset:
         kernel.landlock_restrict_self(ruleset)
-    finally:
-        os.close(ruleset)
 
 
 def _allow(ruleset: int, path: bytes, access: int, *, needed: bool = True) -> None:

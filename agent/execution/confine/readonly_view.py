@@ -84,13 +84,10 @@ def _protect(path: bytes, writable: tuple[bytes, ...]) -> None:
         return
     below = path[len(root.rstrip(b"/")) + 1 :]
     if not below:
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+        raise kernel.error(errno.EBUSY, os.fsdecode(path))
     if not os.path.lexists(path):
         make_folder(path)  # else it could be made, and be read at our next start
     top = root.rstrip(b"/") + b"/" + below.split(b"/")[0]
-    copy = kernel.open_tree(top, _CLONE | kernel.AT_RECURSIVE)
-    try:
+    with kernel.closing(kernel.open_tree(top, _CLONE | kernel.AT_RECURSIVE)) as copy:
         kernel.move_mount(copy, top)
         kernel.mount_setattr(top, add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_RECURSIVE)
-    finally:
-        os.close(copy)

@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
-import os
 import select
 import socket
 import threading
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Literal
 
 from msgspec.structs import replace
 
 from agent.execution.jobs.log import JobLog, open_log
-from agent.execution.process_tree import sweep, wire
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.helper import Launch, exit_code
+from agent.execution.process_tree.tree import descendants
 from agent.execution.scratch import Held
 from agent.execution.threads import in_thread
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
+
+
+class Handing:
+    """One command's way into the background. `done`: the control socket belongs to the table now."""
+
+    def __init__(self, jobs: JobTable, launch: Launch, control: socket.socket) -> None:
+        self._jobs = jobs
+        self._launch = launch
+        self._control = control
+        self._log: JobLog | None = None
+        self.done = False
+
+    def ask(self, outputs: tuple[int, ...]) -> bool:
+        """Give the guardian a log and the outputs that go there; False where that cannot be. Its answer comes on the control socket.
+
+        Until the answer both read the outputs: what was read here is shown, what the guardian reads goes to the log.
+        """
+        with suppress(OSError):
+            log = self._jobs.open_log()
+            try:
+                wire.send(self._control, {"op": "keep", "cap": log.cap}, (log.fd, *outputs))
+            except OSError:
+                log.discard()
+            else:
+                self._log = log
+                return True
+        return False
+
+    def sent(self, watched: wire.Message) -> tuple[int, tuple[str, ...]]:
+        """The guardian agreed: the running command is a job. Its number, and notes for the person."""
+        job = self._enter(watched, int(watched["pid"]), "sent")
+        what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
+        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
+
+    def left(self, watched: wire.Message, first: int, held: tuple[int, ...]) -> tuple[str, ...]:
+        """The command ended and left something running, which may hold its outputs. Notes for the person."""
+        if held and self._log is None:
+            self.ask(held)
+        job = self._enter(watched, first, "left")
+        where = f"; {_where(job)}" if job.logged else ""
+        return (f"it left a process running in the background: job {job.job_id} (pid {job.pid}){where}",)
+
+    def close(self) -> None:
+        """Nothing came of it: a log that was made for it goes away."""
+        if self._log is not None and not self.done:
+            self._log.discard()
+
+    def _enter(self, watched: wire.Message, pid: int, how: Literal["sent", "left"]) -> Job:
+        at = self._launch
+        job = Job(job_id=0, pid=pid, command=at.command, command_id=at.command_id, cwd=at.cwd, how=how)
+        self.done = True
+        return self._jobs.add(
+            job, guardian=int(watched["guardian"]), control=self._control, log=self._log, grace=at.grace
+        )
+
+
+def _where(job: Job) -> str:
+    return f"its output goes to {job.log_path}" if job.log_path else "its output is kept in memory"
+
 
 _PATIENCE = 3.0  # seconds beside the grace that a guardian may take to end a job
 _LONGEST_LINE = 400
@@ -66,13 +128,9 @@ class _Entry:
             notes.append(f"{message['stuck']} of its processes could not be ended")
         if message["trouble"]:
             notes.append(f"not all of its output could be kept: {message['trouble']}")
-        status = message["status"]
-        code = None
-        if status is not None:
-            code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-        self.job = replace(
-            self.job, ended=ended, exit_code=code, killed=bool(message["stopped"]), note="; ".join(notes)
-        )
+        code = None if message["status"] is None else exit_code(message["status"])
+        note, killed = "; ".join(notes), bool(message["stopped"])
+        self.job = replace(self.job, ended=ended, exit_code=code, killed=killed, note=note)
 
 
 class JobTable:
@@ -128,7 +186,7 @@ class JobTable:
         entry = self._entry(job_id)
         if not entry.look().running:
             return ()
-        return tuple((pid, _command_line(pid)) for pid in sorted(sweep.descendants(entry.guardian)))
+        return tuple((pid, _command_line(pid)) for pid in sorted(descendants(entry.guardian)))
 
     async def end(self, job_id: int) -> Job:
         """TERM, and KILL after the grace, to all of it; the job as it was left. Raises NotFound."""
@@ -138,10 +196,8 @@ class JobTable:
     def _end(self, entry: _Entry) -> Job:
         control = entry.control
         if entry.look().running and control is not None:
-            try:
+            with suppress(OSError):  # it has just ended
                 wire.send(control, {"op": "stop"})
-            except OSError:
-                pass  # it has just ended
             entry.look(entry.grace + _PATIENCE)
         return entry.look()
 
@@ -158,9 +214,6 @@ def _now() -> str:
 
 def _command_line(pid: int) -> str:
     """Words of a process, "" where the system does not tell."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = file.read(_LONGEST_LINE).rstrip(b"\0").replace(b"\0", b" ")
-    except OSError:
-        return ""
-    return words.decode("utf-8", "replace")
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read(_LONGEST_LINE).rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+    return ""

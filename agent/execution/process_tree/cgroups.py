@@ -11,6 +11,7 @@ import functools
 import os
 import signal
 import time
+from contextlib import suppress
 
 PREFIX = "agent-shell."
 _KILL = "cgroup.kill"
@@ -70,10 +71,8 @@ class Group:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to each member that we may signal."""
         for pid in self.members():
-            try:
+            with suppress(OSError):
                 os.kill(pid, number)
-            except OSError:
-                pass
 
     def limit(self, *, memory: int | None = None, processes: int | None = None) -> tuple[str, ...]:
         """Set limits (bytes, count) before anything enters; the names of those that the kernel took: "memory", "processes".

@@ -13,6 +13,59 @@ from agent.execution.process_tree import wire
 if TYPE_CHECKING:
     import subprocess
 
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agent.execution.process_tree.limits import UNLIMITED, RunLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    terminal: bool
+    pass_through: bool
+    screen: bool = False
+    inherit_stdin: bool
+    timeout: float | None
+    grace: float
+    head_bytes: int
+    tail_bytes: int
+    strays: str = "cgroup"
+    command: str = ""
+    command_id: str = ""
+    sandbox: dict[str, Any] | None = None
+    limits: RunLimits = UNLIMITED
+
+    def request(self, *, tty: bool, background: Literal["end", "keep"]) -> wire.Message:
+        """The message to the helper. `tty`: a PTY's master comes with it; `background`: what becomes of what is left behind."""
+        message: wire.Message = {
+            "op": "run",
+            "argv": [encoded(word) for word in self.argv],
+            "env": {encoded(name): encoded(value) for name, value in self.env.items()},
+            "cwd": encoded(self.cwd),
+            "tty": tty,
+            "timeout": self.timeout,
+            "grace": self.grace,
+            "strays": self.strays,
+            "background": background,
+        }
+        if any(limit is not None for limit in self.limits):
+            message["limits"] = self.limits.encoded()
+        if self.sandbox is not None:
+            message["sandbox"] = self.sandbox
+        return message
+
+
+def encoded(text: str) -> str:
+    """Text as bytes-in-latin-1, the form in which the helper takes words. Raises UnicodeEncodeError for real surrogates."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 # Appended, not prepended: the standard library always wins over whatever lies beside the package.
 _BOOT = "import sys; sys.path.append(sys.argv[2]); from agent.execution.supervision.supervisor import main; main(int(sys.argv[1]))"
@@ -27,11 +80,6 @@ class Helper:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the running supervisor, None before the first use."""
-        return self._process.pid if self._process else None
 
     def start(self) -> None:
         """Start the supervisor unless it runs. Raises OSError where no process can be started."""
@@ -96,3 +144,8 @@ class Helper:
         if self._process is not None:
             self._process.wait()
             self._process = None
+
+
+def exit_code(status: int) -> int:
+    """What a shell says of a wait status."""
+    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

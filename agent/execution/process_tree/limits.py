@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 INTERVAL = 0.2  # seconds between two looks at a tree
@@ -76,12 +76,12 @@ class Watch:
         watches = self._memory is not None or self._processes is not None
         self.due: float | None = time.monotonic() + INTERVAL / 4 if watches else None
 
-    def broken(self, members: Iterable[int], now: float) -> str:
-        """Which limit `members` are over now, "" for none; not before it is due."""
+    def broken(self, living: Callable[[], set[int]], now: float) -> str:
+        """Which limit those who live are over now, "" for none; not before it is due."""
         if self.due is None or now < self.due:
             return ""
         self.due = now + INTERVAL
-        members = set(members)
+        members = living()
         if self._processes is not None and len(members) > self._processes:
             return "processes"
         if self._memory is not None and sum(map(_held_by, members)) > self._memory:

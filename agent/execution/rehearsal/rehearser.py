@@ -15,7 +15,7 @@ from agent.execution import state as shell_state
 from agent.execution.leftovers import taken_over
 from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.reader import GONE, TRIES, read_steps
-from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.helper import Launch
 from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.budget import RehearsalSettings

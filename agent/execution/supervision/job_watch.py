@@ -11,6 +11,7 @@ import os
 import select
 import socket
 import time
+from contextlib import suppress
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.tree import Tree
@@ -133,11 +134,9 @@ class JobWatch:
     def _kill_all(self) -> set[int]:
         # Killing reaps too, so the main process is waited for first.
         if self._status is None:
-            try:
+            with suppress(OSError):  # gone, or not a child of ours
                 os.kill(self._main, 9)
                 self._status = os.waitpid(self._main, 0)[1]
-            except OSError:
-                pass  # gone, or not a child of ours
         return self._tree.kill()
 
     def _say_ended(self) -> None:
@@ -150,12 +149,10 @@ class JobWatch:
             "stuck": self._stuck,
             "trouble": self._log.trouble if self._log is not None else "",
         }
-        try:
+        with suppress(OSError):
             wire.send(self._control, ended)
             self._poll.unregister(self._control)
             self._control.close()
-        except OSError:
-            pass
         self._control = None
 
 

@@ -16,11 +16,12 @@ import socket
 import sys
 import termios
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agent.execution.process_tree import sweep, wire
+from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
-from agent.execution.process_tree.tree import RUNGS, Tree
+from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all
 from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
 from agent.execution.supervision.spawning import IGNORED, spawn
 
@@ -60,15 +61,18 @@ class ProcessGuardian:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         limits = RunLimits(**self._request.get("limits", {}))
-        self._tree = Tree(
-            self._request.get("strays", RUNGS[0]), limits=limits.memory is not None or limits.processes is not None
-        )
+        of_all = limits.memory is not None or limits.processes is not None
+        self._tree = Tree(self._request.get("strays", RUNGS[0]), limits=of_all)
         own = self._tree.group
         held = () if own is None else own.limit(memory=limits.memory, processes=limits.processes)
         self._held, self._watch_limits = held, Watch(limits, held)
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
-        channel = self._ask_for_listener()
+        channel = None
+        sandbox = self._request.get("sandbox", {})
+        if sandbox.get("kind") == "lock":
+            channel, theirs = socket.socketpair()  # on which the listener comes
+            sandbox["channel"] = theirs.detach()  # the child takes it from there
         self._pid, failure = spawn(self._request, self._stdio, self._tree, limits=limits, held=held)
         if failure:
             self._say({"event": "failed", **failure})
@@ -76,40 +80,21 @@ class ProcessGuardian:
             return
         self._tree.confirm(self._pid)
         if channel is not None:
-            self._answer_calls(channel)
+            self._answer_calls(channel, sandbox)
         for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
             os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
         timeout = self._request["timeout"]
         self._expires = None if timeout is None else time.monotonic() + timeout
-        group = self._tree.group.path if self._tree.group is not None else ""
-        self._say(
-            {
-                "event": "started",
-                "pid": self._pid,
-                "guardian": os.getpid(),
-                "rung": self._tree.rung,
-                "group": group.encode("utf-8", "surrogateescape").decode("latin-1"),
-            }
-        )
+        group = "" if own is None or self._tree.group is None else own.path
+        started = {"event": "started", "pid": self._pid, "guardian": os.getpid(), "rung": self._tree.rung}
+        self._say(started | {"group": group.encode("utf-8", "surrogateescape").decode("latin-1")})
         self._watch(wake)
 
-    # --- rights ---
-
-    def _ask_for_listener(self) -> socket.socket | None:
-        """Where the listener of a held command will come from; None for one that is not held."""
-        sandbox = self._request.get("sandbox", {})
-        if sandbox.get("kind") != "lock":
-            return None
-        ours, theirs = socket.socketpair()
-        sandbox["channel"] = theirs.detach()  # the child takes it from there
-        return ours
-
-    def _answer_calls(self, channel: socket.socket) -> None:
+    def _answer_calls(self, channel: socket.socket, sandbox: wire.Message) -> None:
         from agent.execution.confine.lock.asked_calls import AskedCalls
-        from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+        from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
         from agent.execution.confine.lock.plan import decoded
 
-        sandbox = self._request["sandbox"]
         os.close(sandbox["channel"])
         with channel:
             _data, fds, _flags, _address = socket.recv_fds(channel, 1, 1)
@@ -140,8 +125,12 @@ class ProcessGuardian:
                     self._tree.kill()
                     self._tree.leave()
                     return
-            if self._kept is not None:
-                self._go_on(wake, *self._kept)
+            if (
+                self._kept is not None
+            ):  # the person sent it to the background: it loses terminal and time-out, and goes on
+                self._let_go_of_terminal()
+                self._say({"event": "kept"})
+                self._watch_job(wake, self._pid, *self._kept)
                 return
             self._check_time()
         self._finish(wake)
@@ -176,15 +165,13 @@ class ProcessGuardian:
             if self._stage == 0:
                 self._timed_out = True
                 self._escalate()
-        if self._watch_limits.due is not None and now >= self._watch_limits.due and not self._over:
-            self._over = self._watch_limits.broken(self._tree.members(), now)
+        if not self._over:
+            self._over = self._watch_limits.broken(self._tree.members, now)
+            if self._asked is not None and self._asked.broken:
+                self._over = "rights"
             if self._over:
-                self._stage = 2  # it takes what others need: no time to say goodbye
+                self._stage = 2  # it takes what others need, or was refused something: no time to say goodbye
                 self._escalate()
-        if self._asked is not None and self._asked.broken and not self._over:
-            self._over = "rights"
-            self._stage = 2
-            self._escalate()
         if self._deadline is not None and now >= self._deadline:
             self._escalate()
 
@@ -199,26 +186,20 @@ class ProcessGuardian:
             self._tree.terminate()
         else:
             # The command's own exit status must not be swallowed by the sweep, so it is killed and awaited here.
-            sweep.signal_all({self._pid}, signal.SIGKILL)
+            signal_all({self._pid}, signal.SIGKILL)
             _pid, self._status = os.waitpid(self._pid, 0)
 
     def _interrupt(self) -> None:
         if self._master is not None:
-            try:
+            with suppress(OSError):
                 # The kernel delivers it, so that a sudo of another user gets it too.
                 fcntl.ioctl(self._master, _TIOCSIG, signal.SIGINT)
                 return
-            except OSError:
-                pass
-            try:
+            with suppress(OSError):
                 os.killpg(os.tcgetpgrp(self._stdio[0]), signal.SIGINT)
                 return
-            except OSError:
-                pass
-        try:
+        with suppress(OSError):
             os.killpg(self._pid, signal.SIGINT)
-        except OSError:
-            pass
 
     def _reap(self) -> bool:
         """Collect what ended, and say whether the command has; wake it if the terminal stopped it, nobody could `fg` it."""
@@ -282,15 +263,7 @@ class ProcessGuardian:
                 return False
             if time.monotonic() > deadline:
                 return True
-            time.sleep(sweep.PAUSE)
-
-    # --- the background ---
-
-    def _go_on(self, wake: int, message: wire.Message, fds: list[int]) -> None:
-        """The person sent the running command to the background: it loses terminal and time-out, and goes on."""
-        self._let_go_of_terminal()
-        self._say({"event": "kept"})
-        self._watch_job(wake, self._pid, message, fds)
+            time.sleep(PAUSE)
 
     def _watch_job(
         self, wake: int, main: int, message: wire.Message | None = None, fds: list[int] | None = None
@@ -305,23 +278,17 @@ class ProcessGuardian:
 
     def _foreground(self, group: int) -> None:
         if self._master is not None:
-            try:
+            with suppress(OSError):
                 os.tcsetpgrp(self._stdio[0], group)
-            except OSError:
-                pass
 
     def _let_go_of_terminal(self) -> None:
         """Give up the PTY so that only the guardian gets the hang-up, not a background job."""
         if self._master is None:
             return
         self._foreground(os.getpgrp())
-        try:
+        with suppress(OSError):
             fcntl.ioctl(self._stdio[0], termios.TIOCNOTTY)
-        except OSError:
-            pass
 
     def _say(self, message: wire.Message) -> None:
-        try:
+        with suppress(OSError):  # the REPL is gone; the loop will notice
             wire.send(self._control, message)
-        except OSError:
-            pass  # the REPL is gone; the loop will notice

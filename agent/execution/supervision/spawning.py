@@ -1,31 +1,70 @@
 """Turn the guardian's child into the command: group, descriptors, limits, sandbox, folder, exec.
 
-Whatever fails on the way is told through a pipe that exec closes. Standard library only: it runs in the helper process.
+Whatever fails on the way is told through a pipe that exec closes. One optional key of a launch request, `sandbox`, says which sandbox it
+enters: {"kind": "confine" | "lock" | "rehearse", …}. Standard library only: it runs in the helper process.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, fence
 from agent.execution.process_tree.tree import Tree
-from agent.execution.supervision import sandbox_entry
 
-IGNORED = (
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGHUP,
-    signal.SIGTERM,
-    signal.SIGTSTP,
-    signal.SIGTTIN,
-    signal.SIGTTOU,
-)
-"""What a guardian ignores."""
+IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+"""What the helper and its guardians ignore."""
 # What a program would find ignored, and so ignore: by Python, by our own parents, by the guardian. Handlers end with exec.
 _TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(IGNORED)
+
+
+class SandboxError(Exception):
+    """The sandbox cannot be had; the command must not run. The text says in words what failed and what to do."""
+
+
+def load(spec: dict[str, Any]) -> None:
+    """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
+    kind = spec.get("kind")
+    if kind == "rehearse":
+        from agent.execution.sandbox import guard  # noqa: F401
+    elif kind == "confine":
+        from agent.execution.confine import entering
+    elif kind == "lock":
+        from agent.execution.confine import entering
+        from agent.execution.confine.lock import asked_calls, asked_sockets  # noqa: F401
+        from agent.execution.confine.lock import filter as lock_filter
+
+        # So that no child has to find it out again.
+        lock_filter.apart(0, network=bool(spec["network"]))
+        entering.is_privileged()
+        asked_sockets.has_copies()
+
+
+def enter(spec: dict[str, Any], report_fd: int) -> None:
+    """Confine this process as `spec` says, for good. Raises SandboxError (or OSError): then nothing may be executed.
+
+    `report_fd`: the pipe on which the guardian learns why a start failed; it must stay open and close on exec.
+    """
+    kind = spec.get("kind")
+    if kind == "rehearse":
+        from agent.execution.sandbox import guard
+
+        guard.enter(spec, report_fd)  # returns in the process that becomes the command
+    elif kind in ("confine", "lock"):
+        from agent.execution.confine import entering
+
+        (entering.hold if kind == "lock" else entering.confine)(spec)
+    else:
+        raise SandboxError(f"an unknown kind of sandbox was asked for: {kind!r}")
+
+
+def told(error: Exception) -> str:
+    """What failed, for the report of a start: the step an OSError names, or the words of any other error."""
+    if isinstance(error, OSError):
+        return str(error.filename or "")
+    return f"{error}" if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
 
 
 def spawn(
@@ -52,7 +91,7 @@ def spawn(
 def _become_command(
     request: wire.Message, stdio: list[int], tree: Tree, *, limits: RunLimits, held: tuple[str, ...], report: int
 ) -> NoReturn:
-    stage, told = "fork", ""
+    stage, said = "fork", ""
     try:
         os.setpgid(0, 0)
         if request["tty"]:
@@ -66,10 +105,10 @@ def _become_command(
         if "sandbox" in request:
             stage = "sandbox"
             try:
-                sandbox_entry.enter(request["sandbox"], report)
+                enter(request["sandbox"], report)
             except Exception as error:
-                told = sandbox_entry.told(error)
-                raise OSError(getattr(error, "errno", 0) or 0, told) from error
+                said = told(error)
+                raise OSError(getattr(error, "errno", 0) or 0, said) from error
         stage = "chdir"
         os.chdir(request["cwd"].encode("latin-1"))
         stage = "exec"
@@ -83,6 +122,6 @@ def _become_command(
         os.execve(argv[0], argv, env)
     except (OSError, ValueError) as error:
         failed = getattr(error, "errno", 0) or 0
-        os.write(report, f"{stage}:{failed}:{told}".encode("utf-8", "replace"))
+        os.write(report, f"{stage}:{failed}:{said}".encode("utf-8", "replace"))
     finally:
         os._exit(127)

@@ -1,7 +1,7 @@
-"""The helper process: small, long-lived, and the parent of all commands instead of the REPL.
+"""Serve launch requests in the helper process: small, long-lived, and the parent of all commands instead of the REPL.
 
-It waits for launch requests on a socket and forks one *guardian* per command (see process_guardian.py), which is quick because
-nothing has to be loaded any more. When the socket ends, it ends; guardians notice the end of their own sockets.
+It forks one *guardian* per command (see process_guardian.py), which is quick because nothing has to be loaded any more, and tries
+confinements in processes made for that. When its socket ends, it ends; guardians notice the end of their own sockets.
 """
 
 from __future__ import annotations
@@ -10,50 +10,47 @@ import gc
 import os
 import signal
 import socket
+from typing import NoReturn
 
-from agent.execution import kernel  # noqa: F401  # loaded before the first fork
+from agent.execution import kernel
 from agent.execution.process_tree import cgroups, wire
+from agent.execution.supervision import spawning
+from agent.execution.supervision.job_watch import MAX_FDS
 from agent.execution.supervision.process_guardian import ProcessGuardian
 
-MAX_FDS = 8
 _DRAIN_SIZE = 1 << 16
+_PATIENCE = 5.0
+_NOWHERE = ("192.0.2.1", 9)  # an address for documentation; connecting a datagram socket sends nothing
 
 
 def main(fd: int) -> None:
     """Serve requests on socket `fd` until its other end closes."""
     channel = socket.socket(fileno=fd)
     channel.set_inheritable(False)
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
+    for number in spawning.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians report by themselves; nobody waits for them
     cgroups.remove_abandoned()
     gc.freeze()  # a collection in a guardian would touch, and so copy, all that it shares with us
     try:
-        _serve(channel)
+        while (
+            request := wire.receive(channel, MAX_FDS)
+        ) is not None:  # an error ends us, which is the right answer too
+            message, fds = request
+            if "sandbox" in message:
+                spawning.load(message["sandbox"])  # once here, not in every child
+            pid = os.fork()
+            if not pid:
+                _serve(channel, message, fds)
+            wire.send(channel, {"event": "forked", "pid": pid})  # from here on the guardian answers on its own socket
+            for received in fds:
+                os.close(received)
     finally:
         cgroups.remove_abandoned()
 
 
-def _serve(channel: socket.socket) -> None:
-    while (request := wire.receive(channel, MAX_FDS)) is not None:  # an error ends us, which is the right answer too
-        message, fds = request
-        if "sandbox" in message:
-            from agent.execution.supervision import sandbox_entry
-
-            sandbox_entry.load(message["sandbox"])  # once here, not in every child
-        pid = os.fork()
-        if pid:
-            wire.send(
-                channel, {"event": "forked", "pid": pid}
-            )  # from here on the guardian answers on a socket of its own
-            for received in fds:
-                os.close(received)
-            continue
-        _in_child(channel, message, fds)
-
-
-def _in_child(channel: socket.socket, message: wire.Message, fds: list[int]) -> None:
-    """Do one request in a process of its own; never returns."""
+def _serve(channel: socket.socket, message: wire.Message, fds: list[int]) -> NoReturn:
+    """Do one request in a process of its own."""
     code = 1
     try:
         channel.close()
@@ -61,17 +58,16 @@ def _in_child(channel: socket.socket, message: wire.Message, fds: list[int]) -> 
         if message["op"] == "run":
             ProcessGuardian(message, fds).run()
         elif message["op"] == "try":
-            from agent.execution.supervision import trial
-
-            trial.answer(message, fds)
+            with socket.socket(fileno=fds[0]) as answer:
+                wire.send(answer, (_held if message["sandbox"]["kind"] == "lock" else _confined)(message))
         elif message["op"] == "drain":
-            drain(fds)
+            _drain(fds)
         code = 0
     finally:
         os._exit(code)
 
 
-def drain(fds: list[int]) -> None:
+def _drain(fds: list[int]) -> None:
     """Swallow what background jobs still write, so that a closed pipe does not kill them."""
     import select
 
@@ -79,3 +75,86 @@ def drain(fds: list[int]) -> None:
         for fd in select.select(fds, [], [])[0]:
             if not os.read(fd, _DRAIN_SIZE):
                 fds.remove(fd)
+
+
+# --- trials; `outside` is a file of ours that who is confined must not be able to write ---
+
+
+def _held(request: wire.Message) -> wire.Message:
+    """Hold a child, which tries to write `outside`; we answer it as a guardian would."""
+    from agent.execution.confine.lock.asked_calls import AskedCalls
+    from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
+    from agent.execution.confine.lock.plan import decoded
+
+    spec, outside = request["sandbox"], request["outside"].encode("latin-1")
+    ours, theirs = socket.socketpair()
+    report, told = os.pipe()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        _try_to_write({**spec, "channel": theirs.detach()}, decoded(spec).write[0], outside, told)
+    os.close(told)
+    theirs.close()
+    with os.fdopen(report, "rb") as lines:
+        ours.settimeout(_PATIENCE)
+        _data, fds, _flags, _address = socket.recv_fds(ours, 1, 1)
+        if fds:
+            asked = AskedCalls(fds[0], decoded(spec), OwnDescriptors(child, []), lambda: os.kill(child, signal.SIGKILL))
+            asked.start()
+        said = lines.read()
+    os.waitpid(child, 0)
+    failed = said.partition(b"entered\n")[0].decode("utf-8", "replace")
+    if failed:
+        step, number = failed.rsplit(":", 1)
+        return {"works": False, "step": step, "errno": int(number)}
+    if not fds or not asked.broken or said != b"entered\nwrote\n":
+        return {"works": False, "step": "check"}
+    return {"works": True, "sudo": kernel.has_capability(kernel.CAP_SYS_ADMIN)}
+
+
+def _try_to_write(spec: wire.Message, inside: bytes, outside: bytes, told: int) -> NoReturn:
+    try:
+        spawning.enter(spec, -1)
+        os.write(told, b"entered\n")
+        os.close(os.open(inside, os.O_WRONLY))
+        os.write(told, b"wrote\n")
+        os.close(os.open(outside, os.O_WRONLY))
+        os.write(told, b"escaped\n")
+    except Exception as error:
+        os.write(told, f"{spawning.told(error)}:{getattr(error, 'errno', 0) or 0}".encode())
+    finally:
+        os._exit(0)
+
+
+def _confined(request: wire.Message) -> wire.Message:
+    """Confine this process, which then tries what was promised not to work."""
+    from agent.execution.confine.entering import IDENTITY_CAPABILITIES
+
+    spec = request["sandbox"]
+    landlock = kernel.landlock_version()
+    try:
+        spawning.enter(spec, -1)
+        _check(spec, request["outside"].encode("latin-1"))
+        sudo = not kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS) and kernel.has_capability(IDENTITY_CAPABILITIES[0])
+    except Exception as error:  # whatever it is, this confinement is not to be had
+        number = getattr(error, "errno", 0) or 0
+        return {"works": False, "step": spawning.told(error), "errno": number, "landlock": landlock}
+    return {"works": True, "landlock": landlock, "sudo": sudo}
+
+
+def _check(spec: wire.Message, outside: bytes) -> None:
+    """What was promised holds. Raises SandboxError where it does not."""
+    if spec["files"] != "all":
+        try:
+            os.close(os.open(outside, os.O_WRONLY))
+        except OSError:
+            pass
+        else:
+            raise spawning.SandboxError("check")
+    if not spec["network"]:
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                probe.connect(_NOWHERE)
+        except OSError:
+            return
+        raise spawning.SandboxError("check")

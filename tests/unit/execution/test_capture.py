@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.capture import HeadTail
+from agent.execution.output import HeadTail
 from agent.protocol.outcomes import CapturedStream
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.frames import INTERVAL, LARGEST, Frames
+from agent.execution.output import INTERVAL, LARGEST, Frames
 from tests.unit.execution.running import Runner
 
 

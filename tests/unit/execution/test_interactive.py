@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.interactive import needed, wants_terminal
+from agent.execution.interactive import needed
 from tests.support.each import each
 
 
@@ -50,7 +50,7 @@ from tests.support.each import each
     ],
 )
 def test_needs_it(command: str) -> None:
-    assert wants_terminal(command)
+    assert needed(command) == "whole"
 
 
 @each(
@@ -99,7 +99,7 @@ def test_needs_it(command: str) -> None:
     ],
 )
 def test_does_not_need_it(command: str) -> None:
-    assert not wants_terminal(command)
+    assert needed(command) != "whole"
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_progress_bars_get_a_terminal_for_their_output(command: str, need: str) 
 
 
 def test_names_of_the_person_count_too() -> None:
-    assert wants_terminal("mytui --x", ("mytui",))
-    assert not wants_terminal("mytui --x")
+    assert needed("mytui --x", ("mytui",)) == "whole"
+    assert needed("mytui --x") != "whole"
 
 
 @given(st.text(alphabet="vim less|&;<>()'\"\\ \n-ab$0=", max_size=60))
 def test_no_text_breaks_it(command: str) -> None:
-    wants_terminal(command)
+    needed(command)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 CODE = """
-from agent.execution.leaving import leave_terminal
+from agent.execution.terminal import leave_terminal
 input()
 leave_terminal()
 """
@@ -35,7 +35,7 @@ def test_the_terminal_stays_until_the_program_is_gone() -> None:
 
 
 def test_without_a_terminal_nothing_happens() -> None:
-    code = "from agent.execution.leaving import leave_terminal\nleave_terminal()\nprint('left')"
+    code = "from agent.execution.terminal import leave_terminal\nleave_terminal()\nprint('left')"
     done = subprocess.run(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     )

@@ -10,7 +10,7 @@ import tty
 
 import pytest
 
-from agent.execution.capture import HeadTail
+from agent.execution.output import HeadTail
 from agent.execution.process_tree import wire
 from agent.execution.pump import Channels, Pump
 from tests.unit.execution.running import MakeRunner

@@ -146,7 +146,9 @@ def test_the_keeper_killed_by_the_command_is_an_error_and_not_a_hang(run: Runner
 
 def test_the_helper_is_started_again_when_it_was_killed(run: Runner) -> None:
     run("true")
-    pid = run.executor._helper.pid
+    process = run.executor._helper._process
+    assert process is not None
+    pid = process.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     assert run.out("echo again") == "again"

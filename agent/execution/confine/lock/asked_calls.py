@@ -15,27 +15,22 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from agent.execution import kernel
-from agent.execution.confine.call_tests import NUMBERS
 from agent.execution.confine.lock.asked_changes import CHANGES, as_number
-from agent.execution.confine.lock.asked_descriptors import AskedDescriptors
+from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, OwnDescriptors
 from agent.execution.confine.lock.asked_files import AskedFiles, Later
-from agent.execution.confine.lock.asked_names import CURRENT
 from agent.execution.confine.lock.asked_sockets import AskedSockets
-from agent.execution.confine.lock.caller import Caller, Refused
-from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+from agent.execution.confine.lock.caller import CURRENT, Caller, Refused
 from agent.execution.confine.lock.plan import LockPlan
 
-_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
-_ANSWER = struct.Struct("=QqiI")
 _HANDING = struct.Struct("=QIIII")
-_RECEIVE, _SEND, _HAND_OVER = 0xC0502100, 0xC0182101, 0x40182103
+_HAND_OVER = 0x40182103
 _SAME_PROCESSOR = 0x40082104  # SECCOMP_IOCTL_NOTIF_SET_FLAGS: who asks is woken where we are
 _IS_VALID = 0x40082102  # SECCOMP_IOCTL_NOTIF_ID_VALID
-_GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 _HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
 _MOST = 20
 _PAUSE = 0.01
@@ -85,6 +80,7 @@ class AskedCalls:
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
         self._calls = self._table()
+        self._send = partial(kernel.answer, listener)
         self.refused: list[str] = []
         """What it wanted and did not get, in words of the command."""
         self.broken = False
@@ -98,10 +94,8 @@ class AskedCalls:
     def _listen(self) -> None:
         # A signal while a descriptor is handed over would answer without one. Threads that we start have what we block.
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
+        with suppress(OSError):  # before Linux 6.6 it only takes a little longer
             fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
-        except OSError:
-            pass  # before Linux 6.6 it only takes a little longer
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         while True:
@@ -112,12 +106,10 @@ class AskedCalls:
                 self._answer()
 
     def _answer(self) -> None:
-        message = bytearray(_NOTIFICATION.size)
         try:
-            fcntl.ioctl(self._listener, _RECEIVE, message)
+            key, pid, number, words = kernel.notice(self._listener)
         except OSError:
             return  # it has ended meanwhile
-        key, pid, _flags, number, _arch, _at, *words = _NOTIFICATION.unpack(message)
         name, act = self._calls.get(number, ("", None))
         caller = Caller(pid, partial(self._waits, key))
         if name in _SLOW:
@@ -196,7 +188,7 @@ class AskedCalls:
     def _give(self, key: int, name: str, value: int | None, words: list[int]) -> None:
         """Answer what was done; None: the kernel may do it itself."""
         if value is None:
-            self._send(key, 0, _GO_ON)
+            self._send(key, 0, kernel.SECCOMP_USER_NOTIF_FLAG_CONTINUE)
         elif name in ("open", "openat", "creat"):
             flags = {"open": words[1], "openat": words[2]}.get(name, 0)
             try:
@@ -219,13 +211,6 @@ class AskedCalls:
         # No answer: until it is ended it does nothing more.
         self.broken = True
         self._ended()
-
-    def _send(self, key: int, value: int, flags: int = 0) -> None:
-        error = value if value < 0 else 0
-        try:
-            fcntl.ioctl(self._listener, _SEND, bytearray(_ANSWER.pack(key, max(value, 0), error, flags)))
-        except OSError:
-            pass  # nobody waits for it any more
 
     # --- the calls ---
 
@@ -251,7 +236,7 @@ class AskedCalls:
             "link": lambda c, w: files.link(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
             "linkat": lambda c, w: files.link(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
             "socket": lambda c, w: self._sockets.make(w[0], w[1]),
-            "connect": self._connect,
+            "connect": lambda c, w: self._sockets.connect(c, w[0], w[1], w[2]),
             "bind": lambda c, w: self._sockets.bind(c, w[0], w[1], w[2]),
             "ioctl": lambda c, w: self._by_number.terminal(c, w[0], w[1], w[2]),
             "flock": lambda c, w: self._by_number.lock(c, w[0], w[1]),
@@ -259,21 +244,13 @@ class AskedCalls:
         }
         acts |= {name: partial(self._change, name) for name in CHANGES}
         acts |= {name: partial(self._signal, name) for name in _SIGNALS}
-        return {
-            number: (name, act)
-            for name, act in acts.items()
-            for number in (NUMBERS[name][0 if kernel.machine() == "x86_64" else 1],)
-            if number is not None
-        }
+        return {number: (name, act) for name, act in acts.items() if (number := kernel.number(name)) is not None}
 
     def _change(self, name: str, caller: Caller, words: list[int]) -> int:
         place, act = CHANGES[name]
         folder, address, follow = place(words)
         path = caller.name(folder, address)
         return self._files.change(caller, path, partial(act, caller, words), follow=follow)
-
-    def _connect(self, caller: Caller, words: list[int]) -> int | None:
-        return self._sockets.connect(caller, words[0], words[1], words[2])
 
     def _signal(self, name: str, caller: Caller, words: list[int]) -> None:
         """Signals reach what the command has started, and nothing else; 0 only asks whether somebody is there."""

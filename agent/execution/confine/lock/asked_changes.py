@@ -11,8 +11,7 @@ from typing import Any
 
 from agent.execution import kernel
 from agent.execution.confine.lock.asked_files import refuse_rights_of_owner
-from agent.execution.confine.lock.asked_names import CURRENT
-from agent.execution.confine.lock.caller import Caller, timespecs
+from agent.execution.confine.lock.caller import CURRENT, Caller, timespecs
 
 
 def as_number(value: int) -> int:
@@ -41,7 +40,7 @@ def _times(name: str, place: int, caller: Caller, words: list[int], path: str) -
 
 
 def _attribute(_caller: Caller, _words: list[int], _path: str) -> None:
-    raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+    raise kernel.error(errno.ENOTSUP)
 
 
 def _by_path(words: list[int]) -> tuple[int, int, bool]:

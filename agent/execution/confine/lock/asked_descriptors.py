@@ -9,11 +9,135 @@ import errno
 import fcntl
 import os
 import stat
+import struct
 import time
 from collections.abc import Callable
 
+from agent.execution import kernel
 from agent.execution.confine.lock.caller import Caller, Refused
-from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+from agent.execution.process_tree.tree import descendants
+
+_HARMLESS = tuple(os.makedev(major, minor) for major, minor in ((1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)))
+"""null, zero, full, random, urandom; tty is our own terminal when we open it, ptmx always a new one."""
+_CONTROLLING, _PTMX = os.makedev(5, 0), os.makedev(5, 2)
+_TIOCGDEV = 0x80045432
+_TERMINALS = range(136, 144)  # major numbers of /dev/pts
+
+
+class OwnDescriptors:
+    """Of all processes below this one. `shell`: the process that may write down the shell's state; `streams`: what it began with."""
+
+    def __init__(self, shell: int, streams: list[int]) -> None:
+        self._guardian = os.getpid()
+        self._shell = (shell, _image(shell))
+        self._terminals = {_identity(os.fstat(stream)) for stream in streams if os.isatty(stream)}
+
+    def is_shell(self, caller: Caller) -> bool:
+        """Tell whether it is the command's shell, and has not become another program: where that was loaded is drawn anew then."""
+        process = caller.process()
+        return bool(self._shell[1]) and (process, _image(process)) == self._shell
+
+    def is_copy_of_shell(self, caller: Caller) -> bool:
+        """Tell whether it is what the shell forked, still the same program: ended early, it would write the state down, too."""
+        process = caller.process()
+        return bool(self._shell[1]) and process != self._shell[0] and _image(process) == self._shell[1]
+
+    def writes(self, caller: Caller, status: os.stat_result) -> bool:
+        """Tell whether one of the command's processes has this file open for writing."""
+        wanted = (status.st_dev, status.st_ino)
+        return any(_opens(process, wanted) for process in self._processes(caller))
+
+    def is_harmless_device(self, caller: Caller, status: os.stat_result) -> bool:
+        """Tell whether it is a device that swallows or hands out bytes, or a terminal of its own."""
+        return status.st_rdev in _HARMLESS or self.is_terminal(caller, status)
+
+    def is_terminal(self, caller: Caller, status: os.stat_result) -> bool:
+        """Tell whether it is the terminal that the command has, or one that it made."""
+        if _identity(status) in self._terminals:
+            return True
+        if not _is_terminal(status) or status.st_dev != os.stat("/dev/pts").st_dev:
+            return False
+        return any(_made_terminal(process, _index(status.st_rdev)) for process in self._processes(caller))
+
+    def has_terminal(self, caller: Caller, fd: int, status: os.stat_result) -> bool:
+        """The same of an open one, which may be a master, or stand for another by the name of /dev/tty."""
+        if status.st_rdev == _PTMX:
+            return True  # opening one makes a new one
+        if status.st_rdev != _CONTROLLING:
+            return self.is_terminal(caller, status)
+        number = struct.unpack("=I", fcntl.ioctl(fd, _TIOCGDEV, bytes(4)))[0]
+        device = os.makedev((number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00))
+        if any(device == terminal for _device, _inode, terminal in self._terminals):
+            return True
+        if os.major(device) not in _TERMINALS:
+            return False
+        try:
+            return self.is_terminal(caller, os.stat(f"/dev/pts/{_index(device)}"))
+        except OSError:
+            return False
+
+    def _processes(self, caller: Caller) -> list[int]:
+        """The one that asks, then all others."""
+        return list(dict.fromkeys((caller.process(), *descendants(self._guardian))))
+
+
+def _index(device: int) -> int:
+    """The number of a terminal in /dev/pts."""
+    return (os.major(device) - _TERMINALS.start) * 256 + os.minor(device)
+
+
+def _is_terminal(status: os.stat_result) -> bool:
+    return stat.S_ISCHR(status.st_mode) and os.major(status.st_rdev) in _TERMINALS
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_dev, status.st_ino, status.st_rdev
+
+
+def _image(process: int) -> bytes:
+    """Where the program of a process was loaded."""
+    try:
+        with open(f"/proc/{process}/auxv", "rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
+
+
+def _numbers(process: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{process}/fd")
+    except OSError:
+        return []
+
+
+def _opens(process: int, wanted: tuple[int, int]) -> bool:
+    for number in _numbers(process):
+        try:
+            status = os.stat(f"/proc/{process}/fd/{number}")
+            if (status.st_dev, status.st_ino) == wanted and int(_about(process, number, "flags"), 8) & os.O_ACCMODE:
+                return True
+        except (OSError, ValueError):
+            continue  # closed meanwhile
+    return False
+
+
+def _made_terminal(process: int, index: int) -> bool:
+    for number in _numbers(process):
+        try:
+            if os.stat(f"/proc/{process}/fd/{number}").st_rdev == _PTMX and _about(process, number, "tty-index") == str(
+                index
+            ):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _about(process: int, number: str, name: str) -> str:
+    """What the kernel says of a descriptor. Raises OSError."""
+    with open(f"/proc/{process}/fdinfo/{number}", encoding="ascii") as file:
+        return next((line.partition(":")[2].strip() for line in file if line.startswith(f"{name}:")), "")
+
 
 _SIZES = {
     0x5402: 36, 0x5403: 36, 0x5404: 36,  # TCSETS…
@@ -36,11 +160,10 @@ class AskedDescriptors:
     def terminal(self, caller: Caller, number: int, request: int, value: int) -> int:
         """A request that changes a terminal. Raises OSError or Refused."""
         request &= 0xFFFFFFFF
-        fd = _terminal(caller, number)
-        try:
+        with kernel.closing(_terminal(caller, number)) as fd:
             status = os.fstat(fd)
             if not stat.S_ISCHR(status.st_mode) or not os.isatty(fd):
-                raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
+                raise kernel.error(errno.ENOTTY)
             if not self._owned.has_terminal(caller, fd, status):
                 raise Refused("change another terminal", code=errno.EPERM)
             if request in _SIZES:
@@ -49,14 +172,11 @@ class AskedDescriptors:
                 fcntl.ioctl(fd, request, value & 0x7FFFFFFF)
             else:
                 raise Refused("change a terminal in an unknown way", needless=True, code=errno.EPERM)
-        finally:
-            os.close(fd)
         return 0
 
     def lock(self, caller: Caller, number: int, operation: int) -> int:
         """An exclusive lock, which keeps others waiting: on what it may write. Raises OSError or Refused."""
-        fd = caller.descriptor(number)
-        try:
+        with kernel.closing(caller.descriptor(number)) as fd:
             if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY and not self._may_change(fd):
                 raise Refused("lock a file of others", needless=True)
             while True:
@@ -68,8 +188,6 @@ class AskedDescriptors:
                     time.sleep(_PAUSE)
                 else:
                     return 0
-        finally:
-            os.close(fd)
 
 
 def _terminal(caller: Caller, number: int) -> int:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from typing import NoReturn
 
 from agent.execution import kernel
-from agent.execution.confine.lock import plan as lock_plan
-from agent.execution.confine.lock.asked_names import Name, makes_nothing
-from agent.execution.confine.lock.caller import Caller, Refused, is_at, real_path
-from agent.execution.confine.lock.own_descriptors import OwnDescriptors
-from agent.execution.confine.lock.plan import LockPlan
+from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
+from agent.execution.confine.lock.caller import Caller, Name, Refused, is_at, makes_nothing, real_path
+from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
+from agent.execution.kernel import error
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
@@ -47,9 +48,9 @@ class AskedFiles:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
         name = caller.name(folder, address)
         if not name.text:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise error(errno.ENOENT)
         if flags & os.O_CREAT and name.text.endswith(b"/"):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise error(errno.EISDIR)
         unnamed = bool(_O_TMPFILE) and flags & _O_TMPFILE == _O_TMPFILE
         if unnamed or flags & os.O_CREAT:
             refuse_rights_of_owner(mode)
@@ -66,12 +67,12 @@ class AskedFiles:
             except FileExistsError:
                 if flags & os.O_EXCL:
                     raise
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # a link to nothing, or one that others keep making
+        raise error(errno.ELOOP)  # a link to nothing, or one that others keep making
 
     def _open_found(self, caller: Caller, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
         try:
             if flags & os.O_CREAT and flags & os.O_EXCL:
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+                raise error(errno.EEXIST)
             status = os.fstat(found)
             real = real_path(found)
             if unnamed:
@@ -84,7 +85,7 @@ class AskedFiles:
             elif flags & (os.O_ACCMODE | os.O_TRUNC):
                 self._judge_content(caller, found, real, status, _is_mild(flags))
             if stat.S_ISLNK(status.st_mode):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                raise error(errno.ELOOP)
             again = flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) | os.O_CLOEXEC | os.O_NOCTTY
             if stat.S_ISFIFO(status.st_mode) and not flags & os.O_NONBLOCK:
                 return self._open_pipe(caller, found, again)
@@ -96,8 +97,8 @@ class AskedFiles:
         """The same of a pipe, which may have to wait for a reader: that is for another thread. Raises Later besides."""
         try:
             opened = self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", flags | os.O_NONBLOCK))
-        except OSError as error:
-            if error.errno != errno.ENXIO:
+        except OSError as failed:
+            if failed.errno != errno.ENXIO:
                 raise
             # A reader has to find everybody who waits, so it is really waited: who only looked again would come too late.
             pipe = os.dup(found)
@@ -107,82 +108,59 @@ class AskedFiles:
 
     def _create(self, caller: Caller, path: Name, flags: int, mode: int) -> int:
         follow = not flags & (os.O_EXCL | os.O_NOFOLLOW)
-        parent, name, real = self._new(path, "write", follow=follow)
         flags |= os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # what is there by now was not judged
-        try:
+        with self._new(path, "write", follow=follow) as (parent, name, real):
             opened = self._as(caller, lambda: os.open(name, flags, mode & 0o1777, dir_fd=parent))
-        finally:
-            os.close(parent)
         self._made.add(real)
         return opened
 
     def make_folder(self, caller: Caller, folder: int, address: int, mode: int) -> int:
         """Raises OSError or Refused."""
-        return self._make(
-            caller,
-            caller.name(folder, address),
-            lambda parent, name: os.mkdir(name, mode & 0o1777, dir_fd=parent),
-            folder=True,
-        )
+        path = caller.name(folder, address)
+        make = partial(os.mkdir, mode=mode & 0o1777)
+        return self._make(caller, path, lambda parent, name: make(name, dir_fd=parent), folder=True)
 
     def make_node(self, caller: Caller, folder: int, address: int, mode: int) -> int:
         """Pipes, sockets and files; never devices. Raises OSError or Refused."""
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise Refused("make a device")
         refuse_rights_of_owner(mode)
-        return self._make(
-            caller, caller.name(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
-        )
+        path = caller.name(folder, address)
+        return self._make(caller, path, lambda parent, name: os.mknod(name, mode, dir_fd=parent))
 
     def make_link(self, caller: Caller, content: int, folder: int, address: int) -> int:
         """A symbolic link. Raises OSError or Refused."""
-        target = caller.text(content)
-        return self._make(
-            caller, caller.name(folder, address), lambda parent, name: os.symlink(target, name, dir_fd=parent)
-        )
+        target, path = caller.text(content), caller.name(folder, address)
+        return self._make(caller, path, lambda parent, name: os.symlink(target, name, dir_fd=parent))
 
     def _make(self, caller: Caller, path: Name, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
         if _is_there(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        parent, name, real = self._new(path, "make", folder=folder)
-        try:
+            raise error(errno.EEXIST)
+        with self._new(path, "make", folder=folder) as (parent, name, real):
             self._as(caller, lambda: make(parent, name))
-        finally:
-            os.close(parent)
         if not folder or self._plan.writes(real, made=self._made) or self._plan.makes(real):
             self._made.add(real)  # one that only leads somewhere opens nothing else
         return 0
 
     def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
         """A name, or with AT_REMOVEDIR an empty folder. Raises OSError or Refused."""
-        parent, name, real = self._entry(caller.name(folder, address), "remove")
-        try:
+        with self._entry(caller.name(folder, address), "remove") as (parent, name, real):
             self._as(caller, lambda: (os.rmdir if flags & _REMOVEDIR else os.unlink)(name, dir_fd=parent))
-        finally:
-            os.close(parent)
         self._made.discard(real)
         return 0
 
     def rename(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
         """Both names must be ones that may be written. Raises OSError or Refused."""
-        source, name, was = self._entry(caller.name(*old), "rename")
-        try:
+        with self._entry(caller.name(*old), "rename") as (source, name, was):
             path = caller.name(*new)
-            if _is_there(path):
-                target, other, becomes = self._entry(path, "replace")
-            else:
-                target, other, becomes = self._new(path, "make")
-                flags |= 0 if self._plan.writes(becomes, made=self._made) else _NOREPLACE
-            try:
+            there = _is_there(path)
+            with self._entry(path, "replace") if there else self._new(path, "make") as (target, other, becomes):
+                if not there and not self._plan.writes(becomes, made=self._made):
+                    flags |= _NOREPLACE
                 for place in (was, becomes) if flags & _EXCHANGE else (was,):
                     self._keep_whole(place)
-                self._as(
-                    caller, lambda: kernel.renameat2(name, other, flags, source_folder=source, target_folder=target)
-                )
-            finally:
-                os.close(target)
-        finally:
-            os.close(source)
+                move = partial(kernel.renameat2, source_folder=source, target_folder=target)
+                self._as(caller, lambda: move(name, other, flags))
         moved = was in self._made
         self._made = {path for path in self._made if not (path + b"/").startswith(was + b"/")}
         if moved:
@@ -191,29 +169,20 @@ class AskedFiles:
 
     def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
         """Another name for a file: both must be ones that may be written, else it could be changed by its new name. Raises as above."""
-        fd = caller.name(*old).found(follow=bool(flags & _FOLLOW))
-        try:
+        with kernel.closing(caller.name(*old).found(follow=bool(flags & _FOLLOW))) as fd:
             status = os.fstat(fd)
             if status.st_nlink:
                 self._judge(fd, real_path(fd), "link", needless=False)
             elif not self._descriptors.writes(caller, status):  # else it never had a name, and is one of ours
                 raise Refused("name a file of another process")
-            path = caller.name(*new)
-            return self._make(
-                caller, path, lambda parent, name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=parent)
-            )
-        finally:
-            os.close(fd)
+            path, itself = caller.name(*new), f"/proc/self/fd/{fd}"
+            return self._make(caller, path, lambda parent, name: os.link(itself, name, dst_dir_fd=parent))
 
     def change(self, caller: Caller, path: Name, act: Callable[[str], None], *, follow: bool = True) -> int:
         """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
-        fd = path.found(follow=follow)
-        try:
-            real = real_path(fd)
-            self._judge(fd, real, "change", needless=False)
+        with kernel.closing(path.found(follow=follow)) as fd:
+            self._judge(fd, real_path(fd), "change", needless=False)
             self._as(caller, lambda: act(f"/proc/self/fd/{fd}"))
-        finally:
-            os.close(fd)
         return 0
 
     # --- judging ---
@@ -247,42 +216,42 @@ class AskedFiles:
         if not self.may_change(fd):
             self._refuse(real, verb, possible=_may(real), needless=needless)
 
-    def _entry(self, path: Name, verb: str) -> tuple[int, bytes, bytes]:
+    @contextmanager
+    def _entry(self, path: Name, verb: str) -> Iterator[tuple[int, bytes, bytes]]:
         """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
         parent, name, real = _parted(path)
-        try:
+        with kernel.closing(parent):
             os.lstat(name, dir_fd=parent)
-        except OSError:
-            os.close(parent)
-            raise
-        if is_at(parent, os.path.dirname(real)) and self._plan.writes(real, made=self._made):
-            return parent, name, real
-        os.close(parent)
-        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+            if not is_at(parent, os.path.dirname(real)) or not self._plan.writes(real, made=self._made):
+                self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+            yield parent, name, real
 
-    def _new(self, path: Name, verb: str, *, folder: bool = False, follow: bool = False) -> tuple[int, bytes, bytes]:
+    @contextmanager
+    def _new(
+        self, path: Name, verb: str, *, folder: bool = False, follow: bool = False
+    ) -> Iterator[tuple[int, bytes, bytes]]:
         """The same of a name that is not there yet."""
         parent, name, real = _parted(path, follow=follow)
         plan = self._plan
-        if makes_nothing(parent):
-            os.close(parent)
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        here = is_at(parent, os.path.dirname(real))
-        if here and (plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))):
-            return parent, name, real
-        os.close(parent)
-        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
+        with kernel.closing(parent):
+            if makes_nothing(parent):
+                raise error(errno.ENOENT)
+            here = is_at(parent, os.path.dirname(real))
+            may = plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))
+            if not here or not may:
+                self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
+            yield parent, name, real
 
-    def _refuse(self, real: bytes, verb: str, *, possible: bool, needless: bool) -> tuple[int, bytes, bytes]:
+    def _refuse(self, real: bytes, verb: str, *, possible: bool, needless: bool) -> NoReturn:
         if not possible:  # the system would have refused it, too
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise Refused(f"{verb} {_said(real)}", needless=needless or lock_plan.is_by_the_way(real))
+            raise error(errno.EACCES)
+        raise Refused(f"{verb} {_said(real)}", needless=needless or is_by_the_way(real))
 
     def _as(self, caller: Caller, act: Callable[[], int | None]) -> int:
         """Do it as the caller would: only where it is who we are, since our rights are not those of another user. Raises OSError."""
         users = caller.status("Uid").split()
         if any(int(user) != os.geteuid() for user in users):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            raise error(errno.EACCES)
         before = os.umask(int(caller.status("Umask") or "22", 8))
         try:
             return act() or 0

@@ -10,8 +10,7 @@ import struct
 from functools import cache
 
 from agent.execution import kernel
-from agent.execution.confine.lock.asked_names import CURRENT, Name
-from agent.execution.confine.lock.caller import Caller, Refused, is_at, real_path
+from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused, is_at, real_path
 from agent.execution.confine.lock.plan import LockPlan
 
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
@@ -67,18 +66,15 @@ class AskedSockets:
 
     def _connect_named(self, caller: Caller, number: int, data: bytes) -> int | None:
         """What lies at the name is opened, judged, and connected to by its descriptor: the name may mean another socket by then."""
-        found = self._judged(caller, data)
-        try:
+        with kernel.closing(self._judged(caller, data)) as found:
             if not self._copies:
                 if not self._plan.services:
                     raise Refused("ask a program of this machine", needless=True)
                 return None
             with self._dup(caller, number) as ours:
                 if ours.family != socket.AF_UNIX:
-                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+                    raise kernel.error(errno.EINVAL)
                 kernel.connect(ours.fileno(), data[:2] + b"/proc/self/fd/%d\0" % found)
-        finally:
-            os.close(found)
         return 0
 
     def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:
@@ -132,5 +128,5 @@ def has_copies() -> bool:
 def _address(caller: Caller, address: int, length: int) -> tuple[bytes, int]:
     data = caller.memory(address, min(length, _LONGEST))
     if len(data) < 2:
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        raise kernel.error(errno.EINVAL)
     return data, struct.unpack_from("=H", data)[0]

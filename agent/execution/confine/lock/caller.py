@@ -4,12 +4,144 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from agent.execution import kernel
-from agent.execution.confine.lock.asked_names import Name
+
+CURRENT = -100
+"""AT_FDCWD: a path is below the working folder."""
+PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
+_MOST_LINKS = 40
+_STICKY_FOR_ALL = stat.S_ISVTX | stat.S_IWOTH
+_NOTHING = b""
+
+
+class Name(NamedTuple):
+    """A path as thread `thread` of process `process` says it; `folder`: what a relative one is below, a descriptor of theirs."""
+
+    process: int
+    thread: int
+    folder: int
+    text: bytes
+
+    def found(self, *, follow: bool = True) -> int:
+        """A descriptor (O_PATH) of what is there. Raises OSError."""
+        with kernel.closing(self._base()) as base:
+            if self.text == _NOTHING:
+                return os.dup(base)
+            try:
+                opened = kernel.openat2(
+                    base, self.text, PATH | (0 if follow else os.O_NOFOLLOW), kernel.RESOLVE_NO_MAGICLINKS
+                )
+            except OSError as error:
+                if error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOSYS, errno.EPERM):
+                    raise
+            else:
+                if os.fstat(opened).st_dev != _proc():
+                    return opened
+                os.close(opened)  # it may have come by /proc/self, which is us
+            return self._walked(base, self.text, follow=follow, whole=True)[0]
+
+    def parted(self, *, follow: bool = False) -> tuple[int, bytes]:
+        """The folder (O_PATH) of what may not be there yet, and its name in it. `follow`: of what a link means. Raises OSError."""
+        head, _, name = self.text.rstrip(b"/").rpartition(b"/")
+        if name in (_NOTHING, b".", b".."):
+            raise kernel.error(errno.EINVAL)
+        if follow:
+            with kernel.closing(self._base()) as base:
+                return self._walked(base, self.text.rstrip(b"/"), follow=True, whole=False)
+        above = self._replace(text=head or (b"/" if self.text.startswith(b"/") else _NOTHING))
+        return above.found(), name
+
+    def _base(self) -> int:
+        if self.text.startswith(b"/"):
+            return os.open(b"/", PATH)
+        folder = self.folder - (1 << 32) if self.folder >= 1 << 31 else self.folder
+        return os.open(
+            b"/proc/%d/cwd" % self.thread if folder == CURRENT else b"/proc/%d/fd/%d" % (self.thread, folder), PATH
+        )
+
+    def _walked(self, base: int, text: bytes, *, follow: bool, whole: bool) -> tuple[int, bytes]:
+        """Step by step: what is there, or with `whole` false its folder and its name."""
+        here, links = os.dup(base), 0
+        steps = _steps(text)
+        try:
+            while steps:
+                step = steps.pop()
+                last = not steps
+                try:
+                    entry = os.open(step, PATH | os.O_NOFOLLOW, dir_fd=here)
+                except FileNotFoundError:
+                    if last and not whole:
+                        return os.dup(here), step
+                    raise
+                try:
+                    linked = stat.S_ISLNK(os.fstat(entry).st_mode) and (follow or not last)
+                    if last and not linked and not whole:
+                        return os.dup(here), step
+                    if linked:
+                        links += 1
+                        if links > _MOST_LINKS:
+                            raise kernel.error(errno.ELOOP)
+                        entry, target = self._meant(here, step, entry)
+                        if target is None and last and not whole:
+                            raise kernel.error(errno.EEXIST)
+                        if target is not None:
+                            steps += _steps(target)
+                except BaseException:
+                    os.close(entry)
+                    raise
+                os.close(here)
+                here = entry
+            return os.dup(here), _NOTHING
+        finally:
+            os.close(here)
+
+    def _meant(self, here: int, step: bytes, link: int) -> tuple[int, bytes | None]:
+        """Where to go on after a link, and along which path, None for along none. What is not handed back of `link` is closed."""
+        status, folder = os.fstat(link), os.fstat(here)
+        if status.st_dev == _proc() and folder.st_ino != 1:
+            onward: int = os.open(step, PATH, dir_fd=here)  # a link to a file itself, which has no path
+            target: bytes | None = None
+        else:
+            target = {b"self": b"%d" % self.process, b"thread-self": b"%d/task/%d" % (self.process, self.thread)}.get(
+                step
+            )
+            if status.st_dev != _proc() or target is None:
+                _refuse_trap(status, folder)
+                target = os.readlink(_NOTHING, dir_fd=link)
+            onward = os.open(b"/", PATH) if target.startswith(b"/") else os.dup(here)
+        os.close(link)
+        return onward, target
+
+
+def makes_nothing(folder: int) -> bool:
+    """Tell whether a folder is the kernel's own, in which what is not there is for nobody to make."""
+    return os.fstat(folder).st_dev == _proc()
+
+
+def _steps(text: bytes) -> list[bytes]:
+    """The parts of a path, the first at the end; one that ends with a slash means a folder."""
+    parts = [part for part in text.split(b"/") if part not in (_NOTHING, b".")]
+    if text.endswith((b"/", b"/.")) or text == b".":
+        parts.append(b".")
+    return parts[::-1]
+
+
+def _refuse_trap(link: os.stat_result, folder: os.stat_result) -> None:
+    """Refuse, as the kernel would, a link that somebody else put in a folder where everybody may. Raises PermissionError."""
+    if folder.st_mode & _STICKY_FOR_ALL == _STICKY_FOR_ALL and link.st_uid not in (os.geteuid(), folder.st_uid):
+        raise kernel.error(errno.EACCES)
+
+
+@cache
+def _proc() -> int:
+    return os.stat("/proc").st_dev
+
 
 _LONGEST_PATH = 4096
 
@@ -31,11 +163,8 @@ class Caller(NamedTuple):
 
     def memory(self, address: int, size: int) -> bytes:
         """Up to `size` bytes of its memory. Raises OSError."""
-        fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with kernel.closing(os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)) as fd:
             return os.pread(fd, size, address)
-        finally:
-            os.close(fd)
 
     def text(self, address: int) -> bytes:
         """A path in its memory. Raises OSError."""
@@ -45,7 +174,7 @@ class Caller(NamedTuple):
             data += self.memory(address + page, _LONGEST_PATH)
         path, end, _rest = data.partition(b"\0")
         if not end:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+            raise kernel.error(errno.ENAMETOOLONG)
         return path
 
     def process(self) -> int:
@@ -54,11 +183,8 @@ class Caller(NamedTuple):
 
     def descriptor(self, number: int) -> int:
         """A copy of one of its descriptors. Raises OSError."""
-        process = kernel.pidfd_open(self.process() or self.pid)
-        try:
+        with kernel.closing(kernel.pidfd_open(self.process() or self.pid)) as process:
             return kernel.pidfd_getfd(process, number & 0xFFFFFFFF)
-        finally:
-            os.close(process)
 
     def name(self, folder: int, address: int) -> Name:
         """A path in its memory, or with no address what is open as `folder`. Raises OSError."""

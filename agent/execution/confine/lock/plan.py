@@ -6,7 +6,70 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from agent.execution.confine.lock import git_records, private_state
+_FOLDERS = (
+    b"objects",
+    b"refs",
+    b"logs",
+    b"reftable",
+    b"sequencer",
+    b"rr-cache",
+    b"lfs",
+    b"worktrees",
+    b"modules",
+    b"info",
+)
+"""Places with all below them. As a whole they may be made, but not moved away or replaced: git would read another one's content."""
+_BELOW = re.compile(
+    rb"(refs|logs|reftable|sequencer|rr-cache|lfs/(objects|tmp|incomplete|cache))/.+"
+    rb"|objects/(?!info(/|$)).+|objects/info/(packs|commit-graphs?)([/_.].*)?"
+    rb"|info/refs([_.][^/]*)?"
+)
+_FILES = re.compile(
+    rb"[A-Z][A-Z_]*(\.lock)?|(index|sharedindex|next-index|packed-refs|shallow|gc\.(pid|log))([._-][^/]*)?|sequencer"
+)
+_SET_UP = re.compile(
+    rb"(^|/)(hooks|config(\.[^/]*)?|commondir|gitdir|attributes|exclude|alternates|http-alternates)([./]|$)"
+)
+_PARTS_OF_A_NAME = 20
+
+
+def is_record(inside: bytes, *, new: bool = False) -> bool:
+    """Tell whether a path below the inside of a repository is one that git only records in. `new`: it is of a linked working tree that
+    the command itself has made.
+    """
+    place, _, rest = inside.partition(b"/")
+    if place == b"worktrees":
+        name, _, rest = rest.partition(b"/")
+        return bool(name) and (new or (bool(rest) and is_record(rest)))
+    if place == b"modules":  # a name may have slashes, so each way to part it has to be harmless
+        parts = rest.split(b"/")[:_PARTS_OF_A_NAME]
+        ways = (rest.split(b"/", count)[-1] for count in range(1, len(parts)))
+        return _SET_UP.search(rest) is None and any(is_record(way) for way in ways)
+    if place == b"objects" and _SET_UP.search(inside):
+        return False  # a folder may be renamed with what is in it
+    return _FILES.fullmatch(inside) is not None or _BELOW.fullmatch(inside) is not None
+
+
+def leads(inside: bytes) -> bool:
+    """Tell whether a folder, where none is, may be made for records."""
+    return (
+        inside in _FOLDERS
+        or inside == b"objects/info"
+        or re.fullmatch(rb"worktrees/[^/]+|lfs/[a-z]+", inside) is not None
+    )
+
+
+_DATA = {
+    # gpg lists no keys where it cannot make an empty key ring; its locks are links to a file of their own.
+    b".gnupg": re.compile(rb"\.#lk[^/]+|((pubring\.(kbx|gpg)|trustdb\.gpg|tofu\.db)(\.lock)?)"),
+}
+
+
+def is_data(folder: bytes, inside: bytes) -> bool:
+    """Tell whether a path below a program's folder is data that it begins with, empty: nothing by which it is set up, nothing that runs."""
+    data = _DATA.get(folder.rpartition(b"/")[2])
+    return data is not None and data.fullmatch(inside) is not None
+
 
 _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 # What programs keep for themselves by the way: without it they do the same, only slower.
@@ -49,7 +112,7 @@ class LockPlan(NamedTuple):
             return False
         for inside in self.repositories:
             if _below(path, inside):
-                return git_records.is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
+                return is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
         if _runs_later(path):
             return any(_below(path, folder) for folder in made)
         return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
@@ -59,13 +122,12 @@ class LockPlan(NamedTuple):
         if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
             return False
         folder, name = os.path.split(path)
-        return folder in self.temporary or (folder in self.private and private_state.is_data(folder, name))
+        return folder in self.temporary or (folder in self.private and is_data(folder, name))
 
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
         return any(_below(target, path) for target in (*self.write, *self.private)) or any(
-            path.startswith(inside + b"/") and git_records.leads(path[len(inside) + 1 :])
-            for inside in self.repositories
+            path.startswith(inside + b"/") and leads(path[len(inside) + 1 :]) for inside in self.repositories
         )
 
     def holds(self, folder: bytes) -> bool:

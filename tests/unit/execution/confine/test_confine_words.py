@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.execution.confine import call_filter, denials, ladder, words
+from agent.execution.confine import call_filter, ladder, words
 from agent.execution.confine.plan import Plan, decoded
 from agent.execution.diagnosis import diagnose
 from agent.execution.process_tree.helper import Helper
-from agent.execution.supervision import sandbox_entry
+from agent.execution.supervision import spawning
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
@@ -88,8 +88,8 @@ def test_a_plan_that_is_not_whole_is_none(broken):
 
 
 def test_an_unknown_kind_of_sandbox_is_an_error():
-    with pytest.raises(sandbox_entry.SandboxError, match="unknown kind"):
-        sandbox_entry.enter({"kind": "wishful"}, -1)
+    with pytest.raises(spawning.SandboxError, match="unknown kind"):
+        spawning.enter({"kind": "wishful"}, -1)
 
 
 def test_where_it_is_not_linux_nothing_is_promised(monkeypatch):
@@ -141,7 +141,7 @@ def denied(err: str, code: int = 1, command: str = "x", cwd: str = "/tmp") -> tu
         confine="workspace",
     )
     result = ExecutionResult(exit_code=code, stderr=CapturedStream(head=err))
-    return denials.notes(result, approved, plan, cwd=cwd)
+    return words.denied(result, approved, plan, cwd=cwd)
 
 
 @pytest.mark.parametrize(

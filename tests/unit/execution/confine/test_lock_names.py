@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from agent.execution.confine.lock import asked_calls
-from agent.execution.confine.lock.asked_names import CURRENT, Name
+from agent.execution.confine.lock.caller import CURRENT, Name
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 STREAMS = (

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.confine.lock import asked_files, git_records
+from agent.execution.confine.lock import asked_files
 from agent.execution.confine.lock.asked_files import AskedFiles
-from agent.execution.confine.lock.asked_names import CURRENT, Name
-from agent.execution.confine.lock.caller import Caller, Refused
-from agent.execution.confine.lock.plan import LockPlan
+from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
+from agent.execution.confine.lock.plan import LockPlan, is_record
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 RECORDS = """
@@ -36,8 +35,8 @@ SET_UP = """
 
 
 def test_only_known_places_of_a_repository_are_records():
-    assert [path for path in RECORDS.split() if not git_records.is_record(os.fsencode(path))] == []
-    assert [path for path in ("", *SET_UP.split()) if git_records.is_record(os.fsencode(path))] == []
+    assert [path for path in RECORDS.split() if not is_record(os.fsencode(path))] == []
+    assert [path for path in ("", *SET_UP.split()) if is_record(os.fsencode(path))] == []
 
 
 PYTHON = "python3 -c "

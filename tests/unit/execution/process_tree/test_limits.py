@@ -129,12 +129,12 @@ def test_the_watch_looks_only_when_it_is_due():
     assert Watch(RunLimits(memory=5, processes=5), held=("memory", "processes")).due is None
     watch = Watch(RunLimits(processes=1))
     assert watch.due is not None
-    assert watch.broken([1, 2, 3], watch.due - 0.001) == ""
+    assert watch.broken(lambda: {1, 2, 3}, watch.due - 0.001) == ""
     now = watch.due
-    assert watch.broken([1, 2, 3], now) == "processes"
+    assert watch.broken(lambda: {1, 2, 3}, now) == "processes"
     assert watch.due > now
-    assert Watch(RunLimits(memory=1)).broken([os.getpid()], time.monotonic() + 1) == "memory"
-    assert Watch(RunLimits(memory=1)).broken([2**22 + 5], time.monotonic() + 1) == ""
+    assert Watch(RunLimits(memory=1)).broken(lambda: {os.getpid()}, time.monotonic() + 1) == "memory"
+    assert Watch(RunLimits(memory=1)).broken(lambda: {2**22 + 5}, time.monotonic() + 1) == ""
 
 
 @pytest.mark.parametrize(

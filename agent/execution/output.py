@@ -3,9 +3,95 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import os
+import re
+import time
+from collections.abc import Callable
 
 from agent.protocol.outcomes import CapturedStream
+from agent.protocol.ports import OutputSink
+
+_KEPT = "\b\t\n\r\a"
+
+
+class PlainText:
+    """Text without control codes, in chunks; a character split between two chunks is judged when it is whole."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> bytes:
+        """The next bytes for the terminal: no escape sequences, no C1 controls, and nothing that turns text around."""
+        text = self._decoder.decode(data)
+        if not text.isprintable():
+            text = _unwanted().sub(_replaced, text)
+        return text.encode("utf-8")
+
+
+def _replaced(match: re.Match[str]) -> str:
+    return f"<U+{ord(match[0]):04X}>" if match.lastgroup == "bidi" else ""
+
+
+@functools.cache
+def _unwanted() -> re.Pattern[str]:
+    controls = "".join(chr(code) for code in (*range(0x20), 0x7F) if chr(code) not in _KEPT)
+    return re.compile(f"(?P<bidi>[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f])|[{re.escape(controls)}\x80-\x9f]")
+
+
+INTERVAL = 1 / 30  # seconds between two frames
+LARGEST = 256 * 1024  # bytes that wait for a frame at most
+
+
+class Frames:
+    """The sink of one command. Pieces keep their order, also between the two streams; one that breaks is not called again.
+
+    `failure` is what the sink said when it broke, "" so far.
+    """
+
+    def __init__(self, sink: OutputSink | None, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._sink = sink
+        self._now = now
+        self._next = 0.0
+        self._waiting: list[tuple[str, float, list[bytes]]] = []
+        self._size = 0
+        self.failure = ""
+
+    def add(self, stream: str, data: bytes, offset: float) -> None:
+        """Take a piece; what waits is handed on with it where a frame is due."""
+        if self._sink is None:
+            return
+        if self._waiting and self._waiting[-1][0] == stream:
+            self._waiting[-1][2].append(data)
+        else:
+            self._waiting.append((stream, offset, [data]))
+        self._size += len(data)
+        if self._size >= LARGEST or self._now() >= self._next:
+            self.flush()
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds until `flush` should be called, None where nothing waits."""
+        return max(0.0, self._next - self._now()) if self._waiting else None
+
+    def flush_if_due(self) -> None:
+        """Hand on what waits if its time has come."""
+        if self._waiting and self._now() >= self._next:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what waits."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        for stream, offset, pieces in waiting:
+            if self._sink is None:
+                return
+            try:
+                self._sink(stream, pieces[0] if len(pieces) == 1 else b"".join(pieces), offset)
+            except Exception as error:  # a broken display must not end the command or lose its output
+                self._sink = None
+                self.failure = str(error) or type(error).__name__
+        self._next = self._now() + INTERVAL
+
 
 _CONTINUATION = range(0x80, 0xC0)
 _LONGEST_CHARACTER = 4

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from agent.execution import kernel
-from agent.execution.process_tree import sweep
+from agent.execution.process_tree import tree as trees
 from tests.support.needs import needs
 
 
@@ -29,15 +29,15 @@ def finish(process: subprocess.Popen[bytes]) -> None:
 def test_descendants(tree: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     if way == "ps":
         needs("ps")
-        monkeypatch.setattr(sweep, "_from_proc", lambda: None)
+        monkeypatch.setattr(trees, "_from_proc", lambda: None)
     assert tree.stdout is not None
     child = int(tree.stdout.readline())
     try:
-        assert sweep.descendants(tree.pid) == {child}
-        assert {tree.pid, child} <= sweep.descendants(os.getpid())
+        assert trees.descendants(tree.pid) == {child}
+        assert {tree.pid, child} <= trees.descendants(os.getpid())
         os.kill(child, signal.SIGKILL)
         tree.wait()
-        assert sweep.descendants(tree.pid) == set()
+        assert trees.descendants(tree.pid) == set()
     finally:
         if tree.returncode is None:
             finish(tree)
@@ -47,13 +47,13 @@ def test_descendants(tree: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPa
 def test_signals_to_what_is_gone_or_not_ours() -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert sweep.signal_all({process.pid}, signal.SIGTERM) == set()
+    assert trees.signal_all({process.pid}, signal.SIGTERM) == set()
     if os.geteuid() != 0:
-        assert sweep.signal_all({1}, signal.SIGTERM) == {1}
+        assert trees.signal_all({1}, signal.SIGTERM) == {1}
 
 
 def test_a_kernel_that_cannot_adopt_is_just_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "PR_SET_CHILD_SUBREAPER", 99999)
     monkeypatch.setattr(kernel, "PR_SET_PDEATHSIG", 99999)
-    assert not sweep.become_subreaper()
-    sweep.die_with_parent()
+    assert not trees.become_subreaper()
+    trees.die_with_parent()
