@@ -334,7 +334,7 @@ class ShellExecutor:
         if command.rights is None:
             return None
         files = () if start.dump is None else (start.dump.path,)
-        return self._holder.plan(command.rights, start.env, files).encoded()
+        return self._holder.plan(command.rights, self._first_env, files).encoded()
 
     def _unrunnable(self, command: str) -> ExecutionResult | None:
         """A result for text that no process can be given, and for a folder that is gone."""

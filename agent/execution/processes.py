@@ -97,9 +97,13 @@ class HostProcesses:
 
     def _run_attached(self, argv: tuple[str, ...], attached: _Attached) -> int:
         import subprocess
+        import termios
 
         terminal = _own_terminal()
-        modes = _modes(terminal)
+        modes: list[Any] | None = None
+        if terminal is not None:
+            with suppress(termios.error):
+                modes = termios.tcgetattr(terminal)
         words = list(argv)
         if terminal is not None:
             words = [sys.executable, "-I", "-S", "-c", _ATTACH, str(terminal), *argv]
@@ -116,24 +120,21 @@ class HostProcesses:
             attached.ended()
             process.returncode = 0  # it was waited for above, stops included
             if terminal is not None:
-                _take_back(terminal)
+                _set_foreground(terminal, os.getpgrp())
                 if attached.stopped and modes is not None:
-                    _set_modes(terminal, modes)  # a program that is killed leaves them as it had them
+                    with suppress(termios.error):  # a program that is killed leaves them as it had them
+                        termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
                 os.close(terminal)
 
     def _capture(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
         import subprocess
 
         try:
+            null = subprocess.DEVNULL
             process = subprocess.Popen(
-                list(argv),
-                cwd=cwd or None,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+                list(argv), cwd=cwd or None, env=self._env, start_new_session=True,
+                stdin=null, stdout=subprocess.PIPE, stderr=null,
+            )  # fmt: skip
         except (OSError, ValueError):
             return NOT_FOUND, ""
         assert process.stdout is not None
@@ -191,31 +192,10 @@ def _wait_attached(pid: int, terminal: int | None) -> int:
         os.killpg(os.getpgid(pid), signal.SIGCONT)
 
 
-def _modes(terminal: int | None) -> list[Any] | None:
-    import termios
-
-    try:
-        return None if terminal is None else termios.tcgetattr(terminal)
-    except termios.error:
-        return None
-
-
-def _set_modes(terminal: int, modes: list[Any]) -> None:
-    import termios
-
-    with suppress(termios.error):
-        termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
-
-
-def _take_back(terminal: int) -> None:
-    _set_foreground(terminal, os.getpgrp())
-
-
 def _set_foreground(terminal: int, group: int) -> None:
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
     try:
-        os.tcsetpgrp(terminal, group)
-    except OSError:
-        pass
+        with suppress(OSError):
+            os.tcsetpgrp(terminal, group)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)

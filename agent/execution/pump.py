@@ -89,18 +89,14 @@ class Pump:
         self._keys = bytearray()
         self._presses: list[float] = []
         self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
-        self._used_terminal = channels.pass_through
+        self.used_terminal = channels.pass_through
+        """Whether the command drew on the person's terminal by itself."""
         self._hint = WaitHint(channels.master) if channels.master is not None and not channels.pass_through else None
         self._shown = sink is not None or self._hint is not None
         self._total = self._came = 0  # bytes of output so far, and in this turn
         self._flow, self._flow_at = 0, self._started  # bytes since the last pause, and when the latest of them came
         self._ending = Ending()
         self._ended = False
-
-    @property
-    def used_terminal(self) -> bool:
-        """Tell whether the command drew on the person's terminal by itself."""
-        return self._used_terminal
 
     def run(self) -> Ending:
         """Serve everything; blocks. The sink is called in this thread."""
@@ -124,7 +120,7 @@ class Pump:
         self._ending.held = list(self._open)
         return self._ending
 
-    def _watch(self, source: int | socket.socket, handler: Callable[[int], None]) -> None:
+    def _watch(self, source: int | socket.socket, handler: Callable[[int], object]) -> None:
         self._selector.register(source, selectors.EVENT_READ, handler)
 
     def _loop(self) -> None:
@@ -150,9 +146,9 @@ class Pump:
     def _patience(self) -> float | None:
         """Seconds until something has to be done unasked."""
         due = self._frames.patience
-        if self._channels.real is None:
-            return due
-        return TERMINAL_CHECK if due is None else min(due, TERMINAL_CHECK)
+        if self._channels.real is not None:
+            due = TERMINAL_CHECK if due is None else min(due, TERMINAL_CHECK)
+        return due
 
     def _drain(self) -> None:
         """Read what the ended command left in the pipes, and no more than that."""
@@ -164,13 +160,14 @@ class Pump:
         while self._open or self._master_is_open():
             ready = self._selector.select(IDLE if self._open or self._channels.screen else 0)
             # A PTY's last bytes may still be on their way through the kernel: it tells of them later than it gives them.
-            if not ready and not (self._master_is_open() and self._from_master()):
+            master = self._channels.master
+            if not ready and (master is None or not self._master_is_open() or not self._on_master(master)):
                 return
-            for key, _events in ready:
-                before = self._total
-                self._serve([(key, _events)])
-                if key.fd in owed:
-                    owed[key.fd] -= self._total - before
+            for one in ready:
+                before, fd = self._total, one[0].fd
+                self._serve([one])
+                if fd in owed:
+                    owed[fd] -= self._total - before
             self._frames.flush_if_due()
             if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
                 self._serve(self._selector.select(0))  # the end of it may be all that is left
@@ -216,7 +213,6 @@ class Pump:
             self._show(stream, data or capture.latest(size))
 
     def _show(self, stream: str, data: bytes) -> None:
-        """Hand on a piece of output."""
         self._frames.add(stream, data, time.monotonic() - self._started)
         if self._hint is not None:
             self._hint.shown(data)
@@ -244,13 +240,8 @@ class Pump:
         self._flow_at = now
         return self._flow > FLOOD and self._came < FLOOD_PIECE
 
-    def _on_master(self, _fd: int) -> None:
-        self._from_master()
-
-    def _from_master(self) -> bool:
+    def _on_master(self, fd: int) -> bool:
         """Take what came through the PTY; whether there was something."""
-        fd = self._channels.master
-        assert fd is not None
         try:
             data = os.read(fd, self._most(READ_SIZE))
         except BlockingIOError:
@@ -265,8 +256,7 @@ class Pump:
 
     def _through_terminal(self, fd: int, data: bytes) -> None:
         """Hand on what the command wrote to its terminal, or the terminal echoed."""
-        real = self._channels.real
-        raw = terminals.is_raw(fd)
+        real, raw = self._channels.real, terminals.is_raw(fd)
         if self._ending.over_output:
             self._count(len(data))
             return
@@ -284,7 +274,7 @@ class Pump:
         if self._hint is not None:
             self._hint.shown(data)
         if self._channels.pass_through or raw:
-            self._used_terminal = True
+            self.used_terminal = True
             real.set_raw_output(True)
         else:
             real.set_raw_output(False)
@@ -379,8 +369,6 @@ class Pump:
 
 def _readable(fd: int) -> int:
     count = array.array("i", [0])
-    try:
+    with suppress(OSError):
         fcntl.ioctl(fd, termios.FIONREAD, count)
-    except OSError:
-        return 0
     return count[0]

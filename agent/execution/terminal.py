@@ -49,25 +49,12 @@ def _hold(process: int) -> None:
 
 _LFLAG, _CC = 3, 6
 _NO_SIZE = (24, 80)
-# What a program may leave switched on, and the bytes that switch it off again. Numbers are DEC private modes.
+# Modes that a program may leave switched on: application cursor keys, reverse video, mouse reports and their encodings, focus reports,
+# alternate screens, bracketed paste, synchronized output.
+_PRIVATE_MODES = (1, 5, 9, 47, *range(1000, 1007), 1015, 1016, 1047, 1049, 2004, 2026)
+# And the bytes that switch them off again.
 _RESETS: dict[bytes, bytes] = {
-    b"1": b"\x1b[?1l",  # application cursor keys
-    b"5": b"\x1b[?5l",  # reverse video
-    b"9": b"\x1b[?9l",
-    b"47": b"\x1b[?47l",
-    b"1000": b"\x1b[?1000l",  # mouse reports, and their encodings
-    b"1001": b"\x1b[?1001l",
-    b"1002": b"\x1b[?1002l",
-    b"1003": b"\x1b[?1003l",
-    b"1004": b"\x1b[?1004l",  # focus reports
-    b"1005": b"\x1b[?1005l",
-    b"1006": b"\x1b[?1006l",
-    b"1015": b"\x1b[?1015l",
-    b"1016": b"\x1b[?1016l",
-    b"1047": b"\x1b[?1047l",
-    b"1049": b"\x1b[?1049l",  # alternate screen
-    b"2004": b"\x1b[?2004l",  # bracketed paste
-    b"2026": b"\x1b[?2026l",  # synchronized output
+    **{b"%d" % number: b"\x1b[?%dl" % number for number in _PRIVATE_MODES},
     b"keypad": b"\x1b>",
     b"cursor": b"\x1b[?25h",
     b"wrap": b"\x1b[?7h",

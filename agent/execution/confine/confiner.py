@@ -71,11 +71,8 @@ class Confiner:
     @property
     def workspace(self) -> str:
         """The folder that stays writable, by its real path."""
-        return (
-            os.path.realpath(self._write_folders.workspace)
-            if os.path.isabs(self._write_folders.workspace)
-            else self._write_folders.workspace
-        )
+        folder = self._write_folders.workspace
+        return os.path.realpath(folder) if os.path.isabs(folder) else folder
 
     @cached_property
     def _swept(self) -> bool:
@@ -112,14 +109,15 @@ class Confiner:
             writable.append(folder.path)
             if choice.files == "workspace":
                 writable += [os.path.realpath(workspace), *self._also()]
+        # Where pre-images of earlier runs may lie: undoing trusts what it finds there.
+        journals = (os.path.join(place, f".agent-shell-{os.geteuid()}") for place in writable)
+        protected = (*self._write_folders.protected, *filter(os.path.isdir, journals))
         plan = Plan(
             files=choice.files,
             network=choice.network,
             rung=choice.rung,
-            writable=tuple(os.fsencode(path) for path in writable),
-            protected=tuple(
-                os.fsencode(os.path.realpath(path)) for path in (*self._write_folders.protected, *_journals(writable))
-            ),
+            writable=tuple(map(os.fsencode, writable)),
+            protected=tuple(os.fsencode(os.path.realpath(path)) for path in protected),
         )
         return Confined(plan=plan, choice=choice, folder=folder)
 
@@ -143,8 +141,12 @@ class Confiner:
             raise Unconfinable(
                 "a program that gains other rights (sudo, su, doas …) cannot be confined\nrun this one command with --confine off"
             )
-        if choice.rung == "landlock" and files == "workspace":
-            self._check_protected(workspace)
+        if choice.rung == "landlock" and files == "workspace":  # which cannot take a folder out of one that it allows
+            root = os.path.realpath(workspace).rstrip("/") + "/"
+            for path in self._write_folders.protected:
+                if os.path.realpath(path).startswith(root):
+                    why = f"Landlock alone cannot keep {path} from being changed, which lies in the workspace"
+                    raise Unconfinable(f"{why}\nstart in a project's folder")
         return choice
 
     def _check(self, workspace: str) -> None:
@@ -161,22 +163,7 @@ class Confiner:
         if real == "/" or (home and home.startswith(f"{real}/")):
             raise Unconfinable(f"{real} is no workspace that would confine anything\nstart in a project's folder")
 
-    def _check_protected(self, workspace: str) -> None:
-        """Landlock cannot take a folder out of one that it allows. Raises Unconfinable."""
-        root = os.path.realpath(workspace).rstrip("/") + "/"
-        inside = [path for path in self._write_folders.protected if os.path.realpath(path).startswith(root)]
-        if inside:
-            raise Unconfinable(
-                f"Landlock alone cannot keep {inside[0]} from being changed, which lies in the workspace\nstart in a project's folder"
-            )
-
 
 def gains_rights(report: RiskReport) -> bool:
     """Tell whether a program of it becomes another user; changing the root only needs a right that it has, or has not."""
     return any(program.elevated and set(program.via) != {"chroot"} for program in report.programs)
-
-
-def _journals(folders: list[str]) -> list[str]:
-    """Where pre-images of earlier runs may lie in these folders: undoing trusts what it finds there."""
-    own = [os.path.join(folder, f".agent-shell-{os.geteuid()}") for folder in folders]
-    return [path for path in own if os.path.isdir(path)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import socket
 import struct
 from collections.abc import Iterator
@@ -110,6 +111,10 @@ def hold(spec: dict[str, Any]) -> None:
     os.close(listener)
     if plan.interfaces and not plan.network:
         kernel.seccomp_filter(lock_filter.nothing_sent())
+    with _step("core files"):
+        # The kernel itself would write one, or hand it to a program of the system: neither for a limit of one byte.
+        most = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0
+        resource.setrlimit(resource.RLIMIT_CORE, (most, most))
     with _step("capabilities"):
         _give_up((_HARMFUL_CAPABILITIES - _SEES).union(IDENTITY_CAPABILITIES))
 

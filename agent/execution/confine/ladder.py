@@ -7,12 +7,14 @@ import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from agent.execution.confine import words
 from agent.execution.confine.plan import Files, Plan, Rung
 from agent.execution.process_tree import wire
-from agent.execution.process_tree.helper import Helper
+from agent.execution.process_tree.helper import Helper, encoded
 
 RUNGS: tuple[Rung, ...] = ("namespaces", "landlock")
 _PATIENCE = 10.0  # seconds that a trial may take; it needs milliseconds
@@ -105,28 +107,32 @@ class Ladder:
             return trial
 
     def _try(self, files: Files, network: bool, rung: Rung) -> Trial:
-        if sys.platform != "linux":
-            return Trial(works=False, step=f"{sys.platform} has no confinement that agent-shell could use")
-        try:
-            with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
-                return self._asked(files, network, rung, folder)
-        except OSError as error:
-            return Trial(works=False, tried=False, step=f"it could not be tried: {error.strerror or error}")
+        def plan(folder: bytes) -> dict[str, Any]:
+            writable = (folder,) if files != "all" else ()
+            return Plan(files=files, network=network, rung=rung, writable=writable).encoded()
 
-    def _asked(self, files: Files, network: bool, rung: Rung, folder: str) -> Trial:
-        inside, outside = os.path.join(folder, "inside"), os.path.join(folder, "outside")
-        os.mkdir(inside, 0o700)
-        with open(outside, "wb"):
-            pass
-        writable = (os.fsencode(inside),) if files != "all" else ()
-        plan = Plan(files=files, network=network, rung=rung, writable=writable)
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            ours.settimeout(_PATIENCE)
-            message = {"op": "try", "sandbox": plan.encoded(), "outside": os.fsencode(outside).decode("latin-1")}
-            self._helper.request(message, (theirs.fileno(),))
-            theirs.close()
-            received = wire.receive(ours)
-        if received is None:
-            return Trial(works=False, tried=False, step="the process that tried it was killed")
-        return Trial(**received[0])
+        return tried(self._helper, plan, missing="no confinement that agent-shell could use")
+
+
+def tried(helper: Helper, plan: Callable[[bytes], dict[str, Any]], *, missing: str) -> Trial:
+    """Have a process made for that enter a sandbox in which it may write in one folder, and see whether it holds. `missing`: elsewhere."""
+    if sys.platform != "linux":
+        return Trial(works=False, step=f"{sys.platform} has {missing}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
+            inside, outside = (os.path.join(os.path.realpath(folder), name) for name in ("inside", "outside"))
+            os.mkdir(inside, 0o700)
+            with open(outside, "wb"):
+                pass
+            message = {"op": "try", "sandbox": plan(os.fsencode(inside)), "outside": encoded(outside)}
+            ours, theirs = socket.socketpair()
+            with ours, theirs:
+                ours.settimeout(_PATIENCE)
+                helper.request(message, (theirs.fileno(),))
+                theirs.close()
+                received = wire.receive(ours)
+    except OSError as error:
+        return Trial(works=False, tried=False, step=f"it could not be tried: {error.strerror or error}")
+    if received is None:
+        return Trial(works=False, tried=False, step="the process that tried it was killed")
+    return Trial(**received[0])

@@ -109,13 +109,9 @@ def _is_plausible(path: str, *, read_only: bool) -> bool:
 
 def _planned(report: RiskReport) -> Iterable[str]:
     """Absolute paths that the rating says the command writes."""
-    seen = set()
-    for finding in report.findings:
-        if finding.effect is not None and finding.effect.kind in _WRITES:
-            for target in finding.effect.targets:
-                if target.startswith("/") and target not in seen and not target.startswith("/dev/"):
-                    seen.add(target)
-                    yield target
+    effects = [finding.effect for finding in report.findings if finding.effect and finding.effect.kind in _WRITES]
+    targets = dict.fromkeys(target for effect in effects for target in effect.targets)
+    return (target for target in targets if target.startswith("/") and not target.startswith("/dev/"))
 
 
 def _is_outside(path: str, plan: Plan) -> bool:
@@ -127,25 +123,17 @@ def _is_outside(path: str, plan: Plan) -> bool:
 
 
 def _network(text: str, report: RiskReport) -> list[str]:
-    if not _OFFLINE.search(text) and not any(
-        finding.effect is not None and finding.effect.kind in _NETWORK for finding in report.findings
-    ):
+    wanted = [finding for finding in report.findings if finding.effect and finding.effect.kind in _NETWORK]
+    if not wanted and not _OFFLINE.search(text):
         return []
-    names = [
-        os.path.basename(report.programs[finding.program].words[0])
-        for finding in report.findings
-        if finding.effect is not None
-        and finding.effect.kind in _NETWORK
-        and 0 <= finding.program < len(report.programs)
-    ]
-    who = ", ".join(dict.fromkeys(name for name in names if name)) or _complaining(text, report) or "it"
+    programs = report.programs
+    runs = [programs[finding.program] for finding in wanted if 0 <= finding.program < len(programs)]
+    names = dict.fromkeys(filter(None, (os.path.basename(run.words[0]) for run in runs)))
+    # Else the program that says in its own name what went wrong.
+    said = (os.path.basename(run.words[0]) for run in programs if run.words)
+    complaining = (name for name in said if name and re.search(rf"^{re.escape(name)}:", text, re.MULTILINE))
+    who = ", ".join(names) or next(complaining, "it")
     return [f"confined: the network is off, and {who} wanted it. To allow it: --confine without no-network"]
-
-
-def _complaining(text: str, report: RiskReport) -> str:
-    """The program that says in its own name what went wrong."""
-    names = dict.fromkeys(os.path.basename(run.words[0]) for run in report.programs if run.words)
-    return next((name for name in names if name and re.search(rf"^{re.escape(name)}:", text, re.MULTILINE)), "")
 
 
 _USER_NAMESPACES = {
@@ -173,11 +161,8 @@ def reason(step: str, number: int) -> str:
     if step == "unshare" and number in _USER_NAMESPACES:
         return _USER_NAMESPACES[number]
     if step in ("uid_map", "gid_map", "setgroups"):
-        return (
-            _AT_MAP
-            if number in (errno.EPERM, errno.EACCES)
-            else f"no user namespace can be set up here ({step}: {name})"
-        )
+        forbidden = number in (errno.EPERM, errno.EACCES)
+        return _AT_MAP if forbidden else f"no user namespace can be set up here ({step}: {name})"
     if step in ("private", "copy", "read-only", "shared memory"):
         if number == errno.ENOSYS:
             return "this kernel cannot make mounts read-only as a whole (before 5.12)"
@@ -199,14 +184,8 @@ def reason(step: str, number: int) -> str:
 
 def remedy(step: str) -> str:
     """What could be done about it, "" where nothing is known."""
-    group = {
-        "gid_map": "uid_map",
-        "setgroups": "uid_map",
-        "private": "uid_map",
-        "copy": "uid_map",
-        "loopback": "unshare",
-    }
-    return _REMEDIES.get(group.get(step, step), "")
+    step = "uid_map" if step in ("gid_map", "setgroups", "private", "copy") else step
+    return _REMEDIES.get("unshare" if step == "loopback" else step, "")
 
 
 def failed(step: str, number: int) -> str:

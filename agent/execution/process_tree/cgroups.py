@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 import time
-from contextlib import suppress
 
 PREFIX = "agent-shell."
 _KILL = "cgroup.kill"
@@ -26,7 +24,7 @@ class Group:
 
     def enter(self) -> None:
         """Move the calling process in. Raises OSError where that is forbidden."""
-        _write(os.path.join(self.path, "cgroup.procs"), "0")
+        self._write("cgroup.procs", "0")
 
     def fork(self) -> int:
         """Like `os.fork`, but the child begins in the group. Raises OSError where the system has no such call.
@@ -62,17 +60,7 @@ class Group:
 
     def kill(self) -> bool:
         """SIGKILL to everything in it at once; False where the kernel did not do it."""
-        try:
-            _write(os.path.join(self.path, _KILL), "1")
-        except OSError:
-            return False
-        return True
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to each member that we may signal."""
-        for pid in self.members():
-            with suppress(OSError):
-                os.kill(pid, number)
+        return self._set(_KILL, 1)
 
     def limit(self, *, memory: int | None = None, processes: int | None = None) -> tuple[str, ...]:
         """Set limits (bytes, count) before anything enters; the names of those that the kernel took: "memory", "processes".
@@ -90,11 +78,8 @@ class Group:
 
     def exceeded(self) -> tuple[str, ...]:
         """Which of its limits were hit so far: "memory" (something was killed for it), "processes" (a fork failed)."""
-        hit = []
-        for name, file, key in (("memory", "memory.events", "oom_kill"), ("processes", "pids.events", "max")):
-            if self._counter(file, key):
-                hit.append(name)
-        return tuple(hit)
+        counters = (("memory", "memory.events", "oom_kill"), ("processes", "pids.events", "max"))
+        return tuple(name for name, file, key in counters if self._counter(file, key))
 
     def remove(self, within: float = 0.0) -> bool:
         """Remove it with empty groups below it; False where something still lives in it.
@@ -118,9 +103,13 @@ class Group:
                 return False
         return True
 
+    def _write(self, name: str, text: str) -> None:
+        with open(os.path.join(self.path, name), "wb", buffering=0) as file:
+            file.write(text.encode("ascii"))
+
     def _set(self, name: str, value: int) -> bool:
         try:
-            _write(os.path.join(self.path, name), str(value))
+            self._write(name, str(value))
         except OSError:
             return False
         return True
@@ -236,11 +225,3 @@ def _start_of(pid: int) -> str:
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")
     except (OSError, IndexError):
         return ""
-
-
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(fd, text.encode("ascii"))
-    finally:
-        os.close(fd)

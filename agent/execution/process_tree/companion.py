@@ -15,16 +15,8 @@ from contextlib import suppress
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 _BOOT = "import sys; sys.path.append(sys.argv[1]); import importlib; importlib.import_module(sys.argv[2]).main()"
 _KEPT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "SYSTEMROOT",
-    "VIRTUAL_ENV",
-)
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV",
+)  # fmt: skip
 _KEPT_PREFIXES = ("CUDA_", "HIP_", "ROCR_", "GGML_", "VK_")
 _MOST_ANSWER = 64 * 1024
 _MOST_LAST_WORDS = 4_000

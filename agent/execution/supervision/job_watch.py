@@ -24,7 +24,7 @@ LOOK = 500  # milliseconds between looks for the end of a tree that nobody repor
 class JobWatch:
     """Watches `tree` until it is empty. `main` is the process whose exit status is the job's; `wake` is readable after SIGCHLD."""
 
-    def __init__(self, tree: Tree, control: socket.socket, wake: int, *, main: int, grace: float) -> None:
+    def __init__(self, tree: Tree, control: socket.socket, wake: socket.socket, *, main: int, grace: float) -> None:
         self._tree = tree
         self._control: socket.socket | None = control
         self._wake = wake
@@ -78,8 +78,8 @@ class JobWatch:
 
     def _serve(self, patience: float | None) -> None:
         for fd, _events in self._poll.poll(patience):
-            if fd == self._wake:
-                os.read(fd, 512)
+            if fd == self._wake.fileno():
+                self._wake.recv(512)
             elif fd in self._outputs:
                 self._read(fd)
             else:

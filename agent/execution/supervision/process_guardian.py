@@ -54,12 +54,12 @@ class ProcessGuardian:
 
     def run(self) -> None:
         """Start the command, keep it until it ends, report. Returns when the guardian has nothing left to do."""
-        wake, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
-        os.set_blocking(self._wake, False)
+        wake, self._wake = socket.socketpair()  # no pipes: who may look at us could open those, and take what wakes us
+        self._wake.setblocking(False)
         for number in IGNORED:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
         limits = RunLimits(**self._request.get("limits", {}))
         of_all = limits.memory is not None or limits.processes is not None
         self._tree = Tree(self._request.get("strays", RUNGS[0]), limits=of_all)
@@ -106,20 +106,21 @@ class ProcessGuardian:
     def _end_held(self) -> None:
         """End the command for what it tried; called in the thread that answers it."""
         if self._status is None:
-            os.write(self._wake, b"r")
+            with suppress(BlockingIOError):  # then it is going to wake anyway
+                self._wake.send(b"r")
         else:  # what it left in the background tried it
             self._tree.kill()
 
     # --- the loop ---
 
-    def _watch(self, wake: int) -> None:
+    def _watch(self, wake: socket.socket) -> None:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(wake, select.POLLIN)
         while not self._reap():
             for fd, _events in poll.poll(self._patience()):
-                if fd == wake:
-                    os.read(wake, 512)
+                if fd == wake.fileno():
+                    wake.recv(512)
                 elif not self._obey():
                     self._tree.look()
                     self._tree.kill()
@@ -219,7 +220,7 @@ class ProcessGuardian:
 
     # --- the end ---
 
-    def _finish(self, wake: int) -> None:
+    def _finish(self, wake: socket.socket) -> None:
         stuck: set[int] = set()
         background = self._something_left(LINGER)
         ended_with_it = background and self._request.get("background") == "end"
@@ -229,6 +230,8 @@ class ProcessGuardian:
                 self._something_left(FAREWELL)
             stuck = self._tree.kill()
             background = False
+        if self._asked is not None and self._asked.broken and not self._over:
+            self._over = "rights"
         self._let_go_of_terminal()
         own = self._tree.group if "memory" in self._held and not self._over else None
         if own is not None and "memory" in own.exceeded():
@@ -266,7 +269,7 @@ class ProcessGuardian:
             time.sleep(PAUSE)
 
     def _watch_job(
-        self, wake: int, main: int, message: wire.Message | None = None, fds: list[int] | None = None
+        self, wake: socket.socket, main: int, message: wire.Message | None = None, fds: list[int] | None = None
     ) -> None:
         if self._master is not None:
             os.close(self._master)

@@ -29,7 +29,7 @@ class OwnDescriptors:
 
     def __init__(self, shell: int, streams: list[int]) -> None:
         self._guardian = os.getpid()
-        self._shell = (shell, _image(shell))
+        self._shell = (shell, _image_when_loaded(shell))
         self._terminals = {_identity(os.fstat(stream)) for stream in streams if os.isatty(stream)}
 
     def is_shell(self, caller: Caller) -> bool:
@@ -103,6 +103,23 @@ def _image(process: int) -> bytes:
         return b""
 
 
+def _image_when_loaded(process: int) -> bytes:
+    """The same of one that executes a program just now: it closes what it had open before the new one is in its place."""
+    until = time.monotonic() + _PATIENCE
+    while not _start_of_code(process) and time.monotonic() < until:
+        time.sleep(_PAUSE / 20)
+    return _image(process)
+
+
+def _start_of_code(process: int) -> int:
+    """Where its code begins: 0 for one that is being loaded, 1 where nobody may know."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[23])
+    except (OSError, IndexError):
+        return 1  # it has ended
+
+
 def _numbers(process: int) -> list[str]:
     try:
         return os.listdir(f"/proc/{process}/fd")
@@ -148,6 +165,7 @@ _SIZES = {
 }  # fmt: skip
 _NUMBERS = (0x5409, 0x540A, 0x540B, 0x540C, 0x540D, 0x5425, 0x5427, 0x5428)  # TCSBRK, TCXONC, TCFLSH, TIOCEXCL …
 _PAUSE = 0.02
+_PATIENCE = 5.0
 
 
 class AskedDescriptors:

@@ -17,15 +17,10 @@ _INTERNET = (socket.AF_INET, socket.AF_INET6)
 _NETLINK = 16
 _STREAM, _DATAGRAM = 1, 2
 _KIND = 0xF
-_NAMES = (
-    b"/run/nscd/",
-    b"/var/run/nscd/",
-    b"/run/systemd/userdb/",
-    b"/run/systemd/resolve/",
-    b"/run/sssd/",
-    b"/var/lib/sss/pipes/",
-)
-"""Where names of users and hosts are looked up: everybody's, and nothing can be changed there."""
+_PEOPLE = (b"/run/systemd/userdb/", b"/run/sssd/", b"/var/lib/sss/pipes/")
+"""Where names of users are looked up: everybody's, and nothing can be changed there."""
+_HOSTS = (b"/run/nscd/", b"/run/systemd/resolve/")
+"""Where names of hosts are, too: what is asked there goes over the network. Who cannot ask looks elsewhere."""
 _LONGEST = 128
 
 
@@ -98,12 +93,12 @@ class AskedSockets:
             raise Refused("ask a program by an abstract socket", needless=True)
         found = Name(caller.process(), caller.pid, CURRENT, name).found()
         path = real_path(found)
-        if stat.S_ISSOCK(os.fstat(found).st_mode) and (
-            self._plan.services or (path.startswith(_NAMES) and is_at(found, path))
-        ):
+        names = _PEOPLE + (_HOSTS if self._plan.network else ())
+        is_names = path.startswith(names) and is_at(found, path)
+        if stat.S_ISSOCK(os.fstat(found).st_mode) and (self._plan.services or is_names):
             return found
         os.close(found)
-        raise Refused(f"ask {path.decode('utf-8', 'replace')}")
+        raise Refused(f"ask {path.decode('utf-8', 'replace')}", needless=path.startswith(_HOSTS))
 
     def _dup(self, caller: Caller, number: int) -> socket.socket:
         return socket.socket(fileno=caller.descriptor(number))

@@ -24,6 +24,7 @@ from agent.execution.confine.call_filter import (
 from agent.execution.confine.call_tests import (
     ALLOW,
     AND,
+    ANY_BIT,
     ASK,
     AT_LEAST,
     EQUAL,
@@ -61,6 +62,7 @@ _NETLINK_USERSOCK = 2
 _NETWORKS = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, 17)
 """Families of sockets that a right to the network means: the last is the packets of its own links (AF_PACKET), no other machine's host."""
 _EXCLUSIVE = 2  # LOCK_EX
+_SET_FLAGS, _ASYNC = 4, 0o20000  # F_SETFL, O_ASYNC
 _WRITING = (
     os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | (getattr(os, "O_TMPFILE", 0) & ~getattr(os, "O_DIRECTORY", 0))
 )
@@ -74,8 +76,8 @@ _SEND_SIGNALS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 _READ_TERMINAL = (
     # TCGETS, TCGETA, TIOCSCTTY, TIOCGPGRP, TIOCSPGRP, TIOCOUTQ, TIOCGWINSZ, TIOCMGET, TIOCGSOFTCAR, FIONREAD, TIOCGSERIAL
     0x5401, 0x5405, 0x540E, 0x540F, 0x5410, 0x5411, 0x5413, 0x5415, 0x5419, 0x541B, 0x541E,
-    # TIOCPKT, FIONBIO, TIOCNOTTY, TIOCGETD, TIOCGSID, TIOCGRS485, TCGETX, TIOCGPTPEER, FIONCLEX, FIOCLEX, FIOASYNC
-    0x5420, 0x5421, 0x5422, 0x5424, 0x5429, 0x542E, 0x5432, 0x5441, 0x5450, 0x5451, 0x5452,
+    # TIOCPKT, FIONBIO, TIOCNOTTY, TIOCGETD, TIOCGSID, TIOCGRS485, TCGETX, TIOCGPTPEER, FIONCLEX, FIOCLEX
+    0x5420, 0x5421, 0x5422, 0x5424, 0x5429, 0x542E, 0x5432, 0x5441, 0x5450, 0x5451,
     # TIOCGLCKTRMIOS, TIOCGICOUNT, FIOQSIZE, TCGETS2, TIOCGPTN, TIOCSPTLCK, TIOCGDEV, TIOCSIG, TIOCGPKT, TIOCGPTLCK, TIOCGEXCL
     0x5456, 0x545D, 0x5460, 0x802C542A, 0x80045430, 0x40045431, 0x80045432, 0x40045436, 0x80045438, 0x80045439, 0x80045440,
 )  # fmt: skip
@@ -115,6 +117,9 @@ def program(*, network: bool) -> list[Instruction]:
     lines += never((*call_filter.MOUNTS, *_NEVER), errno.EPERM) + call_filter.namespaces()
     lines += with_argument("pidfd_send_signal", 1, unless_any((0,), refuse(errno.EPERM)))
     lines += call_filter.untouched() + call_filter.unowned()
+    # Who has a terminal tell of its input makes the kernel send signals to those in its foreground.
+    tells = [(EQUAL, 0, 3, _SET_FLAGS), (LOAD, 0, 0, low(2)), (ANY_BIT, 0, 1, _ASYNC), refuse(errno.EPERM)]
+    lines += with_argument("fcntl", 1, tells)
     lines += flagged("flock", 1, _EXCLUSIVE, ASK)
     lines += _shared_memory() + _requests() + _sockets(network=network)
     lines += with_argument("syslog", 0, [(AT_LEAST, 0, 2, 4), (AT_LEAST, 1, 0, 9), refuse(errno.EPERM)])

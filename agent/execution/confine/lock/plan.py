@@ -175,7 +175,7 @@ def _runs_later(path: bytes) -> bool:
 
 
 def temporary(env_folder: str | None) -> tuple[bytes, ...]:
-    """The folders for temporary files, by real paths. Commands may set TMPDIR: it counts where it lies in one of them and is ours."""
+    """The folders for temporary files, by real paths. The session's first TMPDIR counts where it lies in one of them and is ours."""
     folders = tuple(dict.fromkeys(os.path.realpath(path) for path in _TEMPORARY if os.path.isdir(path)))
     named = os.path.realpath(os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else b""
     if named and any(_below(named, folder) for folder in folders) and os.path.isdir(named):

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import sys
-import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 
 from agent.execution.confine.confiner import gains_rights
-from agent.execution.confine.ladder import Trial
+from agent.execution.confine.ladder import Trial, tried
 from agent.execution.confine.lock.plan import LockPlan, temporary
 from agent.execution.confine.plan import WriteFolders
-from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import RiskReport
 
-_PATIENCE = 10.0
 _POINTER = re.compile(r"gitdir: (.+)\n?")
 
 
@@ -62,30 +57,11 @@ class Holder:
         )
 
     def _tried(self) -> Trial:
-        if sys.platform != "linux":
-            return Trial(works=False, step=f"{sys.platform} has nothing by which a command could be held to its rating")
-        try:
-            with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
-                return self._asked(folder)
-        except OSError as error:
-            return Trial(works=False, tried=False, step=f"it could not be tried: {error.strerror or error}")
-
-    def _asked(self, folder: str) -> Trial:
-        outside, inside = os.path.join(folder, "outside"), os.path.join(folder, "inside")
-        for path in (outside, inside):
-            with open(path, "wb"):
-                pass
-        plan = LockPlan(write=(os.fsencode(os.path.realpath(inside)),), temporary=())
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            ours.settimeout(_PATIENCE)
-            message = {"op": "try", "sandbox": plan.encoded(), "outside": os.fsencode(outside).decode("latin-1")}
-            self._helper.request(message, (theirs.fileno(),))
-            theirs.close()
-            received = wire.receive(ours)
-        if received is None:
-            return Trial(works=False, tried=False, step="the process that tried it was killed")
-        return Trial(**received[0])
+        return tried(
+            self._helper,
+            lambda folder: LockPlan(write=(folder,), temporary=()).encoded(),
+            missing="nothing by which a command could be held to its rating",
+        )
 
 
 def _place(path: str) -> str:
@@ -148,6 +124,5 @@ def reason_against(report: RiskReport, *, root: bool) -> str:
 
 def _needs_right(words: tuple[str, ...]) -> bool:
     operands = [word for word in words[1:] if not word.startswith("-")]
-    return words[0] in _ONLY_WITH_RIGHTS or (
-        words[0] == "ip" and bool(operands and operands[0]) and "xfrm".startswith(operands[0])
-    )
+    asks_transforms = words[0] == "ip" and bool(operands and operands[0]) and "xfrm".startswith(operands[0])
+    return words[0] in _ONLY_WITH_RIGHTS or asks_transforms

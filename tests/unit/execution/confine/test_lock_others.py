@@ -11,10 +11,13 @@ import subprocess
 import sys
 import termios
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
+from agent.execution.confine.lock import asked_descriptors
+from agent.execution.confine.lock.caller import Caller
 from tests.unit.execution.confine.test_lock_hostile import Throwaway
 
 # {pid}: a process of another command, {fd}: its descriptor.
@@ -248,7 +251,7 @@ def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
         attempt("lease", lambda: fcntl.fcntl(f, 1024, fcntl.F_RDLCK))
         attempt("group", lambda: os.setpgid(0, os.getsid(0)))
         fcntl.fcntl(r, 10, signal.SIGKILL)
-        fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+        attempt("asynchronous", lambda: fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK))
         os.write(w, b"x")
         print(done)
         """
@@ -260,6 +263,75 @@ def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
     finally:
         victim.kill()
         victim.wait()
+
+
+def test_nobody_at_another_terminal_is_signalled_for_what_is_typed_there(world):
+    """Who has a terminal tell of its input gets no signal of his own: those in its foreground do."""
+    master, slave = pty.openpty()
+    name = os.ttyname(slave)
+    os.chmod(name, 0o666)
+    source = f"import fcntl, os, sys, termios; os.setsid(); fd = os.open({name!r}, os.O_RDWR); fcntl.ioctl(fd, termios.TIOCSCTTY, 0)"
+    with another(world, source) as (pid, _fd):
+        program = f"""
+            import fcntl, os, signal, struct
+            t = os.open({name!r}, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            fcntl.fcntl(t, 10, signal.SIGKILL)
+            for act in (lambda: fcntl.fcntl(t, fcntl.F_SETFL, os.O_ASYNC), lambda: fcntl.ioctl(t, 0x5452, struct.pack("i", 1))):
+                try:
+                    act()
+                    print("armed", flush=True)
+                except PermissionError:
+                    pass
+            os.write(1, b"typed")
+            """
+        running = threading.Thread(target=typing, args=(master, stop := threading.Event()))
+        running.start()
+        try:
+            (item,) = world.run([python(world, "typing.py", program)], lying=True, gate=True)
+        finally:
+            stop.set()
+            running.join()
+            os.close(master)
+            os.close(slave)
+        assert "armed" not in item["out"]
+        assert Path(f"/proc/{pid}/stat").exists()
+
+
+def typing(master: int, stop: threading.Event) -> None:
+    while not stop.wait(0.02):
+        with contextlib.suppress(OSError):
+            os.write(master, b"x")
+
+
+def test_the_kernel_writes_no_core_file_for_it(world):
+    (world.workspace / "core").write_text("as it was\n")
+    command = "cd {place}; ulimit -c unlimited; sh -c 'kill -SEGV $$'; sh -c 'ulimit -c unlimited; kill -SEGV $$'"
+    before = world.state()
+    world.run([command.format(place=place) for place in (world.workspace, world.home)], lying=True, gate=True)
+    assert world.state() == before
+
+
+def test_what_it_was_refused_is_told_although_it_takes_what_wakes_its_guardian(world):
+    program = f"""
+        import os, threading, time
+        guardian = os.getppid()
+        while b"supervisor" not in open(f"/proc/{{guardian}}/cmdline", "rb").read():
+            guardian = int(open(f"/proc/{{guardian}}/status").read().split("PPid:")[1].split()[0])
+        pipes = []
+        for number in os.listdir(f"/proc/{{guardian}}/fd"):
+            path = f"/proc/{{guardian}}/fd/{{number}}"
+            try:
+                if os.readlink(path).startswith("pipe:") and os.stat(path).st_ino != os.fstat(1).st_ino:
+                    pipes.append(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            except OSError:
+                pass
+        threading.Thread(target=lambda: open("{world.home}/.bashrc", "a"), daemon=True).start()
+        time.sleep(0.5)
+        print(len(pipes))
+        os._exit(0)
+        """
+    (item,) = world.run([python(world, "waking.py", program)], lying=True, gate=True)
+    assert item["outcome"] == "declined" and ".bashrc" in item["remark"], item
 
 
 def test_groups_of_its_own_are_made_and_signalled(world):
@@ -363,3 +435,18 @@ def test_other_programs_and_machines_are_not_reached_by_kinds_of_sockets_that_no
     for kind in ("read", "receive"):
         (item,) = world.run([python(world, "kinds.py", source)], lying=True, kind=kind, gate=True)
         assert item["out"].split() == ["EAFNOSUPPORT"] * 3 + ["EACCES"] * 2 + ["None", "EPERM"], item
+
+
+def test_the_shell_is_known_by_what_is_loaded_when_it_is(monkeypatch):
+    """A process that executes a program lets go of what it had open a moment before the program is there."""
+    begins = [0, 0]
+    images = []
+    monkeypatch.setattr(asked_descriptors, "_start_of_code", lambda process: begins.pop() if begins else 4096)
+    monkeypatch.setattr(asked_descriptors, "_image", lambda process: images.append(len(begins)) or b"loaded")
+    held = asked_descriptors.OwnDescriptors(os.getpid(), [])
+    assert images == [0]
+    assert held.is_shell(Caller(os.getpid()))
+    monkeypatch.undo()
+    for _ in range(20):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as running:
+            assert asked_descriptors.OwnDescriptors(running.pid, []).is_shell(Caller(running.pid))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import shutil
+import socket
 import stat
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from agent.execution.confine.lock import asked_files
+from agent.execution.confine.lock import asked_files, asked_sockets
 from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
 from agent.execution.confine.lock.plan import LockPlan, is_record
+from tests.scenarios.ordinary_user import NOBODY
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 RECORDS = """
@@ -211,3 +216,39 @@ def test_a_folder_on_the_way_opens_nothing_beside_the_way(tmp_path):
     with pytest.raises(Refused):
         held.open(caller, 0, os.fsencode(named.parent / "other"), os.O_WRONLY | os.O_CREAT, 0o600)
     assert stat.S_ISREG(named.stat().st_mode)
+
+
+def test_hosts_are_looked_up_only_with_the_network(tmp_path, monkeypatch):
+    """A service that looks up names of hosts asks other machines for whoever asks it."""
+    monkeypatch.setattr(asked_sockets, "_HOSTS", (os.fsencode(f"{tmp_path}/hosts/"),))
+    monkeypatch.setattr(asked_sockets, "_PEOPLE", (os.fsencode(f"{tmp_path}/people/"),))
+    with contextlib.ExitStack() as stack:
+
+        def connects(name: str, *, network: bool) -> bool:
+            address = bytearray((1).to_bytes(2, sys.byteorder) + os.fsencode(tmp_path / name / "socket") + b"\0")
+            held = (ctypes.c_char * len(address)).from_buffer(address)
+            ours = stack.enter_context(socket.socket(socket.AF_UNIX))
+            asked = asked_sockets.AskedSockets(LockPlan(network=network))
+            try:
+                return asked.connect(Caller(os.getpid()), ours.fileno(), ctypes.addressof(held), len(address)) == 0
+            except Refused as refusal:
+                assert refusal.needless is (name == "hosts")
+                return False
+
+        for name in ("hosts", "people", "others"):
+            (tmp_path / name).mkdir()
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(str(tmp_path / name / "socket"))
+            listener.listen()
+        assert [connects(name, network=False) for name in ("hosts", "people", "others")] == [False, True, False]
+        assert [connects(name, network=True) for name in ("hosts", "people", "others")] == [True, True, False]
+
+
+def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # noqa: F811
+    """A workspace below /tmp would be one, where a command said so."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        if world.who == "user" and os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+        done = world.run([f"export TMPDIR={folder}", f"echo evil > {folder}/conftest.py"], lying=True, gate=True)
+        assert [item["outcome"] for item in done] == ["ran", "declined"]
+        assert os.listdir(folder) == []
