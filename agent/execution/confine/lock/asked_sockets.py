@@ -7,7 +7,8 @@ import os
 import socket
 import stat
 import struct
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 
 from agent.execution import kernel
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused, is_at, real_path
@@ -43,33 +44,35 @@ class AskedSockets:
         code = errno.EACCES if family == socket.AF_UNIX else errno.EAFNOSUPPORT
         raise Refused(f"make a socket of kind {family}", needless=True, code=code)
 
-    def connect(self, caller: Caller, number: int, address: int, length: int) -> int | None:
-        """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused.
+    def connect(self, caller: Caller, number: int, address: int, length: int) -> Callable[[], int] | None:
+        """To an Internet address, a name of this machine, or the kernel: what does it, which may take long. Raises OSError or Refused.
 
         Where no descriptor can be copied (some containers), None for what may be reached anywhere of its kind.
         """
         data, family = _address(caller, address, length)
-        if family == socket.AF_UNIX:
-            return self._connect_named(caller, number, data)
         if family in _INTERNET and not self._plan.network:
             raise Refused("use the network", needless=True)
+        # What lies at a name is opened, judged, and connected to by its descriptor: the name may mean another socket by then.
+        found = self._judged(caller, data) if family == socket.AF_UNIX else None
         if not self._copies:
-            return None
-        with self._dup(caller, number) as ours:
-            kernel.connect(ours.fileno(), data)
-        return 0
-
-    def _connect_named(self, caller: Caller, number: int, data: bytes) -> int | None:
-        """What lies at the name is opened, judged, and connected to by its descriptor: the name may mean another socket by then."""
-        with kernel.closing(self._judged(caller, data)) as found:
-            if not self._copies:
+            if found is not None:
+                os.close(found)
                 if not self._plan.services:
                     raise Refused("ask a program of this machine", needless=True)
-                return None
+            return None
+        return partial(self._connect, caller, number, data, found)
+
+    def _connect(self, caller: Caller, number: int, data: bytes, found: int | None) -> int:
+        try:
             with self._dup(caller, number) as ours:
-                if ours.family != socket.AF_UNIX:
-                    raise kernel.error(errno.EINVAL)
-                kernel.connect(ours.fileno(), data[:2] + b"/proc/self/fd/%d\0" % found)
+                if found is not None:
+                    if ours.family != socket.AF_UNIX:
+                        raise kernel.error(errno.EINVAL)
+                    data = data[:2] + b"/proc/self/fd/%d\0" % found
+                kernel.connect(ours.fileno(), data)
+        finally:
+            if found is not None:
+                os.close(found)
         return 0
 
     def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:

@@ -7,7 +7,7 @@ import os
 import stat
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from agent.execution import kernel
@@ -155,11 +155,12 @@ class Refused(Exception):
         self.code = code
 
 
-class Caller(NamedTuple):
+class Caller:
     """The thread that asked. `waits`: whether it still does; a signal may have called it away."""
 
-    pid: int
-    waits: Callable[[], bool] = lambda: True
+    def __init__(self, pid: int, waits: Callable[[], bool] = lambda: True) -> None:
+        self.pid = pid
+        self.waits = waits
 
     def memory(self, address: int, size: int) -> bytes:
         """Up to `size` bytes of its memory. Raises OSError."""
@@ -192,15 +193,18 @@ class Caller(NamedTuple):
 
     def status(self, name: str) -> str:
         """A line of what the kernel says of it; "" where there is none, or no such process."""
+        return (
+            self._status.partition(b"\n%s:" % name.encode())[2].partition(b"\n")[0].decode("ascii", "replace").strip()
+        )
+
+    @cached_property
+    def _status(self) -> bytes:
+        """Read once: it does nothing meanwhile."""
         try:
-            fd = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+            with kernel.closing(os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)) as fd:
+                return os.read(fd, 8192)
         except OSError:
-            return ""
-        try:
-            said = os.read(fd, 8192)
-        finally:
-            os.close(fd)
-        return said.partition(b"\n%s:" % name.encode())[2].partition(b"\n")[0].decode("ascii", "replace").strip()
+            return b""
 
 
 def real_path(fd: int) -> bytes:
