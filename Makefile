@@ -45,8 +45,9 @@ test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m agent.risk.tables.build
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(SELECTED)" $(ARGS)
 
-# What takes long or tries every case; `make test` runs a few of it.
-test-thorough: SELECTED = thorough
+# What takes long or tries every case, and property tests with all their tries; `make test` runs a few of it.
+test-thorough: SELECTED = thorough or hypothesis
+test-thorough: export AGENT_TEST_TRIES = all
 test-thorough: test
 
 # What tests look for on this machine and skip without: shells, editors, a browser, PostgreSQL, … The others are installed all the same where one is not to be had.

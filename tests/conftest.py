@@ -11,6 +11,7 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests.support.few import chosen
 from tests.support.needs import summary
 
 settings.register_profile("ordinary", max_examples=30, deadline=None, derandomize=True)
@@ -30,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as thorough all but `few(n)` of a test's rows, spread over its table."""
+    """Mark as thorough all but `few(n)` of a test's rows."""
     rows: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("few"):
@@ -38,10 +39,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for all_rows in rows.values():
         mark = all_rows[0].get_closest_marker("few")
         assert mark
-        kept = {len(all_rows) * number // mark.args[0] for number in range(mark.args[0])}
+        kept = chosen([_values(item) for item in all_rows], mark.args[0])
         for number, item in enumerate(all_rows):
             if number not in kept:
                 item.add_marker("thorough")
+
+
+def _values(item: pytest.Item) -> set[tuple[str, int]]:
+    call = getattr(item, "callspec", None)
+    return set(call.indices.items()) if call else set()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import warm_program
 from tests.support.terminal import CTRL_C, CTRL_D, ROOT, Terminal
 
 F2, F8 = "\x1b[12~", "\x1b[19~"
@@ -45,7 +46,7 @@ def open_terminal(home: Path, work: Path) -> Terminal:
 def once(home: Path, work: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The program without a terminal."""
     env = {"HOME": str(home), "PATH": f"{home.parent}/bin:{os.environ['PATH']}", "AGENT_SESSION_DIR": str(home / "s")}
-    return subprocess.run(
+    return warm_program.run(
         [sys.executable, str(ROOT / "agent_shell.py"), *words],
         env=env,
         cwd=work,

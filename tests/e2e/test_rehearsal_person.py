@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import warm_program
 from tests.support.excuses import excused
 from tests.support.terminal import CTRL_C, CTRL_U, ROOT, Terminal
 
@@ -44,7 +44,7 @@ def _trouble(home: str, folder: str) -> str:
     if not _known:
         env = {"HOME": home, "PATH": os.environ["PATH"]}
         words = [sys.executable, str(ROOT / "agent_shell.py"), "rehearse", "--no-persist", "true"]
-        done = subprocess.run(words, env=env, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        done = warm_program.run(words, env=env, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
         _known.append(done.stderr.strip()[-300:] if done.returncode else "")
     return _known[0]
 
@@ -171,7 +171,7 @@ def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None
 def test_a_file_changed_since_is_asked_about(home: Path, work: Path) -> None:
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "AGENT_SESSION_DIR": str(home / "sessions")}
     words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--approve", "medium", "--via-rehearsal"]
-    subprocess.run([*words, "echo three >> a.txt"], env=env, cwd=work, check=True, capture_output=True, timeout=60)
+    warm_program.run([*words, "echo three >> a.txt"], env=env, cwd=work, check=True, capture_output=True, timeout=60)
     (work / "a.txt").write_text("mine\n")
     undo = [sys.executable, str(ROOT / "agent_shell.py"), "undo"]
     with Terminal(home=home, cwd=work, columns=140, command=undo) as person:

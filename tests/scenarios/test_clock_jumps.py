@@ -71,6 +71,7 @@ def test_order_and_durations(jumping: JumpingWorld, times: list[str]) -> None:
     assert 0.2 <= goal["commands"][0]["duration"] <= goal["duration"]
 
 
+@pytest.mark.thorough
 def test_a_session_is_found_again_on_an_earlier_day(jumping: JumpingWorld) -> None:
     for time in ("2031-03-03T00:00:00.000000Z", "2029-03-03T00:00:00.000000Z"):
         jumping.times = [time]
@@ -80,6 +81,7 @@ def test_a_session_is_found_again_on_an_earlier_day(jumping: JumpingWorld) -> No
     assert [goal["status"] for goal in jumping.goals()] == ["completed", "completed"]
 
 
+@pytest.mark.thorough
 def test_new_sessions_at_one_instant_are_different(jumping: JumpingWorld) -> None:
     for _ in range(3):
         assert jumping.run("exec", "--approve", "low", "true").code == 0

@@ -82,6 +82,7 @@ def test_keys_of_the_own_env_file_are_not_exported(world: World) -> None:
 
 @pytest.mark.parametrize("content", [b"approve = ", b"\xff\xfe\x00", b"[" * 5000, b"a = 1\x00"])
 @pytest.mark.parametrize("name", [".agent-shell.toml", ".env"])
+@pytest.mark.few(3)
 def test_a_malformed_file_of_the_folder_is_named_and_ignored(world: World, content: bytes, name: str) -> None:
     (world.work / name).write_bytes(content)
     ended = world.run(*world.scripted(chat("went on")), "hello")
@@ -121,6 +122,7 @@ def test_a_bad_variable_is_exit_code_3(world: World, variables: dict[str, str]) 
         ("openai", 4, "OPENAI_API_KEY"),
     ],
 )
+@pytest.mark.few(2)
 def test_a_planner_that_cannot_be_built(world: World, planner: str, code: int, says: str) -> None:
     ended = world.run("--planner", planner, "hello")
     assert ended.code == code
@@ -130,6 +132,7 @@ def test_a_planner_that_cannot_be_built(world: World, planner: str, code: int, s
 
 @pytest.mark.parametrize("name", [".agent-shell.toml", ".env"])
 @pytest.mark.parametrize("kind", ["fifo", "folder", "dangling link", "huge"])
+@pytest.mark.few(3)
 def test_something_else_in_place_of_a_folders_file_does_not_hang(world: World, name: str, kind: str) -> None:
     _put(world.work / name, kind)
     ended = world.run(*world.scripted(chat("went on")), "hello")

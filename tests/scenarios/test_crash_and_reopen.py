@@ -37,6 +37,7 @@ def killed_at(world: World, stage: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("stage", ["idle", "thinking", "quiet", "flood", "between"])
+@pytest.mark.few(2)
 def test_killed_at_every_stage(world: World, stage: str) -> None:
     before = killed_at(world, stage)
     ended = world.run(*world.scripted(chat("back")), "--session-id", "one", "go on")
@@ -57,6 +58,7 @@ def test_killed_at_every_stage(world: World, stage: str) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40, 400])
+@pytest.mark.few(2)
 def test_a_torn_last_line_is_closed_off(world: World, cut: int) -> None:
     """A power cut can tear the last line anywhere."""
     killed_at(world, "quiet")

@@ -108,6 +108,7 @@ def test_500_mb_in_bounded_memory(ended: dict[str, Any]) -> None:
     assert ended["rss"] < 80_000
 
 
+@pytest.mark.few(1)
 def test_a_line_of_100_mb(ended: dict[str, Any]) -> None:
     (line,) = ended["line"]
     assert (line["total"], line["out"], line["tail"]) == (100_000_004, "x" * 65536, "x" * (262144 - 4) + "END\n")

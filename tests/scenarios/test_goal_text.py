@@ -91,6 +91,7 @@ def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
         (["./build fails"], "./build fails"),
     ],
 )
+@pytest.mark.few(4)
 def test_words_that_look_like_something_else_are_a_goal(world: World, arguments: list[str], goal: str) -> None:
     ended = world.run(*world.scripted(chat("understood")), *arguments)
     assert (ended.code, ended.stdout.strip()) == (0, "understood"), ended.stderr

@@ -30,6 +30,7 @@ def put(path: Path, kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(2)
 def test_a_file_for_the_planner(world: World, kind: str) -> None:
     path = put(world.work / "thing", kind)
     ended = world.run(*world.scripted(chat("read")), "--file", path, "what is this")
@@ -42,6 +43,7 @@ def test_a_file_for_the_planner(world: World, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(2)
 def test_a_script(world: World, kind: str) -> None:
     path = put(world.base / "thing", kind)
     ended = world.run("--planner", f"scripted:{path}", "hello")
@@ -60,7 +62,7 @@ def test_a_telemetry_file(world: World, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["fifo", "endless", "binary", "huge"])
 @pytest.mark.parametrize("name", ["AGENTS.md", ".git", ".git/HEAD", ".git/config"])
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 def test_what_a_project_says(world: World, name: str, kind: str) -> None:
     """Notes and repository of the working folder are somebody else's, so whatever is wrong with them, a goal is a goal."""
     path = world.work / name
@@ -77,6 +79,7 @@ def test_what_a_project_says(world: World, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(2)
 def test_the_key_of_the_redaction(world: World, kind: str) -> None:
     world.sessions.mkdir(mode=0o700)
     put(world.sessions / ".redaction-key", kind)
@@ -98,6 +101,7 @@ def test_the_key_of_the_redaction(world: World, kind: str) -> None:
         ({"OPENAI_API_KEY": "two\nlines"}, ["--planner", "openai"], "API key"),
     ],
 )
+@pytest.mark.few(3)
 def test_where_and_how_a_model_is_reached(
     world: World, variables: dict[str, str | None], arguments: list[str], says: str
 ) -> None:
@@ -116,6 +120,7 @@ def test_the_missing_key_is_called_by_its_name(world: World) -> None:
 
 
 @pytest.mark.parametrize("files", [12, 16, 20])
+@pytest.mark.few(1)
 def test_too_few_file_descriptors(world: World, files: int) -> None:
     """What cannot be started is said, recorded, and not half done."""
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))}

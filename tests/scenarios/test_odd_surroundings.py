@@ -40,6 +40,7 @@ def test_nobody_reads_json(world: World) -> None:
 
 
 @pytest.mark.parametrize("more", ["", "--json"])
+@pytest.mark.few(1)
 def test_a_full_standard_output(world: World, more: str) -> None:
     done = shell(world, f'"$@" exec {more} --approve medium "echo out; touch done" >/dev/full; echo "$?"')
     assert (world.work / "done").exists()
@@ -48,6 +49,7 @@ def test_a_full_standard_output(world: World, more: str) -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.few(3)
 def test_standard_streams_that_are_closed(world: World, closed: str) -> None:
     """What the program opens must not slip into the places of the closed streams, and the log stays clean."""
     done = shell(world, f'"$@" exec --approve medium "echo out; echo err >&2; touch done" {closed}; echo "code $?"')
@@ -58,6 +60,7 @@ def test_standard_streams_that_are_closed(world: World, closed: str) -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+@pytest.mark.few(1)
 def test_a_goal_with_a_closed_stream(world: World, closed: str) -> None:
     planner = " ".join(world.scripted(command("echo out"), chat("said")))
     done = shell(world, f'"$@" {planner} --approve low "do it" {closed}; echo "code $?"')
@@ -67,6 +70,7 @@ def test_a_goal_with_a_closed_stream(world: World, closed: str) -> None:
 
 @pytest.mark.parametrize("arguments", ["--version", "--help", "risk ls", "doctor", "config show", "completions bash"])
 @pytest.mark.parametrize("where", [">/dev/full", ">&-"])
+@pytest.mark.few(3)
 def test_sub_commands_without_a_place_for_their_answer(world: World, arguments: str, where: str) -> None:
     done = shell(world, f'"$@" {arguments} {where}; echo "code $?" >&2')
     if where == ">/dev/full":
@@ -82,6 +86,7 @@ def test_standard_input_closed_without_a_goal(world: World) -> None:
 
 
 @pytest.mark.parametrize("home", [None, "", "/proc/nowhere/at/all", "relative", "/dev/null"])
+@pytest.mark.few(2)
 def test_a_home_that_is_not_there(world: World, home: str | None) -> None:
     ended = world.run("exec", "--approve", "low", "echo hi", env={"HOME": home})
     assert (ended.code, ended.stdout) == (0, "hi\n"), ended.stderr
@@ -146,7 +151,7 @@ def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     ],
     ids=str,
 )  # fmt: skip
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     ended = world.run(
         *world.scripted(command("printf 'größe 漢字\\n'"), chat("schön 漢")), "--approve", "low", "wörter", env=env

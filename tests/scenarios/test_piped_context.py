@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from tests.scenarios.program import World, chat, until
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.needs import needing
@@ -65,6 +67,7 @@ def test_a_make_that_fails_without_a_compiler(world: World) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.thorough
 def test_ten_megabytes_keep_head_and_tail(world: World) -> None:
     with FakeLLMServer(ANSWER) as server:
         done = piped(world, server, '{ echo THE-HEAD; seq 1500000; echo THE-TAIL; } | "$@" "why"')

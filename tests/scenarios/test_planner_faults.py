@@ -70,7 +70,7 @@ def test_nobody_listens(world: World) -> None:
         "error as 200", "bad events", "cut", "half an event", "reset",
     ],
 )  # fmt: skip
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: list[str]) -> None:
     with FakeLLMServer(behaviour, behaviour) as server:
         ended = ask(world, server)
@@ -244,6 +244,7 @@ def test_a_refused_answer_is_not_asked_for_ever(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["echo " + "x" * 200_000, "touch ran; " * 20_000], ids=["word", "list"])
+@pytest.mark.few(1)
 def test_a_proposal_of_200_kb_is_refused(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()
@@ -279,7 +280,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text) for text in HOSTILE])
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_a_proposal_with_hidden_characters_never_runs_by_itself(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()

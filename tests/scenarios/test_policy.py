@@ -68,6 +68,7 @@ def test_a_rule_lets_a_command_run_and_says_which(ruled: World) -> None:
 @pytest.mark.parametrize(
     "text", ["rm src", "rm -r build src", "rm -r build; make", "rm build/../src", "rm -r build > log"]
 )
+@pytest.mark.few(2)
 def test_what_the_rule_does_not_cover_is_asked_for(ruled: World, text: str) -> None:
     assert direct(ruled, text).code == 6
     assert (ruled.work / "src").exists()
@@ -75,6 +76,7 @@ def test_what_the_rule_does_not_cover_is_asked_for(ruled: World, text: str) -> N
 
 
 @pytest.mark.parametrize("text", ["nc -l 9", "sudo n''c h 9", "bash -c 'nc h 9'", "true && nc h 9"])
+@pytest.mark.few(2)
 def test_a_forbidden_command_ends_with_five(ruled: World, text: str) -> None:
     ended = direct(ruled, text, "--approve", "medium")
     assert ended.code == 5
@@ -103,6 +105,7 @@ def test_a_planner_is_held_to_the_same_rules(ruled: World) -> None:
 
 @pytest.mark.parametrize("text", ["rm -rf ~", "find ~ -delete", "cd && rm -rf -- *"])
 @pytest.mark.parametrize("options", [("--approve", "medium"), ("--safety-off", "--approve", "medium")])
+@pytest.mark.few(3)
 def test_the_floor_holds_for_a_throw_away_home(ruled: World, text: str, options: tuple[str, ...]) -> None:
     put(
         ruled.config / "policy.toml",

@@ -143,6 +143,7 @@ def test_an_obstacle_forbids_the_commit(bench: Bench) -> None:
     assert not any(bench.work.iterdir())
 
 
+@pytest.mark.few(1)
 def test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps(bench: Bench) -> None:
     import threading
 
@@ -233,6 +234,7 @@ os.execv(sys.argv[1], sys.argv[1:])
         ),
     ],
 )
+@pytest.mark.few(2)
 def test_where_the_kernel_forbids_it_that_is_said(bench: Bench, call: str, number: int, reason: str) -> None:
     import json
 

@@ -135,6 +135,7 @@ def test_no_descriptor_and_no_variable_of_ours(bench: Bench) -> None:
     }
 
 
+@pytest.mark.few(1)
 def test_two_at_once(bench: Bench) -> None:
     (bench.work / "f").write_text("0")
     bench.own()

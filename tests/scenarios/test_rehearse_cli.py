@@ -48,6 +48,7 @@ def undoable(world: World) -> list[dict[str, Any]]:
     return [json.loads(line) for line in world.run("undo", "--list", "--json").stdout.splitlines()]
 
 
+@pytest.mark.few(1)
 def test_rehearse_shows_and_changes_nothing(place: World) -> None:
     before = look(place.work)
     ended = place.run("rehearse", "sed -i s/two/2/ a.txt; rm -r tree; echo said; exit 3")
@@ -78,6 +79,7 @@ def test_json_has_the_keys_of_the_contract(place: World) -> None:
         assert moved["from"] == str(place.work / "a.txt")
 
 
+@pytest.mark.few(1)
 def test_made_real_and_taken_back_to_the_byte(place: World) -> None:
     before = look(place.work)
     ended = place.run(*LOW, "sed -i s/two/2/ a.txt && mkdir new && echo hi > new/f && chmod 700 tree")
@@ -148,12 +150,14 @@ def test_a_file_that_was_changed_since_stops_the_undo(place: World) -> None:
         (("undo",), 1),
     ],
 )
+@pytest.mark.few(4)
 def test_wrong_words(place: World, words: tuple[str, ...], code: int) -> None:
     ended = place.run(*words)
     assert ended.code == code, ended.stderr
     assert ended.stderr
 
 
+@pytest.mark.few(1)
 def test_undo_without_a_terminal_wants_yes(place: World) -> None:
     assert place.run(*LOW, "echo three >> a.txt").code == 0
     ended = place.run("undo")

@@ -24,6 +24,7 @@ def own(person: Person, text: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["log deleted", "folder deleted"])
+@pytest.mark.few(1)
 def test_a_log_that_vanishes_stops_everything_and_a_new_session_helps(world: World, fault: str) -> None:
     with offline(world) as person:
         own(person, "touch first")

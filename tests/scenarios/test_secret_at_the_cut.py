@@ -30,7 +30,7 @@ def pieces(text: str, size: int = 12) -> list[str]:
 @pytest.mark.parametrize("newline", [True, False])
 @pytest.mark.parametrize("inside", [8, 20, 39])
 @pytest.mark.parametrize("after", [0, TAIL + 500_000])
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 def test_across_the_end_of_the_head(world: World, inside: int, after: int, newline: bool) -> None:
     script = world.scripted(command(printing(world.work, HEAD - inside, after, newline=newline)), chat("done"))
     world.run(*script, "--approve", "low", "print it")
@@ -40,6 +40,7 @@ def test_across_the_end_of_the_head(world: World, inside: int, after: int, newli
 
 @pytest.mark.parametrize("newline", [True, False])
 @pytest.mark.parametrize("inside", [14, 39])
+@pytest.mark.few(1)
 def test_across_the_start_of_the_tail(world: World, inside: int, newline: bool) -> None:
     """What was dropped before the tail may have held the beginning."""
     folder = world.work

@@ -32,6 +32,7 @@ def kept_text(world: World) -> str:
 @pytest.mark.parametrize(
     "options", [(), ("--no-redact",), ("--redact", "pii"), ("--no-redact", "--json")], ids=" ".join
 )
+@pytest.mark.few(2)
 def test_no_secret_gets_further_than_the_screen(world: World, options: tuple[str, ...]) -> None:
     folder = world.work / f"in-{OTHER}"
     folder.mkdir()

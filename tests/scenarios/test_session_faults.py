@@ -57,6 +57,7 @@ def test_a_file_where_the_folder_should_be(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "folder"])
+@pytest.mark.few(2)
 def test_a_log_that_is_no_regular_file(world: World, kind: str) -> None:
     assert world.run("exec", "--approve", "medium", "--session-id", "mine", "true").code == 0
     (log,) = world.logs()
@@ -78,6 +79,7 @@ def test_a_log_that_is_no_regular_file(world: World, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "x" * 300, "a\nb", ".."])
+@pytest.mark.few(3)
 def test_a_session_name_that_is_no_file_name(world: World, name: str) -> None:
     ended = own(world, "--session-id", name)
     if name == "":
@@ -115,6 +117,7 @@ def limited(size: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("size", [0, 100, 600, 1200])
+@pytest.mark.few(1)
 def test_a_log_that_may_not_grow_stops_the_command(world: World, size: int) -> None:
     nothing_ran(world, own(world, **limited(size)), "session log", "may not grow further")
     for path in world.logs():

@@ -35,6 +35,7 @@ def started_at(world: World, stage: str, *more: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize(("number", "code"), ENDING, ids=lambda value: getattr(value, "name", ""))
 @pytest.mark.parametrize("stage", ["thinking", "running", "between lines"])
+@pytest.mark.few(4)
 def test_a_signal_ends_one_shot_use_in_order(world: World, stage: str, number: signal.Signals, code: int) -> None:
     process = started_at(world, stage)
     process.send_signal(number)
@@ -179,6 +180,7 @@ def thinking_has_begun(world: World, person: Person, stage: str) -> None:
 
 @pytest.mark.parametrize(("number", "code"), ENDING[1:], ids=["TERM", "HUP", "QUIT"])
 @pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.few(6)
 def test_a_signal_ends_the_repl_at_every_stage(world: World, stage: str, number: signal.Signals, code: int) -> None:
     with repl(world, stage) as person:
         at_stage(person, stage)
@@ -191,6 +193,7 @@ def test_a_signal_ends_the_repl_at_every_stage(world: World, stage: str, number:
 
 
 @pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.few(2)
 def test_resizing_and_interrupting_at_every_stage(world: World, stage: str) -> None:
     """WINCH changes nothing but the screen; INT (kill -INT, not the key) stops what is under way; the REPL goes on."""
     with repl(world, stage) as person:
@@ -213,6 +216,7 @@ def test_resizing_and_interrupting_at_every_stage(world: World, stage: str) -> N
 
 
 @pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.few(2)
 def test_ctrl_backslash_at_every_stage(world: World, stage: str) -> None:
     """At a prompt it is no key that means anything; it ends what runs, and in order us while there is nothing else."""
     with repl(world, stage) as person:
@@ -239,6 +243,7 @@ def test_ctrl_backslash_at_every_stage(world: World, stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.few(2)
 def test_the_window_is_closed(world: World, stage: str) -> None:
     """The terminal itself goes away."""
     with repl(world, stage) as person:

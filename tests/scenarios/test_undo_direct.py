@@ -43,6 +43,7 @@ def undoable(world: World) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("command", ["sed -i s/one/1/ a b && rm -r d", "chmod 600 b; echo more >> same; touch new"])
+@pytest.mark.few(1)
 def test_a_direct_run_is_taken_back_to_the_byte(place: World, command: str) -> None:
     before = tree(place)
     ended = place.run(*DIRECT, command)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agent.engine.guard import RepeatGuard, fingerprint, normalise
+from tests.support.tries import tries
 
 _words = st.sampled_from([("a",), ("b",), ("b", "-x"), ("tool", "t", "{}")])
 _cwd = st.sampled_from(["/x", "/y"])
@@ -56,11 +57,11 @@ class GuardMachine(RuleBasedStateMachine):
         assert all(count <= 2 for count in getattr(self, "failures", {}).values())
 
 
-GuardMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+GuardMachine.TestCase.settings = settings(max_examples=tries(60), stateful_step_count=30, deadline=None)
 TestGuardMachine = GuardMachine.TestCase
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(_words, st.sampled_from([0, 1])), max_size=60))
 def test_every_endless_loop_over_a_few_commands_ends(steps: list[tuple[tuple[str, ...], int]]):
     """However a planner orders a handful of commands with unchanging results, it is stopped within a bound."""

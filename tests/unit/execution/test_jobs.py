@@ -18,6 +18,7 @@ import pytest
 from agent.execution.jobs.table import JobTable
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
+from tests.support.terminal import Spawn
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 
 ROOT = str(Path(__file__).parents[3])
@@ -174,7 +175,7 @@ class Terminal:
             "HOME": str(self._folder),
             "PYTHONPATH": path,
         }
-        self.child = pexpect.spawn(
+        self.child = Spawn(
             sys.executable,
             [DRIVER, str(self._folder / "jobs"), command],
             cwd=str(self._folder),

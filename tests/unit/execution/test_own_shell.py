@@ -63,6 +63,7 @@ def test_it_is_that_shell(make_run: MakeRunner, shell: str, tmp_path: Path) -> N
         ("export A=gone; export B=here", "unset A; sh -c 'echo $A.$B'", ".here"),
     ],
 )
+@pytest.mark.few(12)
 def test_state_goes_from_one_command_to_the_next(
     make_run: MakeRunner, shell: str, tmp_path: Path, first: str, second: str, expected: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.tries import tries
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 
 
@@ -45,6 +46,7 @@ from tests.unit.execution.running import MakeRunner, Marker, Runner
         ("cd /usr; sleep 0.01 &", "pwd", "/usr"),
     ],
 )
+@pytest.mark.few(10)
 def test_state_goes_from_one_command_to_the_next(
     run: Runner, tmp_path: Path, first: str, second: str, expected: str
 ) -> None:
@@ -162,7 +164,7 @@ def test_definitions_are_there_for_whoever_rates_the_next_command(run: Runner) -
     assert run.executor.env["A"] == "1"
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=80).map(lambda data: data.replace(b"\0", b"")))
 def test_any_value_makes_the_round_trip(run: Runner, value: bytes) -> None:
     octal = "".join(f"\\{byte:03o}" for byte in value)

@@ -153,7 +153,7 @@ def group_can_be_had() -> bool:
 
 @pytest.mark.parametrize(("who", "rung"), CASES)
 @pytest.mark.parametrize("mode", ["time-out", "cancel", "wait"])
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 def test_nothing_survives(markers: dict[str, Marker], who: str, rung: str, mode: str) -> None:
     if who == "ourselves" and rung == "cgroup" and not group_can_be_had():
         pytest.skip("no control group can be made here")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agent.memory.comparing import shape_of
 from tests.support.each import each
+from tests.support.tries import tries
 
 
 @each(
@@ -31,13 +32,13 @@ def test_shapes(command: str, shape: str) -> None:
     assert shape_of(command) == shape
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(60))
 @given(st.text(max_size=60))
 def test_any_text_has_one_or_none(text: str) -> None:
     shape_of(text)
 
 
-@settings(max_examples=30)
+@settings(max_examples=tries(30))
 @given(st.text(st.characters(categories=("L", "N")), min_size=6, max_size=20))
 def test_arguments_are_not_in_it(secret: str) -> None:
     for command in (f"mysql -u root --password={secret} db", f"tool run '{secret}'", f"x > {secret}"):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.planner.codecs.streaming import ModeJsonText, PlainText, text_stream
 from tests.support.each import each
+from tests.support.tries import tries
 
 
 def whole(text: str, size: int = 1) -> str:
@@ -51,7 +52,7 @@ def test_mode_json_text(text: str, expected: str, size: int):
     assert whole(text, size) == expected
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.text(), st.booleans(), st.booleans(), st.lists(st.integers(0, 400), max_size=12))
 def test_any_message_cut_anywhere_comes_out_whole(message: str, ascii_only: bool, first: bool, cuts: list[int]):
     pairs = [("mode", "chat"), ("message", message)]
@@ -62,7 +63,7 @@ def test_any_message_cut_anywhere_comes_out_whole(message: str, ascii_only: bool
     assert got == message.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(
     st.lists(
         st.text(max_size=8) | st.sampled_from(['{"', 'mode":"chat"', ',"message":"', "\\", '"', "}", "[", "\\u12"]),

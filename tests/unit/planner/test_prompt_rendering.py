@@ -31,6 +31,7 @@ from agent.protocol.replies import ToolCallDone
 from agent.protocol.requests import PlannerRequest
 from tests.support.each import each
 from tests.support.rendered_history import render
+from tests.support.tries import tries
 
 JSON = make_codec("mode-json")
 NATIVE = make_codec("native")
@@ -284,7 +285,7 @@ _item: st.SearchStrategy[HistoryItem] = st.one_of(
 _items = st.lists(_item, max_size=12).map(tuple)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(_items, st.sampled_from(["mode-json", "plan-json", "native"]))
 def test_a_longer_history_only_adds_messages(items: tuple[HistoryItem, ...], name: str):
     codec = make_codec(name)
@@ -295,7 +296,7 @@ def test_a_longer_history_only_adds_messages(items: tuple[HistoryItem, ...], nam
         before = now
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(_items, st.sampled_from(["mode-json", "native"]))
 def test_settled_history_is_what_servers_accept(items: tuple[HistoryItem, ...], name: str):
     renderer = Renderer(make_codec(name), PLAIN)

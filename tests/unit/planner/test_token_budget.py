@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planner.untrusted import LOW_WATER, Sized, clip, estimate_tokens, weight, window
+from tests.support.tries import tries
 
 
 def test_estimates_are_about_four_characters_and_conservative_beyond_ascii():
@@ -56,7 +57,7 @@ def test_an_endless_line_between_short_ones():
     assert cut.endswith("\nlast")
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=40).map("\n".join), st.integers(20, 200))
 def test_clipped_text_fits_and_keeps_its_last_character(text: str, tokens: int):
     cut = clip(text, tokens)
@@ -106,7 +107,7 @@ _history = st.lists(
 ).map(lambda items: [Sized("goal", 20), *items])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(_history, st.integers(300, 1500))
 def test_cuts_move_forward_only_and_only_when_needed(items: list[Sized], budget: int):
     cuts = [window(items[:length], budget, digest_tokens=30) for length in range(1, len(items) + 1)]

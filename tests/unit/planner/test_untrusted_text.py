@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.planner.untrusted import clean, data_block, one_line
 from tests.support.each import each
+from tests.support.tries import tries
 
 
 @each(
@@ -39,7 +40,7 @@ def test_clean(text: str, expected: str):
     assert clean(text) == expected
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.text(alphabet=st.characters() | st.sampled_from("\x1b\r<>|[]\ud800"), max_size=200))
 def test_cleaned_text_can_be_encoded_and_holds_no_control_characters(text: str):
     cleaned = clean(text)

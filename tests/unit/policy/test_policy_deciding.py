@@ -15,6 +15,7 @@ from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 HOME, WORK = "/home/you", "/home/you/project"
 PLACE = Place(workspace=WORK, home=HOME, session="s1", now="2026-06-01T12:00:00+00:00")
@@ -206,7 +207,7 @@ def rank(found: Verdict) -> int:
     return STRICTNESS.index(found.action)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(
     COMMANDS | st.sampled_from(["make", "git push origin x", "nc h 1", "ls", "rm -rf build"]),
     FILES,
@@ -223,7 +224,7 @@ def test_files_that_may_only_tighten_never_loosen(
     assert rank(after) >= rank(before)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(COMMANDS, FILES, MODES)
 def test_no_policy_lets_high_or_unread_run(command: str, files: list[PolicyFile], mode: str) -> None:
     report = rated(command)
@@ -232,7 +233,7 @@ def test_no_policy_lets_high_or_unread_run(command: str, files: list[PolicyFile]
         assert found.action != "allow"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(
     st.sampled_from(["nc -l 9", "git push --force", "git -C x push -f origin"]),
     st.lists(PREFIXES, max_size=3),
@@ -249,7 +250,7 @@ def test_a_denied_command_stays_denied(
     assert verdict(command, file(NO_NC, NO_FORCE), *files, mode=mode).action == "refuse", command
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(st.data())
 def test_quoting_does_not_hide_what_is_denied(data: st.DataObject) -> None:
     quoted = "".join(
@@ -268,7 +269,7 @@ def of_medium_risk() -> st.SearchStrategy[str]:
     return st.sampled_from([command for command in short if rated(command).level is Level.MEDIUM])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(
     st.deferred(of_medium_risk),  # rating the corpus takes a second, which no other test shall wait for
     st.sampled_from(["{a}; {b}", "{b}; {a}", "{a} && {b}", "{a} | {b}", "( {b} ); {a}", "{a} & {b}"]),

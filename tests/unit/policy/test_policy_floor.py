@@ -15,6 +15,7 @@ from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 HOME = "/home/you"
 WORK = f"{HOME}/work"
@@ -165,7 +166,7 @@ WRAPS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=90, deadline=None)
+@settings(max_examples=tries(90), deadline=None)
 @given(
     st.sampled_from(["rm -rf ~", "rm -rf /", "find / -delete", "dd if=x of=/dev/sda", "chmod -R 777 /etc"]),
     st.lists(st.sampled_from(WRAPS[:10]), max_size=2),
@@ -179,7 +180,7 @@ def test_wrapping_does_not_walk_around_it(command: str, inner: list[str], outer:
     assert floor_of(outer.format(command)), outer.format(command)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.sampled_from(["rm -rf ~", "rm -rf /etc", "wipefs -a /dev/sda"]), st.data())
 def test_quoting_does_not_walk_around_it(command: str, data: st.DataObject) -> None:
     quoted = "".join(

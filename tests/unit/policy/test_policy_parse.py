@@ -10,6 +10,7 @@ from agent.policy.model import OptionTest, Rule
 from agent.policy.parse import parse_policy
 from agent.protocol.decisions import Level
 from tests.support.each import each
+from tests.support.tries import tries
 
 PATH = "/cfg/policy.toml"
 
@@ -142,7 +143,7 @@ def test_deep_nesting_is_an_error() -> None:
     assert error_of("x = " + "[" * 50_000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.text(max_size=200) | st.builds(lambda body: f"[[rule]]\n{body}", st.text(max_size=200)))
 def test_no_text_raises(text: str) -> None:
     file = parse_policy(text, path=PATH, trust="user")
@@ -156,7 +157,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["name", "action", "program", "words", "options", "paths", "until", "match"]), VALUES

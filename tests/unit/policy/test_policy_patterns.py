@@ -20,6 +20,7 @@ from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 ITEMS = [
     {
@@ -202,7 +203,7 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(REPORTS, st.lists(RULES, max_size=3, unique_by=lambda rule: rule.name))
 def test_patterns_only_raise(report: RiskReport, rules: list[PatternRule]) -> None:
     files = (PolicyFile(path="/p.json", trust="safety", patterns=tuple(rules)),)
@@ -244,7 +245,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.lists(PIECES, max_size=6).map("".join), st.text("ab cxü\u00a0\udcff\n", max_size=30))
 def test_it_finds_what_python_finds_there(pattern: str, text: str) -> None:
     span, match = LinearPattern(pattern).search(text), re.search(pattern, text)

@@ -19,6 +19,7 @@ from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval, ApproveMode
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 ROOT = Path(__file__).resolve().parents[3]
 HOME, WORK = "/home/you", "/home/you/project"
@@ -171,7 +172,7 @@ def test_nothing_high_is_ever_proposed() -> None:
         assert made.reason
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(
     st.lists(st.sampled_from(corpus("medium", "low", "high")), min_size=1, max_size=3),
     st.sampled_from([" && ", "; ", " | "]),
@@ -185,7 +186,7 @@ def test_a_proposal_is_either_right_or_not_made(commands: list[str], glue: str) 
         assert verdict(command, made).action == "allow"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_an_answer(text: str) -> None:
     made = offer(text, "ask")

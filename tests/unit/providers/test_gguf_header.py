@@ -16,6 +16,7 @@ from agent.providers.local.files import file_of, find_models
 from agent.providers.local.gguf import Gguf, read_header
 from agent.providers.local.memory import LEAST_CONTEXT, need_of, refuse_too_large
 from tests.support.gguf_files import array, entry, gguf, number, text, write_model
+from tests.support.tries import tries
 
 
 def test_what_a_model_is(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_no_file_no_folder_no_pipe(tmp_path: Path) -> None:
         read_header(str(tmp_path))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.binary(max_size=300), st.integers(0, 200))
 def test_no_bytes_do_more_than_be_refused(tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.gguf"

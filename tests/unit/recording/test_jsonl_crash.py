@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.protocol.events import GoalStarted, LogRepaired, Notice, Record
 from agent.recording.logfile import LogFile
 from agent.recording.reader import BadLine, read_log
+from tests.support.tries import tries
 
 
 def test_cut_at_every_byte_of_the_last_three_lines(opened) -> None:
@@ -71,7 +72,7 @@ def test_the_end_is_found_behind_long_and_broken_lines(tmp_path) -> None:
     assert tail.open_end
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(garbage=st.binary(max_size=200))
 def test_any_garbage_at_the_end_is_survived(tmp_path_factory, garbage: bytes) -> None:
     path = tmp_path_factory.mktemp("log") / "log"

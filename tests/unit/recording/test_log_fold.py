@@ -42,6 +42,7 @@ from agent.protocol.messages import (
 from agent.protocol.outcomes import CapturedStream, CommandSummary, ExecutionResult, GoalStatus, GoalSummary
 from agent.protocol.replies import Usage
 from agent.recording.fold import goals, history
+from tests.support.tries import tries
 
 FACTS = EnvironmentFacts(os="Linux", cwd="/w")
 FILE = FileInput(path="a.txt", content="hello")
@@ -203,7 +204,7 @@ def test_an_ending_of_another_shape_keeps_what_the_events_told() -> None:
     assert (goal.status, len(goal.commands)) == (GoalStatus.INTERRUPTED, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(
     st.permutations([GoalStarted(goal="g"), *ran(), AssistantMessage(text="x"), PlannerFinished(step=1, reply="chat")])
 )

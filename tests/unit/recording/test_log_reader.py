@@ -12,6 +12,7 @@ from agent.protocol.errors import IoError
 from agent.protocol.events import Notice, Record, UnknownEvent, encode
 from agent.recording import reader
 from agent.recording.reader import BadLine, list_sessions, read_log, read_records
+from tests.support.tries import tries
 
 GOOD = b'{"v":1,"seq":1,"time":"t","session":"s","run":"","goal_id":"","type":"notice","text":"x"}\n'
 
@@ -48,7 +49,7 @@ def test_an_endless_line_is_skipped_without_being_kept(tmp_path, monkeypatch) ->
     assert isinstance(third, Record)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_can_be_read(tmp_path_factory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("log") / "log"
@@ -57,7 +58,7 @@ def test_any_bytes_can_be_read(tmp_path_factory, data: bytes) -> None:
         assert isinstance(line, (Record, BadLine))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.text())
 def test_written_records_are_read_back(text: str) -> None:
     record = Record(v=1, seq=1, time="t", session="s", run="r", goal_id="g", event=Notice(text=text))

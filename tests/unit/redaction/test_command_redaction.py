@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.redaction.redactor import SecretRedactor
 from tests.support.each import each
+from tests.support.tries import tries
 
 REDACTOR = SecretRedactor({"GIVEN": "tr0ub4dor-and-3"}, key=b"k" * 16)
 LABEL = re.compile(r"\[redacted:[\w.-]+:[0-9a-f]{4}\]")
@@ -41,7 +42,7 @@ def operators(command: str) -> list[str]:
     return [piece for piece in skeleton(command) if not re.match(r"[^\s;|&<>()'\"`$]", piece)]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(
     st.sampled_from(PLACES),
     st.sampled_from(SECRETS),
@@ -63,7 +64,7 @@ PARTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=12))
 def test_no_text_loses_what_the_shell_acts_on(parts: list[str]) -> None:
     """Also where quotes are open or stand the wrong way round, as a detector may read them."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.redaction.redactor import SecretRedactor
 from agent.redaction.streams import HELD, StreamRedactor
+from tests.support.tries import tries
 
 TOKEN = "ghp_" + "9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi"
 KEY = (
@@ -28,14 +29,14 @@ def fed(text: str, cuts: list[int]) -> list[str]:
 
 
 @given(cuts=st.lists(st.integers(0, 10_000), max_size=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 def test_any_cut_gives_the_same_as_the_whole(cuts: list[int]) -> None:
     text = f"a {TOKEN}\npassword=hunter2 b\n{KEY}rest Tr0ub4dor&3x\nline\n{MULTILINE}\nthe end without newline {TOKEN}"
     assert "".join(fed(text, cuts)) == REDACTOR.redact(text)
 
 
 @given(cuts=st.lists(st.integers(0, 20_000), max_size=6), padding=st.integers(HELD - 60, HELD + 60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_very_long_lines_do_not_hide_a_token(cuts: list[int], padding: int) -> None:
     text = "x " * (padding // 2) + TOKEN + " y" * padding
     out = "".join(fed(text, cuts))

@@ -12,6 +12,7 @@ from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from agent.risk.inline.code import read
 from tests.support.each import each
+from tests.support.tries import tries
 
 _ROWS = [json.loads(line) for line in Path(__file__).parents[2].joinpath("inline_code.jsonl").read_text().splitlines()]
 HARMLESS = [(row["language"], row["code"]) for row in _ROWS if row["kind"] == "harmless"]
@@ -48,14 +49,14 @@ def programs(draw: st.DrawFn) -> tuple[str, list[str]]:
     return language, [frame.replace("@@", draw(_codes(language, "value"))) for frame in frames]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tries(250), deadline=None)
 @given(programs())
 def test_programs_of_harmless_pieces_are_harmless(program: tuple[str, list[str]]) -> None:
     language, lines = program
     assert _unknown(";\n".join(lines), language) == ""
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(programs(), st.data())
 def test_one_thing_that_is_not_known_anywhere_in_it_is_found(
     program: tuple[str, list[str]], data: st.DataObject
@@ -67,7 +68,7 @@ def test_one_thing_that_is_not_known_anywhere_in_it_is_found(
     assert _unknown(";\n".join(lines), language)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(LANGUAGES, st.text(alphabet=st.sampled_from(list("'\"`/\\{}[]()<>$@%&#;:,.=-+*|!?~ \nqsxyme1")), max_size=60))
 def test_no_text_stops_a_reader(language: str, text: str) -> None:
     assert isinstance(_unknown(text, language), str)

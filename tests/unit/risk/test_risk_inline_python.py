@@ -9,6 +9,7 @@ from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from agent.risk.inline.python import read
 from tests.support.each import each
+from tests.support.tries import tries
 
 HARMLESS = [
     "print('os.system(\"rm -rf /\")')",
@@ -102,13 +103,13 @@ def test_what_is_not_on_the_list_is_not_known(code: str) -> None:
     assert read(code).unknown
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(EXPRESSIONS, FRAMES)
 def test_programs_of_harmless_pieces_are_harmless(expression: str, frame: str) -> None:
     assert read("x = 1\n" + frame.format(expression).replace("HOLE", "1")).unknown == ""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(EXPRESSIONS.filter(lambda text: "HOLE" in text), FRAMES, CALLS)
 def test_one_thing_that_is_not_known_anywhere_in_it_is_found(expression: str, frame: str, call: str) -> None:
     code = "x = 1\n" + frame.format(expression).replace("HOLE", call, 1).replace("HOLE", "1")

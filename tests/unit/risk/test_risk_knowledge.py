@@ -113,7 +113,8 @@ def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
     assert wrong == []
 
 
-@each("file", FILES)
+@pytest.mark.few(1)
+@each("file", FILES, parts=4)
 def test_every_option_and_sub_command_has_its_effect(file: str) -> None:
     """One command is made for each option and phrase in a table, unless an example has it already."""
     wrong = []

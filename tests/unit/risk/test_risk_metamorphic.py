@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 DANGEROUS = [
     "rm -rf /",
@@ -105,7 +106,7 @@ def test_wrapping_never_lowers(command: str) -> None:
         assert classify(wrapped).level == "high", wrapped
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.sampled_from(DANGEROUS), st.lists(st.sampled_from(WRAPPERS[:20]), min_size=2, max_size=4))
 def test_wrappers_in_wrappers(command: str, wrappers: list[str]) -> None:
     text = command
@@ -136,7 +137,7 @@ STYLES = [
 PLAIN = [command for command in DANGEROUS if "'" not in command and "~" not in command]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.sampled_from(PLAIN), st.lists(st.integers(0, len(STYLES) - 1), min_size=8, max_size=8))
 def test_quoting_never_lowers(command: str, choices: list[int]) -> None:
     words = command.split()
@@ -145,7 +146,7 @@ def test_quoting_never_lowers(command: str, choices: list[int]) -> None:
     assert classify(text).level == "high", text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.sampled_from(PLAIN), st.from_regex(r"[a-z]{1,6}", fullmatch=True))
 def test_names_of_variables_do_not_matter(command: str, name: str) -> None:
     program, _, rest = command.partition(" ")
@@ -157,7 +158,7 @@ def test_names_of_variables_do_not_matter(command: str, name: str) -> None:
         assert classify(text).level == "high", text
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_has_an_answer(text: str) -> None:
     report = classify(text)
@@ -239,7 +240,7 @@ TOKENS = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.lists(TOKENS, max_size=30), st.sampled_from(["", " "]))
 def test_any_mixture_of_tokens_has_an_answer(tokens: list[str], glue: str) -> None:
     report = classify(glue.join(tokens))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
 from tests.support.risk_variations import excluded, originals, variations
+from tests.support.tries import tries
 
 WAYS = variations()
 COMMANDS = functools.cache(originals)
@@ -20,7 +21,7 @@ HARMLESS = [
 DECODING = ("as code: rev", "as code: base64", "as code: hex")  # a decoder in front of a shell is high by itself
 
 
-@settings(max_examples=900, deadline=None, derandomize=True)
+@settings(max_examples=tries(900), deadline=None, derandomize=True)
 @given(
     st.deferred(lambda: st.sampled_from(COMMANDS())),
     st.lists(st.sampled_from(sorted(WAYS)), min_size=1, max_size=3),

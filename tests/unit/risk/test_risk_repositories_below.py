@@ -15,6 +15,7 @@ from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.programs.find_expressions import Expression
 from tests.support.each import each
+from tests.support.tries import tries
 
 INSIDE = ("HEAD", "index", "config", "hooks/pre-commit.sample", "refs/heads/main", "refs/tags/", "objects/3f/0c41d9")
 
@@ -67,7 +68,7 @@ EXPRESSIONS = st.tuples(
 ).map(lambda parts: [*parts[0], *parts[1], *parts[2]])
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(expression=EXPRESSIONS, deletes=st.booleans())
 def test_conditions_are_read_as_find_reads_them(tree: Path, expression: list[str], deletes: bool) -> None:
     """What find reaches is never called spared, and where it reaches what no condition is about, nothing bounds it."""

@@ -48,6 +48,7 @@ def given() -> tuple[set[str], set[str]]:
     return rules, kinds
 
 
+@pytest.mark.thorough
 def test_every_rule_that_the_code_can_give_is_given(given: tuple[set[str], set[str]]) -> None:
     named: set[str] = set()
     for file in (ROOT / "agent" / "risk").rglob("*.py"):
@@ -56,6 +57,7 @@ def test_every_rule_that_the_code_can_give_is_given(given: tuple[set[str], set[s
     assert sorted(rule for rule in named - given[0] if not ELSEWHERE.match(rule)) == []
 
 
+@pytest.mark.thorough
 def test_every_kind_of_effect_is_given(given: tuple[set[str], set[str]]) -> None:
     assert sorted(set(LEVELS) - given[1] - {"read"}) == []  # plain reading gives no finding
 

@@ -14,6 +14,7 @@ from agent.risk import second_opinion
 from agent.risk.classifier import classify
 from agent.risk.reader.syntax import Parser
 from tests.support.each import each
+from tests.support.tries import tries
 
 CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"
 COMMANDS = [json.loads(line)["command"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
@@ -98,7 +99,7 @@ def test_without_the_library_there_is_no_second_opinion(monkeypatch: pytest.Monk
     assert classify("rm -rf /").level == "high"
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.one_of(st.text(max_size=120), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
 def test_it_never_fails_and_only_raises(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:

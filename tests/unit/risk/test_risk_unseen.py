@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 # Programs with a language: words in front of the code, harmless code around an unknown part, words behind.
 LANGUAGES = {
@@ -25,7 +26,7 @@ def level(command: str) -> Level:
     return classify(command, RiskContext(cwd="/home/u/project")).level
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.sampled_from(sorted(LANGUAGES)), st.sampled_from(UNKNOWN), st.booleans())
 def test_code_with_an_unknown_part_is_never_low(frame: str, unknown: str, whole: bool) -> None:
     code = unknown if whole else LANGUAGES[frame].format(unknown)
@@ -64,7 +65,7 @@ PASTED = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.sampled_from(HANDING), st.sampled_from(RUNNERS + PASTED))
 def test_a_name_that_is_handed_on_is_code_nobody_has_seen(handing: str, command: str) -> None:
     assert level(handing.replace("COMMAND", command)) is not Level.LOW, (handing, command)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 # Places where the value of `x` is read as an expression.
 COUNTED = (
@@ -256,14 +258,15 @@ def test_code_that_an_earlier_command_exported_is_rated_as_that_code(place: str)
     assert level(place, exports={"x": "a[$(reboot)]"}) is Level.HIGH
 
 
-@each("place", [*COUNTED, *NAMED])
+@pytest.mark.few(1)
+@each("place", [*COUNTED, *NAMED], parts=3)
 def test_an_unknown_value_is_at_least_medium(place: str) -> None:
     for setting in UNKNOWN:
         assert level(script(setting, place)) is not Level.LOW, setting
 
 
 @given(st.sampled_from(UNKNOWN), st.sampled_from([*COUNTED, *NAMED]), st.sampled_from(AROUND), st.sampled_from(AROUND))
-@settings(max_examples=150)
+@settings(max_examples=tries(150))
 def test_an_unknown_value_is_at_least_medium_wherever_it_is_made(
     setting: str, place: str, outer: str, inner: str
 ) -> None:

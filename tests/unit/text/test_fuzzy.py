@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.text.fuzzy import most_alike, within_slips
 from tests.support.each import each
+from tests.support.tries import tries
 
 NAMES = st.text("abé\udcff", max_size=8)
 
@@ -46,7 +47,7 @@ def _by_table(left: str, right: str) -> int:
     return table[-1][-1]
 
 
-@settings(max_examples=400)
+@settings(max_examples=tries(400))
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12), st.integers(0, 5))
 def test_slips_are_those_of_the_plain_table(left: str, right: str, most: int) -> None:
     slips = _by_table(left, right)

@@ -17,6 +17,7 @@ from agent.emitters.streams import MemorySink
 from agent.protocol.events import AssistantDelta, AssistantMessage
 from tests.support.each import each
 from tests.support.event_cases import as_record
+from tests.support.tries import tries
 
 TEXT = """# Heading
 
@@ -128,7 +129,7 @@ def test_streamed_is_as_whole(size: int, rows: int) -> None:
 
 
 @given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25), deadline=None)
 def test_any_pieces_give_the_same_screen(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(TEXT)]
     pieces = [TEXT[a:b] for a, b in pairwise(places)]
@@ -142,7 +143,7 @@ def test_finished_blocks_are_written_once() -> None:
     assert len(data) < 4 * len("".join(pieces))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=120))
 def test_no_text_of_a_model_reaches_the_terminal_raw(text: str) -> None:
     data = drawn([text])

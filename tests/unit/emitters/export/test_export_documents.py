@@ -16,6 +16,7 @@ from agent.emitters.export.markdown import block, code, inline, markdown, table
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
 from tests.support.pictured_session import Session, hostile, many, pictured
+from tests.support.tries import tries
 
 
 def source_of(records: Iterable[Record], *, outside: bool = False) -> Source:
@@ -73,7 +74,7 @@ def test_hostile_text_adds_no_markup() -> None:
 
 
 @given(st.text(alphabet="`a \n\\|<", max_size=40))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=tries(200), deadline=None, derandomize=True)
 def test_a_fence_cannot_be_closed_from_inside(text: str) -> None:
     shown = block(text) + "after\n"
     assert outside_fences(shown) == ["after", ""]

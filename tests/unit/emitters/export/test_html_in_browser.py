@@ -146,6 +146,7 @@ def test_hostile_text_does_nothing(browser: Browser, tmp_path: Path) -> None:
     assert opened.run("[document.scripts.length, document.images.length, document.forms.length]") == [1, 0, 0]
 
 
+@pytest.mark.thorough
 def test_many_commands_can_be_searched(browser: Browser, tmp_path: Path) -> None:
     opened = browser.open(written(tmp_path / "many.html", list(many(2_000))))
     assert opened.complaints() == []

@@ -52,6 +52,7 @@ def test_without_namespaces_landlock_takes_over_and_says_what_it_misses(worlds, 
 
 
 @pytest.mark.parametrize("error", ["EPERM", "ENOSPC", "ENOSYS"])
+@pytest.mark.few(2)
 def test_without_namespaces_and_landlock_nothing_runs(worlds, who, error):
     world = worlds(who, without={"unshare": error, "landlock_create_ruleset": "ENOSYS"})
     mark = world.workspace / "mark"

@@ -56,6 +56,7 @@ def world(request):
     shutil.rmtree(made.base)
 
 
+@pytest.mark.few(1)
 def test_they_do_what_they_always_do(world):
     free, held = outputs(world, free=True), outputs(world, free=False)
     wrong = []

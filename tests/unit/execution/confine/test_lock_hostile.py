@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.ordinary_user import NOBODY, _launcher
+from tests.support import warm_program
 
 DRIVER = Path(__file__).parents[3] / "support" / "lock_driver.py"
 PYTHON = "python3 -c "
@@ -146,7 +147,7 @@ class Throwaway:
 
     def run(self, commands: list[str], **work: object) -> list[dict]:
         work |= {"commands": commands, "workspace": str(self.workspace), "home": str(self.home)}
-        done = subprocess.run(
+        done = warm_program.run(
             [*self.words, str(DRIVER)],
             input=json.dumps(work),
             env=self.environ,
@@ -262,6 +263,7 @@ def test_temporary_files_of_its_own_are_made_and_removed(world):
 
 
 @pytest.mark.parametrize("without", [{"seccomp": "ENOSYS"}, {"seccomp": "EPERM"}])
+@pytest.mark.few(2)
 def test_where_nothing_can_be_held_only_plain_readers_run_unasked(world, without):
     before = world.state()
     ran, asked = world.run(["ls", "git status"], gate=True, without=without)

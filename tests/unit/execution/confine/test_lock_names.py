@@ -59,6 +59,7 @@ def plain(item):
     return item["code"], item["out"], re.sub(r"tmp\.\w+", "", item["err"])
 
 
+@pytest.mark.few(1)
 def test_names_and_pipes_are_what_they_are_without_the_lock(world):  # noqa: F811
     commands = [*NAMES, *(f"d=$(mktemp -d); cd $d; {text}; cd /; rm -r $d" for text in PIPES)]
     free = world.run(commands, free=True)

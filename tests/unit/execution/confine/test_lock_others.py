@@ -61,6 +61,7 @@ def python(world, name, source):
 
 
 @pytest.mark.parametrize("source", ["r, fd = os.pipe(); os.set_blocking(r, False)", "r = fd = os.memfd_create('x')"])
+@pytest.mark.few(2)
 def test_nothing_nameless_of_another_process_is_written(world, source):
     kept = source + "\nimport atexit\natexit.register(lambda: open('seen', 'wb').write(os.pread(r, 9, 0) if 'mem' in "
     kept += f"{source!r} else (os.write(fd, b'.'), os.read(r, 9))[1]))"

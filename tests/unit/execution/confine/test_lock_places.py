@@ -105,6 +105,7 @@ def test_nothing_gets_the_rights_of_its_owner(world):  # noqa: F811
     assert all("rights of its owner" in item["remark"] for item in done)
 
 
+@pytest.mark.few(1)
 def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa: F811
     for top in ("/tmp", "/var/tmp", "/dev/shm"):
         folder = Path(tempfile.mkdtemp(dir=top))

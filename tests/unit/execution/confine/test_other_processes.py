@@ -51,6 +51,7 @@ print(json.dumps({
 @pytest.mark.parametrize("who", ["root", "user"])
 @pytest.mark.parametrize("rung", ["namespaces", "landlock"])
 @pytest.mark.parametrize("mode", ["workspace", "no-network"])
+@pytest.mark.few(3)
 def test_nothing_reaches_another_process(who, rung, mode):
     if who == "root" and os.geteuid() != 0:
         pytest.skip("only root can be confined as root")

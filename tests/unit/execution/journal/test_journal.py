@@ -108,6 +108,7 @@ def test_an_unknown_id_is_said(tmp_path: Path) -> None:
         "mkdir new",
     ],
 )
+@pytest.mark.few(4)
 def test_what_changed_since_the_rehearsal_stops_the_commit(world: OverlayWorld, meanwhile: str) -> None:
     case = Rehearsed(
         world, "echo 1 > a; mkdir -p gone/deep; touch gone/deep/file", "echo 2 > a; rm -r gone; echo > new"

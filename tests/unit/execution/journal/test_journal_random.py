@@ -51,6 +51,7 @@ def visible(tree: Listing, names_stay_one_file: bool) -> Listing:
     return {path: {key: value for key, value in facts.items() if key != "first_name"} for path, facts in tree.items()}
 
 
+@pytest.mark.few(1)
 def test_commit_undo_and_undo_of_undo(world: OverlayWorld) -> None:
     names_stay_one_file = world.options == FAITHFUL
     journals = Journals(str(world.base / "state"), keep_bytes=1 << 20)

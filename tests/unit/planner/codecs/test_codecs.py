@@ -14,6 +14,7 @@ from agent.protocol.errors import ConfigError, PlannerError
 from agent.protocol.messages import ToolCall, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Reply, ToolCallDone, ToolCalls
 from tests.support.each import each
+from tests.support.tries import tries
 
 STOP = Finish(reason="stop")
 CUT = Finish(reason="length")
@@ -366,7 +367,7 @@ _noise = st.text(max_size=60) | st.lists(
 ).map("".join)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.sampled_from(CODEC_NAMES), _noise, st.sampled_from([STOP, CUT]))
 def test_arbitrary_text_is_a_reply_or_a_planner_error(name: str, text: str, finish: Finish):
     try:
@@ -389,7 +390,7 @@ def test_arbitrary_native_calls_are_a_reply_or_a_planner_error(text: str, argume
         assert error.message
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.data())
 def test_a_cut_reply_never_becomes_a_shorter_command(data: st.DataObject):
     whole = '{"mode":"command","reason":"r","command":"rm -rf /tmp/build/cache"}'

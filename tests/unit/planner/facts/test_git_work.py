@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent.planner.facts.git_work import NONE, Work, git_folder, stashes, uncommitted
 from tests.support.needs import needing
+from tests.support.tries import tries
 
 pytestmark = needing("git")
 
@@ -138,7 +139,7 @@ def test_what_is_no_repository_says_nothing(tmp_path: Path) -> None:
     assert uncommitted(str(other)) == NONE
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.integers(0, 2_000), st.binary(max_size=8), st.integers(2, 4))
 def test_broken_indexes_break_nothing(
     tmp_path_factory: pytest.TempPathFactory, at: int, junk: bytes, version: int

@@ -16,6 +16,7 @@ from agent.planner.facts.path_facts import MAX_PATHS, Watch, path_facts
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
 from tests.support.needs import needing
+from tests.support.tries import tries
 
 needs_git = needing("git")
 
@@ -90,7 +91,7 @@ def test_bounds(place: Path) -> None:
     assert path_facts("rm -r d", context_of(place), watch=spent)[f"{place}/d"] == ("dir",)  # kinds are always told
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["", "rm -rf ", "> ", "cp a ", "git checkout "]))
 def test_nothing_raises(text: str, before: str) -> None:
     assert isinstance(path_facts(before + text, RiskContext(cwd="/nowhere", home="/home/x")), dict)

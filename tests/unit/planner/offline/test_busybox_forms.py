@@ -100,6 +100,7 @@ def test_forms_for_busybox_say_what_those_for_gnu_say(box: Callable[[str, Path],
 
 
 @needs_busybox
+@pytest.mark.thorough
 def test_forms_for_busybox_run(box: Callable[[str, Path], str], world: Path) -> None:
     goals = (
         "show processes i own",

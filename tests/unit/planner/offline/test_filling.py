@@ -13,6 +13,7 @@ from agent.memory.comparing import GoalReader
 from agent.memory.model import Slot
 from agent.planner.offline.filling import fill
 from tests.support.each import each
+from tests.support.tries import tries
 
 READ = GoalReader()
 
@@ -85,7 +86,7 @@ LITERALS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, m
 WRITTEN = st.sampled_from(("show -l {} end", "show first {}", "show -c . {} | cat", "show {}; true", "show {}|cat"))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=tries(12), deadline=None)
 @given(WRITTEN, st.lists(st.tuples(LITERALS, LITERALS), min_size=20, max_size=20))
 def test_bash_reads_the_new_word_where_the_old_one_stood(written: str, literals: list[tuple[str, str]]) -> None:
     expected: list[list[bytes]] = []

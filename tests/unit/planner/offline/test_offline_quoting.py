@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.planner.offline.values import Value, quote_glob, quote_path, quote_regex, quote_replacement
 from agent.protocol.replies import Command
+from tests.support.tries import tries
 from tests.unit.planner.offline.offline_support import answer, goal_item
 
 TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), min_size=1, max_size=40)
@@ -53,13 +54,13 @@ def words_of(shell_words: str) -> list[str]:
     return done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(TEXT | NASTY, min_size=1, max_size=20))
 def test_words_stay_words(texts: list[str]) -> None:
     assert words_of(" ".join(Value(text=text).render() for text in texts)) == texts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(TEXT | NASTY, min_size=1, max_size=20))
 def test_paths_stay_one_word_and_are_never_options(texts: list[str]) -> None:
     words = words_of(" ".join(map(quote_path, texts)))
@@ -69,7 +70,7 @@ def test_paths_stay_one_word_and_are_never_options(texts: list[str]) -> None:
         assert word.removeprefix("./").endswith(text.removeprefix("~/").removeprefix("./")) or text == "~"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(TEXT | NASTY, min_size=1, max_size=20))
 def test_globs_expand_to_nothing_but_names(texts: list[str]) -> None:
     # In a folder where nothing matches bash leaves a glob as it is: one word each, and no option.
@@ -78,7 +79,7 @@ def test_globs_expand_to_nothing_but_names(texts: list[str]) -> None:
     assert not any(word.startswith("-") for word in words)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(old=TEXT, new=TEXT)
 def test_sed_patterns_match_only_themselves(old: str, new: str) -> None:
     if "\n" in old or "\r" in old + new:
@@ -133,7 +134,7 @@ SHIMS = [
 ]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(template=st.sampled_from(TEMPLATES), text=NASTY | TEXT)
 def test_hostile_slots_never_run(template: str, text: str) -> None:
     """Run what comes out with all programs replaced by `true`: nothing else may happen."""

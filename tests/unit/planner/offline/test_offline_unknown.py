@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.replies import Chat, Command
 from tests.support.each import each
+from tests.support.tries import tries
 from tests.unit.planner.offline.offline_support import answer, goal_item, message_for
 
 with open(os.path.join(os.path.dirname(__file__), "unknown_goals.txt"), encoding="utf-8") as file:
@@ -88,7 +89,7 @@ def test_hostile_goals(goal: str, part: str) -> None:
     assert part in message_for(goal)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.text(max_size=300))
 def test_no_text_breaks_it(goal: str) -> None:
     assert isinstance(answer(goal_item(goal)), Chat | Command)

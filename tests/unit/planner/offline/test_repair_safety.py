@@ -19,6 +19,7 @@ from agent.planner.offline.fixing.rewriting import destroys, replace_program, re
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command
 from tests.support.each import each
+from tests.support.tries import tries
 from tests.unit.planner.offline.test_repair_real import AFTER_RUN, CASES, Around
 
 RULES = load_rules()
@@ -138,7 +139,7 @@ def test_hostile_words_in_an_error_never_become_more_than_one_word(
     assert "\x1b" not in shown and "\u202e" not in shown
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.text(max_size=200),
     command=st.sampled_from([case["run"] for case in CASES]),

@@ -19,6 +19,7 @@ from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import _free_row, write_goal, write_session
 from agent.recording.index.values import COMMANDS_KEPT, OUTPUTS_KEPT, Session
 from agent.recording.line import Line, read_line
+from tests.support.tries import tries
 
 TIME = "2026-11-22T07:49:31.552971Z"
 
@@ -150,7 +151,7 @@ _types = st.sampled_from(["goal.started", "goal.finished", "command.proposed", "
                           "command.finished", "command.rated", "planner.finished", "session.pruned", "session.finished"])  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(
     st.lists(
         st.tuples(_types, st.dictionaries(st.sampled_from(Line.__struct_fields__), _anything, max_size=6)), max_size=8

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent.recording.integrity import walk
 from agent.recording.integrity.duplicate_keys import duplicate_key, has_unique_keys
 from tests.support.log_place import Place
+from tests.support.tries import tries
 
 
 class Pairs(list[Any]):
@@ -54,7 +55,7 @@ def written(value: Any, dice: random.Random) -> str:
     return text_in(value, dice) if isinstance(value, str) else json.dumps(value)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tries(250), deadline=None)
 @given(dice=st.randoms(use_true_random=False), values=st.lists(VALUES, min_size=1, max_size=3))
 def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, values: list[Any]) -> None:
     lines = [written(value, dice).encode() for value in values]

@@ -106,6 +106,7 @@ def write_until_killed(place, disk: KillingDisk) -> tuple[list[str], bool]:
 
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("before", ["nothing", "a crash in the middle of a line"])
+@pytest.mark.few(2)
 def test_a_session_is_killed_at_every_call(place, share, before) -> None:
     at = 0
     while True:
@@ -153,6 +154,7 @@ def bury(place, disk: Disk) -> None:
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("what", [rewrite, bury])
 @pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.few(4)
 def test_a_rewriting_is_killed_at_every_call(place, share, what, files) -> None:
     at, ended = 0, False
     while not ended:
@@ -222,6 +224,7 @@ class CachingDisk(Disk):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell a descriptor's file")
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.few(14)
 def test_the_power_goes(place, monkeypatch, seed) -> None:
     chance = random.Random(seed)
     safe: list[str] = []

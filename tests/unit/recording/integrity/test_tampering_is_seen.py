@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.recording.chained_lines import line_hash
+from tests.support.tries import tries
 
 
 def rechained(lines: list[bytes], start: int = 0) -> list[bytes]:
@@ -86,7 +87,7 @@ def test_a_change_by_one_who_chains_anew_is_seen_by_the_head(place, change) -> N
     assert next(each.state for each in place.verify()) in ("touched", "unknown")
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_change_of_bytes_is_seen(place, data) -> None:
     if not place.files():

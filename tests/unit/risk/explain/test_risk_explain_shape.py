@@ -17,6 +17,7 @@ from agent.risk.classifier import classify
 from agent.risk.explain.layout import MAX_PARTS, cells, printable, wrap
 from agent.risk.explain.report import explain, explanation
 from tests.support.each import each
+from tests.support.tries import tries
 
 CONTEXT = RiskContext(cwd="/home/me/p", home="/home/me", workspace="/home/me/p")
 NONE = RiskContext()
@@ -48,6 +49,7 @@ def squeezed(text: str) -> str:
 
 
 @pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.few(1)
 def test_every_command_of_the_corpus(width: int) -> None:
     for command in corpus():
         check(command, width, CONTEXT if width == 60 else NONE)
@@ -114,19 +116,19 @@ _FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.lists(_FRAGMENTS, max_size=14).map("".join), st.integers(40, 120))
 def test_any_mixture(command: str, width: int) -> None:
     check(command, width)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.text(max_size=40))
 def test_any_text(command: str) -> None:
     check(command, 60)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(st.integers(0, 2**32))
 def test_mixtures_of_the_corpus(seed: int) -> None:
     chance = random.Random(seed)
@@ -214,7 +216,7 @@ def test_as_data() -> None:
     assert json.loads(json.dumps(told))["parts"][2] == {**last, "span": [14, 16]}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(st.text(max_size=60).filter(str.isprintable), st.integers(2, 30))
 def test_wrapping_keeps_every_character(text: str, width: int) -> None:
     lines = wrap(text, width)

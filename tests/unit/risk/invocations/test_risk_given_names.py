@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
+from tests.support.tries import tries
 
 # How {name} is made to mean {program}, and how it is then called.
 GIVEN = [
@@ -30,7 +31,7 @@ NAMES = st.from_regex(r"q[a-z]{2,6}", fullmatch=True)
 
 
 @pytest.mark.parametrize(("made", "called"), GIVEN)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=tries(12), deadline=None)
 @given(name=NAMES, joined=st.sampled_from(JOINED))
 def test_a_program_under_another_name_is_that_program(made: str, called: str, name: str, joined: str) -> None:
     for program, words, least in (("rm", "-rf ~", "high"), ("rm", "notes.txt", "medium"), ("shutdown", "now", "high")):
@@ -39,14 +40,14 @@ def test_a_program_under_another_name_is_that_program(made: str, called: str, na
         assert classify(text).level.rank >= ("low", "medium", "high").index(least), text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(name=NAMES, target=st.sampled_from(["/", "/etc", "~", "/usr/bin"]), joined=st.sampled_from(JOINED))
 def test_what_lies_behind_a_link_is_what_it_leads_to(name: str, target: str, joined: str) -> None:
     assert classify(f"ln -s {target} {name}{joined}rm -rf {name}/*").level == "high"
     assert classify(f"ln -s {target} {name}{joined}chmod -R 777 {name}/").level == "high"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(
     folder=st.sampled_from([".", "./bin", "bin", "/tmp", "/tmp/x", "$PWD", "$PWD/tools", "", "/var/tmp/y"]),
     program=st.sampled_from(["ls", "cat f", "git status", "ps aux"]),

@@ -13,6 +13,7 @@ from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Group, Node, Pipeline, Sequence, Simple
 from tests.support.each import each
+from tests.support.tries import tries
 
 BASH = shutil.which("bash")
 
@@ -191,7 +192,7 @@ def test_hostile_nesting_ends_in_errors_or_a_spent_budget(text: str) -> None:
     assert parser.errors or not parser.errors  # an answer of either kind, and no other exception
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.text(alphabet="ab $(){}[]<>|&;\"'`\\\n#=!*?~-0123456789ifdothenseac", max_size=60))
 def test_any_text_is_read(text: str) -> None:
     try:

@@ -17,6 +17,7 @@ from agent.risk.reader.words import UNKNOWN
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.state import State, Value
 from tests.support.each import each
+from tests.support.tries import tries
 
 BASH = shutil.which("bash")
 
@@ -149,7 +150,7 @@ PIECE = st.sampled_from(
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.lists(PIECE, min_size=1, max_size=5).map("".join), min_size=1, max_size=12))
 def test_random_words_like_bash(words: list[str]) -> None:
     text = " ".join(words)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 DEFINITIONS = """
 ls() { rm -rf "$HOME"; }
@@ -194,7 +195,7 @@ def test_knowing_a_variable_only_raises() -> None:
     assert rated("touch ~/x", exports={"HOME": "/etc"}).level == "medium"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(["ls", "rm -rf /", "cat x | sh", "echo $(ls)"]))
 def test_no_text_of_definitions_lets_a_command_through(functions: str, aliases: str, command: str) -> None:
     plain = rated(command)

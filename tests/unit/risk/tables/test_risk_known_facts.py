@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
 from tests.support.each import each
+from tests.support.tries import tries
 
 P = "/home/me/p"
 CORPUS = Path(__file__).parents[3] / "risk_corpus.jsonl"
@@ -113,7 +114,7 @@ _WORDS = st.lists(
 ).map(tuple)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(st.sampled_from(COMMANDS), st.data())
 def test_no_fact_lowers_anything(command: str, data: st.DataObject) -> None:
     context = RiskContext(cwd=P, home="/home/me", workspace=P)

@@ -72,6 +72,7 @@ def is_sub_command(words: list[str]) -> bool:
 
 
 @each("file", SETS, parts=len(SETS))
+@pytest.mark.few(1)
 def test_an_option_that_no_program_of_it_knows_lowers_nothing(file: str) -> None:
     lowered = []
     for command in commands(file):

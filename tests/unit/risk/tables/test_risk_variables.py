@@ -16,6 +16,7 @@ from agent.risk.tables.store import FOLDER
 from agent.risk.tables.store import program as find_program
 from agent.risk.tables.variables import KINDS, compile_variables, variables
 from tests.support.each import each
+from tests.support.tries import tries
 
 TABLE = tomllib.loads((Path(FOLDER) / "variables.toml").read_text())
 WAYS = {
@@ -86,7 +87,8 @@ def levels(name: str, value: str, run: str) -> dict[str, str]:
     return {**found, "session": rated(run, {name: value}).level}
 
 
-@each("run", PROGRAMS)
+@pytest.mark.few(1)
+@each("run", PROGRAMS, parts=3)
 def test_what_loads_is_no_way_low(run: str) -> None:
     for name, value in LOADS:
         found = levels(name, value, run)
@@ -95,7 +97,8 @@ def test_what_loads_is_no_way_low(run: str) -> None:
         assert [way for way, level in found.items() if level != "medium"] == [], name
 
 
-@each("run", PROGRAMS)
+@pytest.mark.few(1)
+@each("run", PROGRAMS, parts=3)
 def test_what_is_harmless_is_low_each_way(run: str) -> None:
     for name, value in HARMLESS:
         assert [way for way, level in levels(name, value, run).items() if level != "low"] == [], (name, value)
@@ -127,7 +130,7 @@ def test_what_others_may_change_or_what_destroys_is_high_each_way(name: str, val
     assert [way for way, level in found.items() if level != "high" and (way, level) != ("session", "medium")] == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(
     st.from_regex(r"[A-Z][A-Z0-9]{2,8}_[B-FH-KMOQV-Z]{4,8}", fullmatch=True),
     st.sampled_from(["./it", "/srv/it", "a:b", "it --now", "it.so", "http://it"]),

@@ -14,6 +14,7 @@ from agent.planner.offline.grammar import rules_files, rules_output, rules_text
 from agent.planner.offline.grammar.grammar import Composed, Grammar, rule_book
 from agent.planner.offline.recipes import load_book
 from agent.planner.offline.sentences import Scene, Sentence
+from tests.support.tries import tries
 
 BOOK, GRAMMAR = load_book(), Grammar()
 SCENE = Scene(lexicon=BOOK.lexicon, today=datetime.date(2024, 5, 17), exists=lambda name: False)
@@ -142,7 +143,7 @@ goals = st.lists(st.sampled_from(WORDS) | st.sampled_from(FILLED), min_size=1, m
 
 
 @given(goals)
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=tries(400), deadline=None, derandomize=True)
 def test_any_row_of_words_is_read_without_a_crash_and_always_alike(goal: str) -> None:
     first, second = compose(goal), compose(goal)
     assert first == second
@@ -152,13 +153,13 @@ def test_any_row_of_words_is_read_without_a_crash_and_always_alike(goal: str) ->
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=tries(150), deadline=None, derandomize=True)
 def test_any_text_is_read_without_a_crash(text: str) -> None:
     compose(text)
 
 
 @given(goals)
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=tries(400), deadline=None, derandomize=True)
 def test_nothing_is_destroyed_by_a_goal_that_does_not_say_so(goal: str) -> None:
     composed = compose(goal)
     if composed is None or not DESTRUCTIVE.search(composed.command):
@@ -174,7 +175,7 @@ names = st.text(
 
 
 @given(names)
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=tries(120), deadline=None, derandomize=True)
 @pytest.mark.parametrize(
     "shape", ['print the lines containing "{}" in notes.txt', 'find all files named "{}" in /data']
 )

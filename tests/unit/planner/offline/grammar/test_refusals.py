@@ -18,6 +18,7 @@ from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.replies import Command, Plan
 from agent.protocol.requests import PlannerRequest
 from tests.support.each import each
+from tests.support.tries import tries
 
 PLANNER = OfflinePlanner(
     tools_present=lambda name: True, today=lambda: datetime.date(2024, 5, 17), running=lambda name: ""
@@ -169,7 +170,7 @@ HARMLESS = re.findall(
 
 
 @given(st.lists(st.sampled_from(HARMLESS), min_size=1, max_size=12).map(" ".join))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=tries(150), deadline=None, derandomize=True)
 def test_no_destructive_verb_no_destructive_command(goal: str) -> None:
     for command in commands_of(goal, "/nonexistent"):
         assert not operations(command) - {"write"}, command
@@ -205,7 +206,7 @@ OBJECTS = [
     st.sampled_from(OBJECTS),
     st.sampled_from(["", "?", " please", " now"]),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=tries(200), deadline=None, derandomize=True)
 def test_a_question_or_a_denial_never_changes_anything(asked: str, verb: str, what: str, end: str) -> None:
     for command in commands_of(f"{asked} {verb} {what}{end}", "/nonexistent"):
         assert not operations(command), command

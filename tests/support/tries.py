@@ -1,0 +1,13 @@
+"""How many cases a property test tries where it says a number of its own: a quarter in `make test`, all in `make test-thorough`."""
+
+from __future__ import annotations
+
+import os
+
+_USUAL = 30
+ALL = os.environ.get("AGENT_TEST_TRIES") == "all"
+
+
+def tries(number: int) -> int:
+    """`number`, or less of it."""
+    return number if ALL else min(number, max(number // 4, _USUAL))
