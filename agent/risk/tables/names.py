@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from functools import cache, lru_cache
 
 import msgspec
@@ -93,6 +92,8 @@ def build_names() -> bytes:
 
 def load_names() -> dict[str, dict[str, _Row]]:
     """The sections of all files, as written."""
+    import tomllib  # only compiling needs it
+
     sections: dict[str, dict[str, _Row]] = {}
     for file in sorted(os.listdir(FOLDER)):
         if file.startswith(BEGINNING) and file.endswith(".toml"):
