@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from agent.text.lazy_pattern import lazily
+from agent.text.visible import well_formed
 
 LOW_WATER = 0.6  # after a cut the history fills this much of its budget, so that the next cut is some turns away
 HEAD_SHARE = 0.4  # of a text that must be cut; its end, where errors stand, gets the rest
@@ -136,15 +137,6 @@ def prompt_text(name: str) -> str:
     """The text of `prompts/NAME.md`, without surrounding newlines."""
     with open(os.path.join(_FOLDER, f"{name}.md"), encoding="utf-8") as file:
         return file.read().strip()
-
-
-def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced, so that it can be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def clean(text: str) -> str:

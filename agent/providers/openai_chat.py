@@ -78,14 +78,10 @@ _SCHEMA_ORDER = ("none", "object", "schema")
 
 def within(wanted: Features, ceiling: Features) -> Features:
     """What is wanted, less what the ceiling forbids."""
-    return Features(
-        schema=min(wanted.schema, ceiling.schema, key=_SCHEMA_ORDER.index),
-        stream_options=wanted.stream_options and ceiling.stream_options,
-        tools=wanted.tools and ceiling.tools,
-        temperature=wanted.temperature and ceiling.temperature,
-        extras=wanted.extras and ceiling.extras,
-        limit_field=ceiling.limit_field if ceiling.limit_field != "max_tokens" else wanted.limit_field,
-    )
+    names = ("stream_options", "tools", "temperature", "extras")
+    both = {name: getattr(wanted, name) and getattr(ceiling, name) for name in names}
+    limit_field = ceiling.limit_field if ceiling.limit_field != "max_tokens" else wanted.limit_field
+    return Features(schema=min(wanted.schema, ceiling.schema, key=_SCHEMA_ORDER.index), limit_field=limit_field, **both)
 
 
 def lowered(ceiling: Features, wanted: Features, worked: Features) -> Features:

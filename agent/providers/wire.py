@@ -11,6 +11,7 @@ from agent.protocol.errors import ProviderError
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
 from agent.providers.faults import cut_off, malformed, one_line
 from agent.providers.settings import Endpoint
+from agent.text.visible import well_formed
 
 MAX_REPLY_CHARS = 8 * 1024 * 1024
 MAX_TOOL_CALLS = 128
@@ -72,9 +73,11 @@ class Assembler:
         for number, call in enumerate(calls, 1):
             if not call.name:
                 raise malformed(self._endpoint, "sent a tool call without a name")
-            arguments = mend("".join(call.json) or call.input) or "{}"
-            yield ToolCallDone(id=mend(call.id) or f"call_{number}", name=mend(call.name), arguments_json=arguments)
-        yield Finish(reason=reason, usage=usage, model=mend(self._model[:200]))
+            arguments = well_formed("".join(call.json) or call.input) or "{}"
+            yield ToolCallDone(
+                id=well_formed(call.id) or f"call_{number}", name=well_formed(call.name), arguments_json=arguments
+            )
+        yield Finish(reason=reason, usage=usage, model=well_formed(self._model[:200]))
 
     def _decoded(self, data: bytes, complaint: str) -> Any:
         try:
@@ -89,7 +92,7 @@ class Assembler:
     def _text(self, text: str) -> Iterator[StreamPiece]:
         if text:
             self._grow(len(text))
-            yield TextDelta(text=mend(text))
+            yield TextDelta(text=well_formed(text))
 
     def _grow(self, size: int) -> None:
         self._size += size
@@ -116,15 +119,6 @@ def model_names(value: Any) -> tuple[str, ...] | None:
         return None
     ids = (entry.get("id") for entry in entries[:MAX_MODELS] if isinstance(entry, dict))
     return tuple(sorted({name for raw in ids if isinstance(raw, str) and (name := one_line(raw, limit=200))}))
-
-
-def mend(text: str) -> str:
-    """`text` with every lone surrogate replaced, so that it can be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def loads(data: bytes) -> Any:
@@ -156,7 +150,7 @@ def encode_body(body: dict[str, Any]) -> bytes:
 
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
-        return mend(value)
+        return well_formed(value)
     if isinstance(value, dict):
         return {_mended(key): _mended(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

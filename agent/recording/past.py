@@ -6,12 +6,11 @@ The past is that of its log, and of those that it was branched from.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import CommandFinished, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped, Record
+from agent.protocol.events import CommandFinished, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.plans import PlanLeft
@@ -93,7 +92,7 @@ class Past(Struct, frozen=True):
 def past_of(path: str) -> Past:
     """The past of the session whose log begins in the file at `path`. Raises IoError."""
     line = lineage_of(path)
-    plans, left = _Plans(), SessionFold()
+    plans, left = PlanFold(), SessionFold()
     for record in records(line):
         plans.take(record.event)
         left.take(record.event)
@@ -110,19 +109,13 @@ def lineage_of(path: str) -> Lineage:
 _LABEL = "[redacted:"
 
 
-def plan_left(records: Iterable[Record]) -> PlanLeft | None:
-    """The last plan, if it was stopped or a crash cut it off; None where it is done, and where there is none.
+class PlanFold:
+    """The last plan is `left` if it was stopped or a crash cut it off; None where it is done, and where there is none.
 
     A step whose command had ended well when a crash came counts as done. A command with a label in the place of a secret is left out: the
     planner is asked for that step again.
     """
-    fold = _Plans()
-    for record in records:
-        fold.take(record.event)
-    return fold.left
 
-
-class _Plans:
     def __init__(self) -> None:
         self.left: PlanLeft | None = None
         self._goal = ""

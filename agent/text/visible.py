@@ -126,6 +126,15 @@ def visible_pieces(text: str) -> list[str]:
     return pieces
 
 
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def make_visible(text: str) -> str:
     """`text` with everything that a terminal would act on, or not show, written out."""
     if text.isascii():

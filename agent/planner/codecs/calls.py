@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from agent.planner.codecs import fields
 from agent.planner.codecs.fields import RUN_COMMAND
-from agent.planner.untrusted import prompt_text, well_formed
+from agent.planner.untrusted import prompt_text
 from agent.protocol.decisions import Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall, ToolSpec
 from agent.protocol.replies import Command, Plan, PlanStep, Reply, ToolCalls
+from agent.text.visible import well_formed
 
 PROPOSE_PLAN = "propose_plan"
 MAX_STEPS = 32

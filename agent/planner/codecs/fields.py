@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.planner.untrusted import well_formed
 from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
 from agent.protocol.replies import Chat, Command
 from agent.text.lazy_pattern import lazily
+from agent.text.visible import well_formed
 
 RUN_COMMAND = "run_command"
 MAX_CALLS = 64

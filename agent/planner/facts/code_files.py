@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 
+from agent.planner.facts.file_systems import listed
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.regular_file import beginning
 from agent.protocol.decisions import ProgramRun, RiskReport
@@ -102,11 +103,8 @@ def _code(report: RiskReport) -> Iterator[str]:
 def _hooks(folder: str) -> Iterator[str]:
     """Hooks of the repository, which git runs by itself."""
     top = repository_of(folder) if folder.startswith("/") else ""
-    try:
-        names = os.listdir(f"{top}/.git/hooks") if top else []
-    except OSError:
-        return
-    yield from (f"{top}/.git/hooks/{name}" for name in sorted(names) if not name.endswith(".sample"))
+    names = listed(f"{top}/.git/hooks") if top else []
+    yield from (f"{top}/.git/hooks/{name}" for name in names if not name.endswith(".sample"))
 
 
 def _places(target: str, run: ProgramRun) -> list[str]:
@@ -127,13 +125,8 @@ def _around(run: ProgramRun) -> Iterator[str]:
     paths = [_path(part, run.cwd) for word in run.words[1:] for part in {word, word.rpartition("=")[2]}]
     yield from paths
     for folder in (run.cwd, *paths):
-        if not folder or not os.path.isdir(folder):
-            continue
-        try:
-            names = os.listdir(folder)
-        except OSError:
-            continue
-        yield from (f"{folder.rstrip('/')}/{name}" for name in sorted(_OF_PROJECTS.intersection(names)))
+        names = [name for name in listed(folder) if name in _OF_PROJECTS]
+        yield from (f"{folder.rstrip('/')}/{name}" for name in names)
 
 
 def _path(text: str, folder: str) -> str:

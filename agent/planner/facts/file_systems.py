@@ -128,15 +128,15 @@ def disk_use(number: str, path: str, *, proc: str = "/proc", sys: str = "/sys") 
     folder = os.path.join(sys, "dev", "block", number)
     known = os.path.isdir(folder)
     numbers, names = {number}, {os.path.basename(path), os.path.basename(os.path.realpath(folder))}
-    holders = _listed(os.path.join(folder, "holders"))
+    holders = listed(os.path.join(folder, "holders"))
     if os.path.exists(os.path.join(folder, "partition")):  # a volume on the whole disk holds its partitions too
-        holders += _listed(os.path.join(os.path.realpath(folder), os.pardir, "holders"))
-    for part in _listed(folder):
+        holders += listed(os.path.join(os.path.realpath(folder), os.pardir, "holders"))
+    for part in listed(folder):
         found = _lines(os.path.join(folder, part, "dev"))
         if found and os.path.exists(os.path.join(folder, part, "partition")):
             numbers.add(found[0].strip())
             names.add(part)
-            holders += _listed(os.path.join(folder, part, "holders"))
+            holders += listed(os.path.join(folder, part, "holders"))
     mounted = mounts(proc)
     for mount in mounted:
         if mount.device in numbers or (mount.source.startswith("/dev/") and os.path.basename(mount.source) in names):
@@ -168,7 +168,8 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _listed(path: str) -> list[str]:
+def listed(path: str) -> list[str]:
+    """The names in a folder, sorted; none where it cannot be read."""
     try:
         return sorted(os.listdir(path))
     except OSError:

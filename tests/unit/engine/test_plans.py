@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from agent.protocol.decisions import Approved, CancelGoal, PlanPlace, Remark, Skipped
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import CommandProposed, GoalFinished, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events import CommandProposed, GoalFinished, PlanFinished, PlanProposed, PlanStepped, Record
 from agent.protocol.messages import ContinuationKind, StepItem, UserInput
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.plans import PlanLeft
 from agent.protocol.replies import Alternative, Chat, Plan, PlanStep
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.recording.fold import history
-from agent.recording.past import plan_left
+from agent.recording.past import PlanFold
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
@@ -31,6 +32,13 @@ from tests.support.fakes import (
 
 LOW = Approval(mode="low")
 ASK = Approval()
+
+
+def plan_left(records: Iterable[Record]) -> PlanLeft | None:
+    fold = PlanFold()
+    for record in records:
+        fold.take(record.event)
+    return fold.left
 
 
 def plan(*steps: str | tuple[str, str], message: str = "") -> Plan:
