@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from agent.execution.jobs.table import JobTable
-    from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
+    from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import Confinement, Confining, RiskReport
     from agent.protocol.jobs import Job
@@ -151,7 +151,7 @@ class LazyCheckpoints:
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
         return self._real().plan(report, cwd)
 
-    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
         return self._real().take(plan, command, cwd=cwd, session=session)
 
     def _real(self) -> Checkpoints:
@@ -168,7 +168,7 @@ class NothingKept:
 
         return UndoPlan(not_kept=(Conflict(path="", reason="--no-persist keeps nothing"),))
 
-    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
         raise ValueError("nothing is kept in this run, so no pre-image can be taken")
 
 
@@ -185,3 +185,12 @@ class LazyProcesses:
         from agent.execution.processes import HostProcesses
 
         return HostProcesses()
+
+
+class LazyPerformer:
+    """ports.Performer."""
+
+    def perform(self, approved: ApprovedFileAction) -> None:
+        from agent.execution.file_performer import FilePerformer
+
+        FilePerformer().perform(approved)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent.policy.files import PolicyFiles
     from agent.policy.model import Policy, SessionRules
     from agent.policy.shown_once import Showing, ShownFiles
+    from agent.protocol.actions import FileAction
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
 
@@ -84,6 +85,17 @@ class ProcessPolicies:
         from agent.risk.classifier import classify
 
         report = classify(command, context)
+        if not self._settings.safety_policy:
+            return report
+        from agent.policy.patterns import raised
+
+        return raised(report, self.files.policy().files)
+
+    def rate_action(self, action: FileAction, context: RiskContext) -> RiskReport:
+        """The same for a change of files that a tool asks for."""
+        from agent.risk.file_actions import rate_action
+
+        report = rate_action(action, context)
         if not self._settings.safety_policy:
             return report
         from agent.policy.patterns import raised

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.app.execution import ProcessExecution
-from agent.app.lazy_ports import LazyExecutor, LazyProcesses
+from agent.app.lazy_ports import LazyExecutor, LazyPerformer, LazyProcesses
 from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
@@ -108,6 +108,8 @@ class Process:
             open_stream_redaction=_open_stream_redaction,
             project_notes=self._project_notes,
             remembered=self.memory.examples,
+            performer=LazyPerformer(),
+            rate_action=self.policies.rate_action,
             settings_rows=self._settings_rows,
             load_role=self.load_role,
             config_path=config,

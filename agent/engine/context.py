@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent.gate.verdicts import Changed, what_changed
+from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
-from agent.protocol.decisions import Confinement, RiskReport, Verdict
+from agent.protocol.actions import FileAction
+from agent.protocol.decisions import Confinement, RiskContext, RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.events import Record
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
@@ -23,6 +24,7 @@ from agent.protocol.ports import (
     Executor,
     Facts,
     Jobs,
+    Performer,
     Planner,
     Recorder,
     Redactor,
@@ -51,7 +53,7 @@ class AppState:
     """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
 
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
-    before it counts. `changed` looks again, right before a run, at what its rating stood on.
+    before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
     """
@@ -68,6 +70,8 @@ class AppState:
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = what_changed
+    performer: Performer | None = None
+    rate_action: Callable[[FileAction, RiskContext], RiskReport] = rate_action
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)

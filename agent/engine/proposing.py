@@ -46,6 +46,7 @@ class Proposer:
             rules_due=app.rules_due,
             rules_seen=app.rules_seen,
             changed=app.changed,
+            rate_action=app.rate_action,
         )
         self.gate = Gate(
             self._judges,
@@ -58,6 +59,7 @@ class Proposer:
             max_chars=options.limits.max_command_chars,
             rehearser=ctx.rehearser,
             checkpoints=ctx.checkpoints,
+            performer=app.performer,
             session=ctx.session_id,
         )
         self.items: list[CommandItem] = []

@@ -84,10 +84,10 @@ class DirectRun:
             result = failed_to("run", error)
         except BaseException:
             gone = ExecutionResult(exit_code=130, interrupted=True)
-            undo_id, _ = _finish(checkpoint)
+            undo_id, _ = finish_checkpoint(checkpoint)
             await self._end(proposal, gone, log, undo_id)
             raise
-        undo_id, trouble = await asyncio.to_thread(_finish, checkpoint)
+        undo_id, trouble = await asyncio.to_thread(finish_checkpoint, checkpoint)
         if undo_id and result.job:
             trouble = (*trouble, "it goes on in the background: what it changes from now on is not part of the undo")
         await self._end(proposal, result, log, undo_id)
@@ -134,7 +134,7 @@ def _name(path: str, cwd: str) -> str:
     return path[len(below) :] if cwd and path.startswith(below) and len(path) > len(below) else path
 
 
-def _finish(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:
+def finish_checkpoint(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:
     """The id that takes the run back, and what has to be said about that."""
     if checkpoint is None:
         return "", ()

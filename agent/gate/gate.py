@@ -8,18 +8,19 @@ from __future__ import annotations
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectRun, undo_words
-from agent.gate.file_writes import WriteGate
+from agent.gate.file_actions import FileActions
 from agent.gate.held_rights import held_words
 from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, allowed_by, refusal, told, unattended
+from agent.protocol.actions import FileAction, Performed
 from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
 from agent.protocol.events import CommandProposed, Warned
 from agent.protocol.messages import CommandItem
-from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Rehearser
+from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser
 from agent.protocol.requests import Approval
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
@@ -29,7 +30,8 @@ _WAY_OUT = "free some space there, or run it with --no-persist, which keeps noth
 class Gate:
     """One goal's gate. `ports.Shell` for tools; `run` never raises for what a command or a person does.
 
-    `rehearser` runs commands over an overlay, `checkpoints` keeps what a direct run would change; `session` is the log's id.
+    `rehearser` runs commands over an overlay, `checkpoints` keeps what a direct run would change, `performer` changes files
+    for tools; `session` is the log's id.
     Raises RecordingError (nothing ran, or its ending could not be kept) and Cancelled.
     """
 
@@ -45,6 +47,7 @@ class Gate:
         max_chars: int = 100_000,
         rehearser: Rehearser | None = None,
         checkpoints: Checkpoints | None = None,
+        performer: Performer | None = None,
         session: str = "",
     ) -> None:
         self._executor = executor
@@ -53,8 +56,8 @@ class Gate:
         self._max_chars = max_chars
         off = approval.safety_off
         self._rater = Rater(judges, events, approval, executor)
-        self._writes = WriteGate(
-            judges, self._rater, confirmer=confirmer, events=events, approval=approval, cancel=cancel, session=session
+        self._files = FileActions(
+            judges, self._rater, confirmer, events, approval, cancel, performer, checkpoints, session
         )
         rehearsals = (
             Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
@@ -116,9 +119,9 @@ class Gate:
             return await self._asking.ended(attempt, "declined", by="nobody", remark=unattended(verdict))
         return await self._ask(attempt)
 
-    async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
-        """Policy and person on a tool that wants to write a file; recorded like a command."""
-        return await self._writes.authorize(path, content, call_id=call_id)
+    async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
+        """Policy and person on a change of files that a tool asks for; recorded, and kept for undo, like a command."""
+        return await self._files.perform(action, call_id=call_id)
 
     async def _refused(self, attempt: Attempt) -> CommandItem | None:
         """The item of a command that may neither run nor be rehearsed; None where it may."""

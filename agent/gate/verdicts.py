@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
+from agent.protocol.actions import FileAction
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Known
@@ -23,6 +24,13 @@ Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | N
 
 _CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})
 """Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
+
+
+def rate_action(action: FileAction, context: RiskContext) -> RiskReport:
+    """The rating of a change of files by the classifier's own tables, which the first frame does not wait for."""
+    from agent.risk import file_actions
+
+    return file_actions.rate_action(action, context)
 
 
 def _no_policy(cwd: str) -> Policy:
@@ -47,6 +55,7 @@ class Judges:
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down
+    rate_action: Callable[[FileAction, RiskContext], RiskReport] = rate_action
 
 
 FREE = Confining()
@@ -86,9 +95,14 @@ def rate(
         context = with_session(judges.facts.risk_context(command, cwd), executor)
         return judges.classify(command, context), context
     except Exception as error:  # fail closed, whatever went wrong
-        reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
-        finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
-        return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,)), context
+        return failed_rating(command, error), context
+
+
+def failed_rating(command: str, error: Exception) -> RiskReport:
+    """The rating of what could not be rated."""
+    reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
+    finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
+    return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
 
 
 def what_changed(

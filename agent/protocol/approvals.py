@@ -1,4 +1,4 @@
-"""Approved commands: a command with the report for exactly its text, and how it came to be approved."""
+"""Approved actions: a command or a change of files with the report for exactly it, and how it came to be approved."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.protocol.actions import FileAction, text_of
 from agent.protocol.decisions import Confinement, Level, RiskReport
 
 
@@ -36,13 +37,52 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
     rights: Rights | None = None
 
     def __post_init__(self) -> None:
-        if self.report.command != self.command:
-            raise ValueError("the risk report is for another text")
-        if self.report.level is Level.HIGH:
-            if self.consent.by != "person":
-                raise ValueError("a high-risk command needs a person")
-            if not (self.consent.word_typed or self.consent.safety_off):
-                raise ValueError("a high-risk command needs the typed word")
+        _check(self.command, self.report, self.consent)
+
+
+class RatedAction(Struct, frozen=True, kw_only=True):
+    """A change of files with its rating; what is done is exactly what was rated."""
+
+    action: FileAction
+    report: RiskReport
+
+
+class ApprovedFileAction(Struct, frozen=True, kw_only=True):
+    """The only thing that a performer of changes takes. Raises ValueError unless `report` is for that action and `consent` covers it."""
+
+    command_id: str
+    rated: RatedAction
+    consent: Consent
+
+    def __post_init__(self) -> None:
+        _check(text_of(self.rated.action), self.rated.report, self.consent)
+
+    @property
+    def action(self) -> FileAction:
+        return self.rated.action
+
+    @property
+    def command(self) -> str:
+        return self.rated.report.command
+
+    @property
+    def report(self) -> RiskReport:
+        return self.rated.report
+
+
+ApprovedAction = ApprovedCommand | ApprovedFileAction
+"""What gets past the gate: nothing else is run, written, renamed or deleted."""
+
+
+def _check(text: str, report: RiskReport, consent: Consent) -> None:
+    """Raise ValueError where the report is for another text, or the consent does not cover its level."""
+    if report.command != text:
+        raise ValueError("the risk report is for another text")
+    if report.level is Level.HIGH:
+        if consent.by != "person":
+            raise ValueError("a high-risk command needs a person")
+        if not (consent.word_typed or consent.safety_off):
+            raise ValueError("a high-risk command needs the typed word")
 
 
 class ApprovedRehearsal(Struct, frozen=True, kw_only=True):

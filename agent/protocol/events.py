@@ -315,7 +315,10 @@ class CommandConfirmed(_Event, frozen=True, kw_only=True, tag="command.confirmed
 
 
 class CommandStarted(_Event, frozen=True, kw_only=True, tag="command.started"):
-    """`via`: "" for a run, "rehearsal" for the commit of what was rehearsed."""
+    """`via`: "" for a run, "rehearsal" for the commit of what was rehearsed, "tool" for what a tool of ours does to files.
+
+    `content`: of the latter, the SHA-256 of all that was agreed to.
+    """
 
     command_id: str
     command: str
@@ -323,6 +326,7 @@ class CommandStarted(_Event, frozen=True, kw_only=True, tag="command.started"):
     timeout: float | None = None
     via: str = ""
     confine: str = "off"
+    content: str = ""
 
 
 class CommandOutput(_Event, frozen=True, kw_only=True, tag="command.output"):

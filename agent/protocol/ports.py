@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
+from agent.protocol.actions import FileAction, Performed
+from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Confinement,
@@ -208,6 +209,13 @@ class UndoStore(Protocol):
         """
 
 
+class Performer(Protocol):
+    """Does approved changes of files. Slow on slow disks: not to be called in the loop."""
+
+    def perform(self, approved: ApprovedFileAction) -> None:
+        """Do it, whole or not at all, at exactly the place that was approved. Raises IoError."""
+
+
 class Checkpoint(Protocol):
     """The pre-image of one direct run, taken before it. Exactly one of the two is called."""
 
@@ -224,7 +232,7 @@ class Checkpoints(Protocol):
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
         """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
 
-    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
         """Keep it. Raises a CoreError where that cannot be done; then nothing is left behind."""
 
 
@@ -274,14 +282,17 @@ class Facts(Protocol):
 
     def risk_context(self, command: str, cwd: str) -> RiskContext: ...
 
+    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+        """The same for what is no command: facts of the paths that its rating names."""
+
 
 class Shell(Protocol):
     """The gate as tools see it."""
 
     async def run(self, proposal: Proposal) -> CommandItem: ...
 
-    async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
-        """Ask policy and, where it says so, the person, whether `path` may be written."""
+    async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
+        """Ask policy and, where it says so, the person; then do it."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

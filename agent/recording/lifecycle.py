@@ -136,6 +136,8 @@ class HistoryCommand(Lifecycle):
         ):  # a rehearsal before it was of another text or rating, or was made real
             self.rehearsal = ""
         self.take(kind, event)
+        if kind == "command.confirmed" and self.outcome != "ran":  # what it printed in a rehearsal is not what it did
+            self.clear_output()
 
     def printed(self, output: Any) -> None:
         setattr(self, output.stream, getattr(self, output.stream) + output.data)

@@ -6,6 +6,7 @@ import os
 import stat
 from typing import Any
 
+from agent.protocol import actions
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import Shell, ToolResult
 
@@ -13,7 +14,7 @@ _MAX_CHARS = 1_000_000
 
 
 class WriteFile:
-    """Writes atomically; refuses to leave `base_path`, through links as well."""
+    """Refuses to leave `base_path`, through links as well; what it may write, the gate writes."""
 
     def __init__(self, base_path: str) -> None:
         self._base = os.path.realpath(base_path)
@@ -31,7 +32,7 @@ class WriteFile:
             },
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+    async def run(self, arguments: dict[str, Any], shell: Shell, *, call_id: str = "") -> ToolResult:
         """Ask, then write; every refusal is a result that the model can read."""
         path, content = arguments.get("path"), arguments.get("content")
         if not isinstance(path, str) or not isinstance(content, str) or not path.strip():
@@ -42,16 +43,10 @@ class WriteFile:
         if problem:
             return _refused(problem)
         # The place that is asked for is where the bytes would go: a link or `./` in what the model wrote could hide it.
-        if not await shell.authorize_write(target, content):
-            return _refused("the person did not agree to this write")
-        agreed = target
-        target, problem = self._target(path)  # the tree may have changed while the person was reading
-        if problem or target != agreed:
-            return _refused(problem or f"{path!r} leads to another place by now")
-        try:
-            _write(target, content)
-        except (OSError, UnicodeEncodeError) as error:
-            return _refused(f"cannot write {path}: {getattr(error, 'strerror', None) or error}")
+        action = actions.WriteFile(path=target, content=content)
+        done = await shell.perform(action, call_id=call_id)
+        if done.outcome != "ran":
+            return _refused(done.remark or "the person did not agree to this write")
         relative = os.path.relpath(target, self._base)
         return ToolResult(content=f"wrote {len(content):,} characters to {relative}", files_written=(relative,))
 
@@ -73,23 +68,6 @@ class WriteFile:
         if not stat.S_ISREG(mode):
             return "", f"{path!r} exists and is not a regular file"
         return target, ""
-
-
-def _write(target: str, content: str) -> None:
-    data = content.encode()
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
-    temporary = f"{target}.{os.getpid()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except OSError:
-        os.unlink(temporary)
-        raise
 
 
 def _refused(text: str) -> ToolResult:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
+from agent.execution.file_performer import FilePerformer
 from agent.policy.model import Policy
-from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
@@ -194,6 +195,19 @@ class FakeFacts:
     def risk_context(self, command: str, cwd: str) -> RiskContext:
         return RiskContext(cwd=cwd)
 
+    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+        return self.risk_context("", cwd)
+
+
+class FakePerformer:
+    """ports.Performer: keeps what it was given and changes nothing."""
+
+    def __init__(self) -> None:
+        self.performed: list[ApprovedFileAction] = []
+
+    def perform(self, approved: ApprovedFileAction) -> None:
+        self.performed.append(approved)
+
 
 class FakeRedactor:
     def redact(self, text: str) -> str:
@@ -256,6 +270,7 @@ def make_app(planner: Planner, *, tools: Mapping[str, Tool] | None = None, clock
         make_planner=lambda name, model, redactor=None: planner,
         open_stream_redaction=lambda redactor: FakeStreamRedaction(),
         tools=dict(tools or {}),
+        performer=FilePerformer(),
     )
 
 

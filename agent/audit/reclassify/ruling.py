@@ -12,17 +12,18 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.audit.reclassify.texts import Case
-from agent.gate.file_writes import as_command, as_write
 from agent.gate.rating import LONGEST_UNASKED
 from agent.policy.deciding import decide
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import Place, Policy
 from agent.policy.patterns import raised as raised_by_patterns
+from agent.protocol.actions import WriteFile
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Known
 from agent.protocol.requests import Approval
 from agent.risk.analysers import raised
 from agent.risk.classifier import classify
+from agent.risk.file_actions import rate_action
 
 Facts = str
 """then (what was known when it was rated), part (of that, what could be kept), none (the text and its folder alone), or today (what the
@@ -30,6 +31,7 @@ disk says now)."""
 
 _CARRIED_RULES = frozenset(("opinion.planner", "confine", "shell.other"))
 _WRITE = "write_file "
+Rate = Callable[[RiskContext], RiskReport]
 _MOST_PLACES = 256
 _LONGEST_FOLDER = 4096  # what the kernel takes
 
@@ -46,7 +48,7 @@ class Ruling(Struct, frozen=True, array_like=True):
 
 
 class Judge:
-    """Rules on cases. `approve` instead of the mode of then; `facts_of(command, cwd)`: today's facts instead of those of then.
+    """Rules on cases. `approve` instead of the mode of then; `facts_of(rate, cwd)`: today's facts instead of those of then.
 
     `projects`: policy files that lie in the folders count, as they are today.
     """
@@ -56,7 +58,7 @@ class Judge:
         sources: Sources,
         *,
         approve: str | None = None,
-        facts_of: Callable[[str, str], RiskContext] | None = None,
+        facts_of: Callable[[Rate, str], RiskContext] | None = None,
         projects: bool = False,
     ) -> None:
         self._sources = sources
@@ -101,7 +103,7 @@ class Judge:
 
     def _context(self, case: Case) -> tuple[RiskContext, Facts]:
         if self._facts_of is not None and case.cwd == _folder(case.cwd):
-            return self._facts_of(as_command(_written(case)) if _written(case) else case.text, case.cwd), "today"
+            return self._facts_of(lambda context: _by_text(case, context), case.cwd), "today"
         if case.known:
             try:
                 known = _known().decode(case.known)
@@ -143,12 +145,14 @@ def _written(case: Case) -> str:
 
 
 def _rated(case: Case, context: RiskContext) -> RiskReport:
-    path = _written(case)
-    report = classify(as_command(path) if path else case.text, context)
-    if path:
-        report = as_write(report, case.text, path, 0)
+    report = _by_text(case, context)
     carried = _carried(case.carried)
     return raised(report, carried) if carried else report
+
+
+def _by_text(case: Case, context: RiskContext) -> RiskReport:
+    path = _written(case)
+    return rate_action(WriteFile(path=path, content=""), context) if path else classify(case.text, context)
 
 
 def _carried(found: bytes) -> tuple[Finding, ...]:

@@ -68,6 +68,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
         rules_seen=lambda showing: None,
         changed=lambda *given: tape.changed_ahead(),
         project_notes=lambda cwd: (),
+        performer=player,
         tools=tools,
         is_root=case.session.is_root,
         debug=False,

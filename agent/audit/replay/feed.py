@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import structs
@@ -10,7 +11,8 @@ from msgspec import structs
 from agent.audit.replay.replies import error_of, reply_of
 from agent.audit.replay.tape import Call, Tape
 from agent.policy.shown_once import Showing
-from agent.protocol.decisions import Proposal, RiskContext
+from agent.protocol.actions import WriteFile
+from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
 from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known, Record
 from agent.protocol.messages import EnvironmentFacts, ToolSpec
@@ -54,6 +56,9 @@ class RecordedFacts:
 
     async def environment(self, cwd: str) -> EnvironmentFacts:
         return self._tape.started.environment or EnvironmentFacts(cwd=cwd)
+
+    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+        return self.risk_context("", cwd)
 
     def risk_context(self, command: str, cwd: str) -> RiskContext:
         """What the rating was held against; of older logs, which do not tell, only the folder and whose home it was."""
@@ -105,7 +110,8 @@ class RecordedTool:
         path = event.command.removeprefix("write_file ")
         if event.origin == "tool" and path != event.command:
             call_id = "" if event.command_id == path else event.command_id
-            await shell.authorize_write(path, _content(event, call, arguments), call_id=call_id)
+            action = WriteFile(path=path, content=_content(event, call, arguments))
+            await shell.perform(action, call_id=call_id)
             return
         proposal = Proposal(
             command_id=self._tape.key(event.command_id),

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agent.audit.replay.tape import Tape
 from agent.protocol import events
-from agent.protocol.approvals import CANNOT, ApprovedCommand, ApprovedRehearsal
+from agent.protocol.approvals import CANNOT, ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
@@ -25,7 +25,7 @@ _KEPT_OUT = re.compile(r"(?:only (.*) may be written|nothing may be written) \((
 
 
 class Player:
-    """ports.Executor, Rehearser and Checkpoints over a tape. Raises RanDry where nothing was recorded for what is asked."""
+    """ports.Executor, Rehearser, Checkpoints and Performer over a tape. Raises RanDry where nothing was recorded for what is asked."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
@@ -52,6 +52,9 @@ class Player:
     def _known(self) -> events.Known:
         rated = self._tape.rating_ahead()
         return rated.known if rated is not None and rated.known is not None else events.Known()
+
+    def perform(self, approved: ApprovedFileAction) -> None:
+        """Nothing is written: what came of it was recorded."""
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
@@ -149,7 +152,7 @@ class Player:
         """Nothing is kept; only where that failed then, and changed what was asked, it fails again."""
         return UndoPlan(kept=(cwd or "/",)) if self._failure() else UndoPlan()
 
-    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
         reason = self._failure()
         self._failed.add(self._tape.key(command.command_id))
         raise IoError(reason or "nothing is kept here")

@@ -21,7 +21,7 @@ from agent.execution.journal.records import Entry, Run, read_file, write_file
 from agent.execution.journal.targets import Target, targets_of
 from agent.execution.overlay.folders import Folders, joined
 from agent.execution.sandbox.mountinfo import is_within
-from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.approvals import ApprovedAction
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError
 from agent.protocol.rehearsals import Conflict, UndoPlan
@@ -65,7 +65,7 @@ class PreImages:
                     files, size = files + found[0], size + found[1]
         return UndoPlan(kept=tuple(kept), size=size, not_kept=tuple(not_kept))
 
-    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Taken:
+    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Taken:
         """Keep it. Raises IoError where that cannot be done; then nothing is left behind."""
         wanted = {os.fsencode(path) for path in plan.kept}
         targets = [each for each in targets_of(command.report, cwd)[0] if each.path in wanted]

@@ -113,12 +113,12 @@ def _judge(services: Services, options: argparse.Namespace) -> Judge:
     sources = policy_sources(services.settings, services.loaded.environ)
     if options.policy is not None:
         sources = _given(sources, options.policy)
-    from agent.planner.facts.facts import risk_context
+    from agent.planner.facts.facts import context_of
 
     judge = Judge(
         sources,
         approve=options.as_approve,
-        facts_of=risk_context if options.facts else None,
+        facts_of=context_of if options.facts else None,
         projects=options.facts and options.policy is None,
     )
     for file in judge.policy().files:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import date
 
 from msgspec.structs import replace
 
 from agent.planner.facts.git_facts import git_summary, workspace_of
-from agent.protocol.decisions import RiskContext
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.ports import Processes
 
@@ -48,6 +49,10 @@ class SystemFacts:
         """Facts for a rating: whose machine, which workspace, and what the command's paths are right now."""
         return risk_context(command, cwd)
 
+    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+        """The same for what is no command: facts of the paths that its rating names."""
+        return context_of(rate, cwd)
+
     def _present_tools(self) -> tuple[str, ...]:
         from shutil import which
 
@@ -65,8 +70,15 @@ class SystemFacts:
 
 def risk_context(command: str, cwd: str) -> RiskContext:
     """What a rating of `command` in the folder `cwd` needs to know of this machine."""
+    from agent.planner.facts.path_facts import without_facts
+
+    return context_of(lambda context: without_facts(command, context), cwd)
+
+
+def context_of(rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+    """What is known of this machine in the folder `cwd`, with facts of what `rate` names in a context without any."""
     from agent.planner.facts.code_files import identities
-    from agent.planner.facts.path_facts import facts_of, without_facts
+    from agent.planner.facts.path_facts import facts_of
 
     home = os.path.expanduser("~")
     context = RiskContext(
@@ -75,7 +87,7 @@ def risk_context(command: str, cwd: str) -> RiskContext:
         workspace=workspace_of(cwd, home),
         is_root=os.geteuid() == 0,
     )
-    report = without_facts(command, context)
+    report = rate(context)
     facts = facts_of(report, context)
     return replace(context, facts=facts, files=identities(report, cwd, facts))
 

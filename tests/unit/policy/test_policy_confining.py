@@ -15,6 +15,7 @@ from agent.policy.confining import beyond, wanted
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule
 from agent.policy.parse import parse_policy
+from agent.protocol.actions import WriteFile
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import CONFINEMENTS, is_as_strict, strictest
 from agent.protocol.decisions import Approved, Confining, Level, Proposal, RiskContext
@@ -28,6 +29,7 @@ from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
     FakeFacts,
+    FakePerformer,
     FakePerson,
     FakeRecorder,
     FakeRedactor,
@@ -43,6 +45,9 @@ ASKS = Rule(name="asks", action="ask", program=("rm",))
 class Facts(FakeFacts):
     def risk_context(self, command: str, cwd: str) -> RiskContext:
         return RiskContext(cwd=cwd or WORK, home="/home/you", workspace=WORK)
+
+    def context_of(self, rate: object, cwd: str) -> RiskContext:
+        return self.risk_context("", cwd)
 
 
 def policy(*rules: Rule) -> Callable[[str], Policy]:
@@ -72,6 +77,7 @@ class GateWorld:
             events=EventStream(self.recorder, FakeEmitter(), run="r"),
             approval=Approval(**approval),  # type: ignore[arg-type]
             cancel=CancellationToken(),
+            performer=FakePerformer(),
         )
 
     def run(self, command: str) -> CommandItem:
@@ -259,5 +265,6 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
 )
 def test_a_tool_writes_no_file_that_a_command_could_not(mode, path, written):
     world = GateWorld(FakePerson(), confine=mode)
-    assert asyncio.run(world.gate.authorize_write(path, "text")) is written
+    done = asyncio.run(world.gate.perform(WriteFile(path=path, content="text")))
+    assert (done.outcome == "ran") is written
     assert len(world.person.asked) == written

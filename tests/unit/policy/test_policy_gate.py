@@ -12,6 +12,7 @@ from agent.engine.stream import EventStream
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule
+from agent.protocol.actions import WriteFile
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, RiskContext
 from agent.protocol.events import CommandConfirmed, CommandRated
@@ -22,6 +23,7 @@ from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
     FakeFacts,
+    FakePerformer,
     FakePerson,
     FakeRecorder,
     FakeRedactor,
@@ -39,6 +41,9 @@ NO_SRC = Rule(name="no-src", action="deny", program=("write_file",), paths=("./s
 class Facts(FakeFacts):
     def risk_context(self, command: str, cwd: str) -> RiskContext:
         return RiskContext(cwd=cwd or WORK, home="/home/you", workspace=WORK)
+
+    def context_of(self, rate: object, cwd: str) -> RiskContext:
+        return self.risk_context("", cwd)
 
 
 class GateWorld:
@@ -62,13 +67,14 @@ class GateWorld:
             events=EventStream(self.recorder, FakeEmitter(), run="r"),
             approval=Approval(**approval),  # type: ignore[arg-type]
             cancel=CancellationToken(),
+            performer=FakePerformer(),
         )
 
     def run(self, command: str) -> CommandItem:
         return asyncio.run(self.gate.run(Proposal(command_id="c", command=command, cwd=WORK)))
 
     def writes(self, path: str) -> bool:
-        return asyncio.run(self.gate.authorize_write(path, "text"))
+        return asyncio.run(self.gate.perform(WriteFile(path=path, content="text"))).outcome == "ran"
 
     def events(self, kind: type) -> list[object]:
         return [record.event for record in self.recorder.records if isinstance(record.event, kind)]

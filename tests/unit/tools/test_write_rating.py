@@ -6,32 +6,38 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from agent.execution.file_performer import FilePerformer
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
+from agent.protocol.actions import FileAction, text_of
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.requests import Approval, ApproveMode
 from agent.risk.classifier import classify
+from agent.risk.file_actions import rate_action
 from agent.tools.write_file import WriteFile
 from tests.support.fakes import FakeEmitter, FakeFacts, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
 
 
-def classify_at_home(base: Path, command: str) -> RiskReport:
+def rate_at_home(base: Path, action: FileAction) -> RiskReport:
     """As if `base` were a project below somebody's home, and not a temporary folder."""
-    there = command.replace(str(base), "/home/me/project")
-    return classify(there, RiskContext(cwd="/home/me/project", home="/home/me", workspace="/home/me/project"))
+    there = structs.replace(action, path=action.path.replace(str(base), "/home/me/project"))
+    context = RiskContext(cwd="/home/me/project", home="/home/me", workspace="/home/me/project")
+    return structs.replace(rate_action(there, context), command=text_of(action))
 
 
 def write(base: Path, path: str, person: FakePerson, mode: ApproveMode = "ask") -> bool:
     from agent.engine.stream import EventStream
 
     judges = Judges(
-        lambda command, context: classify_at_home(base, command),
+        classify,
         lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
         FakeFacts(),
         FakeRedactor(),
         FakeStreamRedaction,
+        rate_action=lambda action, context: rate_at_home(base, action),
     )
     gate = Gate(
         judges,
@@ -40,6 +46,7 @@ def write(base: Path, path: str, person: FakePerson, mode: ApproveMode = "ask") 
         events=EventStream(FakeRecorder(), FakeEmitter(), run="r"),
         approval=Approval(mode=mode),
         cancel=CancellationToken(),
+        performer=FilePerformer(),
     )
     result = asyncio.run(WriteFile(str(base)).run({"path": path, "content": "x\n"}, gate))
     return not result.is_error

@@ -158,9 +158,9 @@ def test_facts_of_then_count_and_those_of_today_only_when_asked(log: Log, tmp_pa
     log.proposed("c", f"rm -rf {path}")
     log.rated("c", f"rm -rf {path}", "high", "type", known={**KNOWN, "facts": facts})
     (then,) = judged(log.texts())
-    from agent.planner.facts.facts import risk_context
+    from agent.planner.facts.facts import context_of
 
-    (today,) = judged(log.texts(), facts_of=risk_context)
+    (today,) = judged(log.texts(), facts_of=context_of)
     assert (then.now.facts, today.now.facts) == ("then", "today")
     assert then.now.level == "high"
 
@@ -334,7 +334,7 @@ def test_a_folder_that_cannot_be_is_none(log: Log, cwd: str) -> None:
     log.proposed("c", "rm -rf " + "x " * 2000, cwd=cwd)
     log.rated("c", "rm -rf " + "x " * 2000, "medium", "ask", known={**KNOWN, "cwd": cwd, "workspace": cwd})
     log.proposed("d", "rm -rf x", cwd=cwd)
-    from agent.planner.facts.facts import risk_context
+    from agent.planner.facts.facts import context_of
 
     assert [each.now.facts for each in judged(log.texts())] == ["then", "none"]
-    assert {each.now.facts for each in judged(log.texts(), facts_of=risk_context)} <= {"then", "none"}
+    assert {each.now.facts for each in judged(log.texts(), facts_of=context_of)} <= {"then", "none"}

@@ -1,0 +1,217 @@
+"""Decide about changes of files that tools ask for: rated, held against policy, confirmed, recorded, kept for undo, done."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from agent.gate.command_record import ended_unrecorded, settle
+from agent.gate.direct_runs import finish_checkpoint
+from agent.gate.rating import Rater
+from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
+from agent.protocol.actions import FileAction, Performed, WriteFile, content_hash, text_of
+from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
+from agent.protocol.errors import CoreError
+from agent.protocol.events import CommandFinished, CommandProposed, CommandStarted, Warned
+from agent.protocol.messages import EnvironmentFacts
+from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier
+from agent.protocol.requests import Approval
+from agent.waiting import cancellable
+
+_MOST_SHOWN = 256 * 1024
+"""Bytes of a file that a diff is made of; a longer one is shown as what it becomes."""
+
+
+@dataclass(frozen=True)
+class FileActions:
+    """One goal's changes of files. Raises RecordingError (nothing was done, or its ending could not be kept) and Cancelled.
+
+    `performer` does them; without it none is allowed. `checkpoints` keeps what they would change.
+    """
+
+    judges: Judges
+    rater: Rater
+    confirmer: Confirmer
+    events: EventSink
+    approval: Approval
+    cancel: CancellationToken
+    performer: Performer | None = None
+    checkpoints: Checkpoints | None = None
+    session: str = ""
+
+    async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
+        """Take an action all the way."""
+        text, folder = text_of(action), os.path.dirname(action.path)
+        proposal = Proposal(command_id=call_id or action.path, command=text, origin="tool", cwd=folder, call_id=call_id)
+        await self.events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool", cwd=folder))
+        report, context = self._rate(action, folder)
+        rated = await self.rater.judge(proposal, report, "proposed", folder, path=action.path, context=context)
+        verdict = rated.verdict
+        if verdict.action == "refuse" or self.performer is None:
+            return await self._not_done(proposal, "refused", by="policy", remark=refusal(verdict))
+        if self.approval.dry_run:
+            return await self._not_done(proposal, "dry-run", by="policy", remark="dry run")
+        if verdict.action == "allow":
+            return await self._do(action, proposal, rated, Consent(by=allowed_by(verdict)), remark=told(verdict))
+        if not self.approval.interactive:
+            return await self._not_done(proposal, "declined", by="nobody", remark="nobody is there to agree to it")
+        return await self._ask(action, proposal, rated)
+
+    async def _ask(self, action: FileAction, proposal: Proposal, rated: Rated) -> Performed:
+        request = ConfirmationRequest(
+            proposal=proposal,
+            report=rated.report,
+            verdict=rated.verdict,
+            kind="write",
+            preview=await asyncio.to_thread(preview, action),
+            safety_off=self.approval.safety_off,
+            is_root=self.judges.is_root,
+            approve=self.approval.mode,
+            session=self.session,
+        )
+        answer = await cancellable(self.confirmer.confirm(request), self.cancel)
+        agreed, typed = isinstance(answer, Approved), False
+        if agreed and rated.verdict.action == "type":
+            agreed = typed = await cancellable(self.confirmer.ask_word(request), self.cancel) == rated.verdict.word
+        if not agreed:
+            done = await self._not_done(proposal, "skipped", by="person", remark="the person did not agree to it")
+            if isinstance(answer, CancelGoal):
+                self.cancel.cancel("cancelled")
+            return done
+        changed = self._changed(action, rated)
+        if changed:
+            remark = f"not done: since it was rated, {changed}"
+            return await self._not_done(proposal, "declined", by="nobody", remark=remark)
+        consent = Consent(by="person", word_typed=typed, safety_off=self.approval.safety_off)
+        return await self._do(action, proposal, rated, consent)
+
+    async def _do(
+        self, action: FileAction, proposal: Proposal, rated: Rated, consent: Consent, *, remark: str = ""
+    ) -> Performed:
+        """Keep what it would change, record that it begins, do it, record how it ended."""
+        assert self.performer is not None
+        approved = ApprovedFileAction(
+            command_id=proposal.command_id,
+            rated=RatedAction(action=action, report=rated.report),
+            consent=consent,
+        )
+        checkpoint, trouble = await self._checkpoint(approved, proposal.cwd)
+        try:
+            await self._begin(approved, proposal, remark=remark)
+        except BaseException:
+            if checkpoint is not None:
+                checkpoint.drop()
+            raise
+        error = ""
+        try:
+            await asyncio.to_thread(self.performer.perform, approved)
+        except CoreError as failed:
+            error = failed.message
+        undo_id, lost = await asyncio.to_thread(finish_checkpoint, checkpoint)
+        result = ExecutionResult(
+            exit_code=1 if error else 0, stderr=CapturedStream(head=error, total_bytes=len(error.encode()))
+        )
+        finished = CommandFinished(
+            command_id=proposal.command_id, exit_code=result.exit_code, result=result, undo_id=undo_id
+        )
+        unrecorded = await self.events.send_if_possible(finished)
+        if unrecorded is not None:
+            raise ended_unrecorded("the file was changed", unrecorded)
+        for note in (*trouble, *lost):
+            await self.events.send(Warned(text=note))
+        return Performed(outcome="failed" if error else "ran", remark=error, undo_id=undo_id)
+
+    async def _begin(self, approved: ApprovedFileAction, proposal: Proposal, *, remark: str) -> None:
+        consent = approved.consent
+        await settle(
+            self.events,
+            proposal,
+            "approved",
+            by=consent.by,
+            command=approved.command,
+            remark=remark,
+            word_typed=consent.word_typed,
+            safety_off=self.approval.safety_off,
+        )
+        await self.events.send(
+            CommandStarted(
+                command_id=proposal.command_id,
+                command=approved.command,
+                cwd=proposal.cwd,
+                via="tool",
+                content=content_hash(approved.action),
+            )
+        )
+
+    async def _checkpoint(self, approved: ApprovedFileAction, cwd: str) -> tuple[Checkpoint | None, tuple[str, ...]]:
+        """The pre-image; in words why there is none where one was wanted."""
+        if self.checkpoints is None:
+            return None, ()
+        try:
+            plan = await asyncio.to_thread(self.checkpoints.plan, approved.report, cwd)
+            if not plan.kept:
+                return None, ()
+            take = self.checkpoints.take
+            return await asyncio.to_thread(take, plan, approved, cwd=cwd, session=self.session), ()
+        except Exception as error:  # what cannot be kept is said; the person agreed to the change itself
+            return None, (f"this change cannot be taken back: {error or type(error).__name__}",)
+
+    async def _not_done(self, proposal: Proposal, decision: str, *, by: str, remark: str) -> Performed:
+        safety_off = self.approval.safety_off
+        await settle(self.events, proposal, decision, by=by, remark=remark, safety_off=safety_off)
+        return Performed(outcome=decision, remark=remark)
+
+    def _rate(self, action: FileAction, folder: str) -> tuple[RiskReport, RiskContext | None]:
+        """The rating, and what it was held against; where that fails it is high."""
+        judges = self.judges
+        try:
+            context = _ActionFacts(judges, action).risk_context("", folder)
+            return judges.rate_action(action, context), context
+        except Exception as error:  # fail closed, whatever went wrong
+            return failed_rating(text_of(action), error), None
+
+    def _changed(self, action: FileAction, rated: Rated) -> str:
+        """What is not any more as the rating found it, in words."""
+        if rated.context is None:  # nothing could be known, and so it was rated
+            return ""
+        judges = self.judges
+        rate: RiskClassifier = lambda text, known: judges.rate_action(action, known)  # noqa: E731 - a port, not a function
+        return judges.changed(rate, _ActionFacts(judges, action), rated.report, rated.context, None)
+
+
+@dataclass(frozen=True)
+class _ActionFacts:
+    """ports.Facts about one action: what is looked at are its paths, whatever text is given."""
+
+    judges: Judges
+    action: FileAction
+
+    async def environment(self, cwd: str) -> EnvironmentFacts:
+        return await self.judges.facts.environment(cwd)
+
+    def risk_context(self, command: str, cwd: str) -> RiskContext:
+        return self.context_of(lambda known: self.judges.rate_action(self.action, known), cwd)
+
+    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
+        return self.judges.facts.context_of(rate, cwd)
+
+
+def preview(action: FileAction) -> str:
+    """What the person looks at: the difference to what is there, or all that a new file will hold."""
+    if not isinstance(action, WriteFile):
+        return ""
+    try:
+        with open(action.path, encoding="utf-8") as file:
+            before = file.read(_MOST_SHOWN + 1)
+    except (OSError, UnicodeDecodeError):
+        return action.content
+    if len(before) > _MOST_SHOWN or len(action.content) > _MOST_SHOWN:
+        return action.content
+    lines = unified_diff(before.splitlines(keepends=True), action.content.splitlines(keepends=True), "before", "after")
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines) or action.content

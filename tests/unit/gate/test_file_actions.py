@@ -1,0 +1,143 @@
+"""Changes of files that tools ask for: bound to what was agreed to, recorded before they are done, and taken back to the byte."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.engine.stream import EventStream
+from agent.execution.file_performer import FilePerformer
+from agent.execution.journal.preimage import PreImages
+from agent.execution.journal.store import Journals
+from agent.gate.gate import Gate, Judges
+from agent.policy.deciding import decide
+from agent.protocol.actions import DeleteFile, FileAction, Performed, RenameFile, WriteFile, content_hash, text_of
+from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Level, RiskContext, Skipped
+from agent.protocol.errors import RecordingError
+from agent.protocol.events import CommandFinished, CommandStarted
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
+from agent.risk.file_actions import rate_action
+from tests.support.fakes import FakeEmitter, FakeFacts, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
+
+
+class World:
+    """A gate with the real performer and the real journal; `person` answers."""
+
+    def __init__(self, folder: Path, person: FakePerson, recorder: FakeRecorder | None = None) -> None:
+        self.folder, self.state = folder, str(folder.parent / "state")
+        self.person, self.recorder = person, recorder or FakeRecorder()
+        self.gate = Gate(
+            Judges(
+                classify,
+                lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
+                FakeFacts(),
+                FakeRedactor(),
+                FakeStreamRedaction,
+                rate_action=lambda action, context: rate_action(action, RiskContext(workspace=str(folder), home="/h")),
+            ),
+            executor=None,
+            confirmer=person,
+            events=EventStream(self.recorder, FakeEmitter(), run="r"),
+            approval=Approval(),
+            cancel=CancellationToken(),
+            checkpoints=PreImages(self.state),
+            performer=FilePerformer(),
+        )
+
+    def perform(self, action: FileAction) -> Performed:
+        return asyncio.run(self.gate.perform(action))
+
+    def undo(self, undo_id: str) -> None:
+        Journals(self.state).undo(undo_id)
+
+    def tree(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in self.folder.iterdir()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = Path(os.path.realpath(tmp_path)) / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["write", "new", "rename", "delete"])
+def test_each_is_asked_for_recorded_and_taken_back_to_the_byte(folder: Path, kind: str) -> None:
+    path, new = str(folder / "a.txt"), str(folder / "b.txt")
+    action: FileAction = {
+        "write": WriteFile(path=path, content="one\nthree\n"),
+        "new": WriteFile(path=new, content="x"),
+        "rename": RenameFile(path=path, target=new),
+        "delete": DeleteFile(path=path),
+    }[kind]
+    after = {
+        "write": {"a.txt": "one\nthree\n"},
+        "new": {"a.txt": "one\ntwo\n", "b.txt": "x"},
+        "rename": {"b.txt": "one\ntwo\n"},
+        "delete": {},
+    }[kind]
+    world = World(folder, FakePerson())
+    done = world.perform(action)
+    assert (done.outcome, world.tree()) == ("ran", after)
+    (request,) = world.person.asked
+    assert request.report.level is Level.MEDIUM and request.proposal.command == text_of(action)
+    started = next(r.event for r in world.recorder.records if isinstance(r.event, CommandStarted))
+    ended = next(r.event for r in world.recorder.records if isinstance(r.event, CommandFinished))
+    assert (started.via, started.content, ended.exit_code) == ("tool", content_hash(action), 0)
+    assert ended.undo_id == done.undo_id != ""
+    world.undo(done.undo_id)
+    assert world.tree() == {"a.txt": "one\ntwo\n"}
+
+
+def test_the_person_sees_the_difference(folder: Path) -> None:
+    world = World(folder, FakePerson())
+    world.perform(WriteFile(path=str(folder / "a.txt"), content="one\nthree\n"))
+    assert "-two\n+three\n" in world.person.asked[0].preview
+
+
+def test_a_no_changes_nothing(folder: Path) -> None:
+    world = World(folder, FakePerson(Skipped()))
+    assert world.perform(DeleteFile(path=str(folder / "a.txt"))).outcome == "skipped"
+    assert world.tree() == {"a.txt": "one\ntwo\n"}
+    assert not any(isinstance(record.event, CommandStarted) for record in world.recorder.records)
+
+
+def test_what_cannot_be_recorded_is_not_done(folder: Path) -> None:
+    class Full(FakeRecorder):
+        def append(self, event, *, run="", goal_id=""):  # type: ignore[no-untyped-def]
+            if isinstance(event, CommandStarted):
+                raise RecordingError("the disk is full")
+            return super().append(event, run=run, goal_id=goal_id)
+
+    world = World(folder, FakePerson(), Full())
+    with pytest.raises(RecordingError):
+        world.perform(DeleteFile(path=str(folder / "a.txt")))
+    assert world.tree() == {"a.txt": "one\ntwo\n"}
+    assert Journals(world.state).entries() == ()
+
+
+def test_another_content_than_was_rated_cannot_be_approved(folder: Path) -> None:
+    shown, other = (WriteFile(path=str(folder / name), content="x") for name in ("a", "b"))
+    report = rate_action(shown, RiskContext())
+    with pytest.raises(ValueError, match="another text"):
+        ApprovedFileAction(command_id="c", rated=RatedAction(action=other, report=report), consent=Consent(by="person"))
+    hook = WriteFile(path="/w/.git/hooks/pre-commit", content="x")
+    report = rate_action(hook, RiskContext(workspace="/w", home="/h"))
+    assert report.level is Level.HIGH
+    for consent in (Consent(by="policy"), Consent(by="approve-mode"), Consent(by="person")):
+        with pytest.raises(ValueError, match="high-risk"):
+            ApprovedFileAction(command_id="c", rated=RatedAction(action=hook, report=report), consent=consent)
+
+
+def test_a_target_that_is_there_is_not_replaced(folder: Path) -> None:
+    (folder / "b.txt").write_text("kept")
+    world = World(folder, FakePerson())
+    done = world.perform(RenameFile(path=str(folder / "a.txt"), target=str(folder / "b.txt")))
+    assert done.outcome == "failed" and world.tree() == {"a.txt": "one\ntwo\n", "b.txt": "kept"}
