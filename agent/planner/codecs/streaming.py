@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from agent.text.lazy_pattern import lazily
+from agent.text.visible import well_formed
 
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _THOUGHTS = ("<think>", "<thinking>", "<reasoning>")
 _MAX_HELD = 1_000_000
-
-
-_SPECIAL = lazily(r'["\\]')
+_LONGEST_ESCAPE = 12  # a pair of surrogates
+# The part of a string that can be decoded by now: no escape is cut, and no half of a pair waits for the other.
+_SETTLED = lazily(
+    r'(?:[^"\\]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}'
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?=[^\\]|\\[^u]|\\u[^dD]|\\u[dD][^c-fC-F])))*"
+)
 
 
 class PlainText:
@@ -52,8 +56,8 @@ class ModeJsonText:
         self._state: Callable[[str], None] = self._seek
         self._key = ""
         self._value = ""  # the string being read, decoded
-        self._escape = ""  # an escape that is not complete yet, from its backslash
-        self._surrogate = ""
+        self._held = ""  # its end that is not settled yet
+        self._in_string = False
         self._is_value = False
         self._skip_depth = 0
         self._skip_string = False
@@ -68,17 +72,13 @@ class ModeJsonText:
             return ""
         if self._state == self._seek:
             piece = self._before.feed(piece)
-        position = 0
+        piece, self._held, position = self._held + piece, "", 0
         while position < len(piece):
-            if self._state == self._in_string and not self._escape:
-                end = _SPECIAL.search(piece, position)
-                stop = end.start() if end else len(piece)
-                self._string_text(piece[position:stop])
-                position = stop
-                if end is None:
-                    break
-            self._state(piece[position])
-            position += 1
+            if self._in_string:
+                position = self._read_string(piece, position)
+            else:
+                self._state(piece[position])
+                position += 1
         out = "".join(self._out)
         self._out.clear()
         return out
@@ -142,57 +142,27 @@ class ModeJsonText:
     def _begin_string(self, *, is_value: bool) -> None:
         self._is_value = is_value
         self._value = ""
-        self._surrogate = ""
-        self._state = self._in_string
+        self._in_string = True
 
-    def _in_string(self, char: str) -> None:
-        if self._escape:
-            self._in_escape(char)
-        elif char == "\\":
-            self._escape = char
-        elif char == '"':
+    def _read_string(self, piece: str, position: int) -> int:
+        """Take what is settled of the string that goes on at `position`; where to go on."""
+        settled = _SETTLED.match(piece, position)
+        end = settled.end() if settled else position
+        self._held = "" if piece.startswith('"', end) else piece[end:]
+        try:
+            self._string_text(well_formed(json.loads(f'"{piece[position:end]}"', strict=False)))
+        except ValueError:
+            self._state = self._dead
+        if self._state == self._dead or len(self._held) > _LONGEST_ESCAPE:
+            self._state, self._in_string = self._dead, False
+            return len(piece)
+        if not self._held and end < len(piece):
+            self._in_string = False
             self._end_string()
-        else:
-            self._string_text(char)
-
-    def _in_escape(self, char: str) -> None:
-        self._escape += char
-        if self._escape[1] != "u":
-            plain = _ESCAPES.get(char)
-            self._escape = ""
-            if plain is None:
-                self._state = self._dead
-            else:
-                self._string_text(plain)
-        elif len(self._escape) == 6:
-            digits, self._escape = self._escape[2:], ""
-            try:
-                self._code_unit(int(digits, 16))
-            except ValueError:
-                self._state = self._dead
-
-    def _code_unit(self, code: int) -> None:
-        """A UTF-16 code unit: halves of a pair are joined, lone halves replaced."""
-        if self._surrogate and 0xDC00 <= code <= 0xDFFF:
-            high, self._surrogate = self._surrogate, ""
-            self._string_text(chr(0x10000 + ((ord(high) - 0xD800) << 10) + code - 0xDC00))
-            return
-        self._flush_surrogate()
-        if 0xD800 <= code <= 0xDBFF:
-            self._surrogate = chr(code)
-        else:
-            self._string_text("\N{REPLACEMENT CHARACTER}" if 0xDC00 <= code <= 0xDFFF else chr(code))
-
-    def _flush_surrogate(self) -> None:
-        """Replace a half that no second half followed."""
-        if self._surrogate:
-            self._surrogate = ""
-            self._string_text("\N{REPLACEMENT CHARACTER}")
+            return end + 1
+        return len(piece)
 
     def _string_text(self, text: str) -> None:
-        if not text:
-            return
-        self._flush_surrogate()
         if self._is_value and self._key == "message" and self._mode == "chat":
             self._out.append(text)
         elif not self._is_value or self._key in ("mode", "message"):
@@ -201,7 +171,6 @@ class ModeJsonText:
                 self._state = self._dead
 
     def _end_string(self) -> None:
-        self._flush_surrogate()
         if not self._is_value:
             self._key = self._value
             self._state = self._after_key
