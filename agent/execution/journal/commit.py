@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 
 from agent.execution.journal import post_image, syscalls, trees
 from agent.execution.journal.attributes import look
@@ -18,7 +17,7 @@ from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, NoHome, OpenEntry, Watch, unwatched
 from agent.execution.journal.post_image import Misplaced, check_unchanged, explain
-from agent.execution.journal.records import Entry, Run
+from agent.execution.journal.records import Run
 from agent.execution.journal.staging import Stage
 from agent.execution.overlay.conflicts import same_as_before
 from agent.execution.overlay.folders import Folders
@@ -31,12 +30,7 @@ _AGAIN = "rehearse it again"
 
 
 def commit(
-    journal_folder: JournalFolder,
-    layers: Sequence[Layer],
-    steps: Sequence[Step],
-    run: Run,
-    *,
-    watch: Watch = unwatched,
+    journal_folder: JournalFolder, layers: Sequence[Layer], steps: Sequence[Step], run: Run, *, watch: Watch = unwatched
 ) -> Committed:
     """Do `steps`, if nothing that they touch changed since the rehearsal.
 
@@ -54,8 +48,8 @@ def commit(
         try:
             used = {step.layer for step in steps}
             held = [
-                journal_folder.held_for(entry, layer.root) if index in used else b""
-                for index, layer in enumerate(layers)
+                journal_folder.held_for(entry, layer.root) if number in used else b""
+                for number, layer in enumerate(layers)
             ]
             stage = Stage(layers, held, folders)
             turning = OpenEntry(journal_folder, entry, stage.actions_for(steps), folders, watch)
@@ -63,7 +57,7 @@ def commit(
             journal_folder.write_intent(entry.undo_id, turning.intent)
             watch("intent")
         except BaseException as error:
-            _drop(journal_folder, entry)
+            journal_folder.forget(entry)
             raise _said(error) from error
         try:
             with syscalls.syncing_ahead(folders.folder(journal_folder.base)):
@@ -141,7 +135,7 @@ def _roll_back(turning: OpenEntry) -> None:
             f"the commit failed, and could not be rolled back: {explain(error)}",
             hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
         ) from error
-    _drop(journal_folder, entry)
+    journal_folder.forget(entry)
 
 
 def roll_back(turning: OpenEntry) -> None:
@@ -162,11 +156,6 @@ def roll_back(turning: OpenEntry) -> None:
             turning.watch("back")
     post_image.settle(folders, actions)
     set_folder_times(folders, turning.intent, done=False)
-
-
-def _drop(journal_folder: JournalFolder, entry: Entry) -> None:
-    with suppress(OSError):  # what is left of it is swept later
-        journal_folder.drop(entry)
 
 
 def _said(error: BaseException) -> BaseException:

@@ -54,14 +54,9 @@ class Copier:
             os.mkfifo(target, 0o600, dir_fd=target_fd)
         else:
             os.mknod(target, kind | 0o600, info.st_rdev, dir_fd=target_fd)
-        self._dress(source_fd, source, target_fd, target)
+        self.dress(source_fd, source, target_fd, target)
         if several:
             self._known[info.st_dev, info.st_ino] = os.dup(target_fd), target
-
-    def bare(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
-        """An empty folder with the values of the folder `source`."""
-        os.mkdir(target, 0o700, dir_fd=target_fd)
-        self._dress(source_fd, source, target_fd, target)
 
     def _folder(self, source_fd: int, source: bytes, target_fd: int, target: bytes, depth: int) -> None:
         if depth > _DEEPEST:
@@ -74,7 +69,7 @@ class Copier:
             for name in map(os.fsencode, os.listdir(inner_source)):
                 self.copy(inner_source, name, inner_target, name, depth + 1)
 
-    def _dress(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
+    def dress(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
         """Give `target` the owner, mode, times and attributes of `source`."""
         with closing(pin(source_fd, source)) as one, closing(pin(target_fd, target)) as other:
             missed = set_values(other, read_values(one), atime=os.fstat(one).st_atime_ns)

@@ -13,16 +13,7 @@ from typing import Any
 from agent.execution.journal import post_image, trees
 from agent.execution.journal.attributes import Facts, Values, look, values_at
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.intent import (
-    Action,
-    FolderTimes,
-    Intent,
-    decode,
-    encode,
-    facts_in,
-    values_in,
-    values_out,
-)
+from agent.execution.journal.intent import Action, FolderTimes, Intent, decode, encode, facts_in, values_in, values_out
 from agent.execution.journal.renamed_paths import upward
 from agent.execution.overlay.folders import Folders, joined
 
@@ -167,7 +158,9 @@ class DirectChanges:
             if (now.ino == then.ino) if then.is_folder else _same_file(now, then):
                 self._compare_values(kept, inner, now)
                 return
-            if now.ino == then.ino and stat.S_ISREG(now.mode) and self._must_stay(path, now):
+            # The inode has to be the same afterwards: it has other names, or its name cannot be given to another.
+            stays = now.links > 1 or not post_image.renameable(self._folders, path, now)
+            if now.ino == then.ino and stat.S_ISREG(now.mode) and stays:
                 self._add_write(path, slot, now)
                 return
         # Where the file still has other names, and was not written to: the file itself rather than its copy.
@@ -178,10 +171,6 @@ class DirectChanges:
             now = None
         self._actions.append(Action("swap", path, slot=slot, held=copy.ino, before=then, after=now))
         self._swapped.add(path)
-
-    def _must_stay(self, path: bytes, now: Facts) -> bool:
-        """Tell whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""
-        return now.links > 1 or not post_image.renameable(self._folders, path, now)
 
     def _compare_values(self, kept: Kept, inner: bytes, now: Facts) -> None:
         """Mode, owner and attributes, and what is inside; the time of a file, too, where only that changed."""

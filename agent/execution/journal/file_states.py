@@ -199,11 +199,8 @@ class _Others:
     def blamed(self, path: bytes) -> str:
         """Which later run, still in effect, changed `path`; in words, "" for none."""
         for entry, intent, _ in self._entries:
-            if (
-                entry.undo_id > self._undo_id
-                and entry.state == "committed"
-                and any(path in (action.path, action.source) for action in intent.actions)
-            ):
+            touched = any(path in (action.path, action.source) for action in intent.actions)
+            if touched and entry.state == "committed" and entry.undo_id > self._undo_id:
                 return f"the later run {entry.undo_id} changed it, too: undo that one first"
         return ""
 

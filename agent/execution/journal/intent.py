@@ -95,8 +95,8 @@ class Intent:
             return cls(
                 [_action_in(each) for each in found["actions"]],
                 [
-                    FolderTimes(number(ino), _path(one), _path(other), _time(undone), _time(done))
-                    for ino, one, other, undone, done in found["folders"]
+                    FolderTimes(number(ino), _path(one), _path(other), *map(_time, times))
+                    for ino, one, other, *times in found["folders"]
                 ],
                 [_path(path) for path in found["journals"]],
             )

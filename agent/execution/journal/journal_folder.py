@@ -196,6 +196,11 @@ class JournalFolder:
         os.rename(folder, gone)
         self._remove_gone(gone, entry)
 
+    def forget(self, entry: Entry) -> None:
+        """The same; what cannot be removed is swept later."""
+        with contextlib.suppress(OSError):
+            self.drop(entry)
+
     def sweep(self) -> None:
         """Finish removals that were interrupted."""
         for name in os.listdir(self._journals()):

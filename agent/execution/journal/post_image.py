@@ -71,7 +71,8 @@ def swap(folders: Folders, action: Action, target: Facts | None, slot: Facts | N
     if target is None and slot is None:
         return  # what was made is gone already
     target_fd, target_name = folders.parent(action.path)
-    with _movable(folders, (action.path, target), (action.slot, slot)):
+    whole = (target is not None and target.is_folder) or (slot is not None and slot.is_folder)
+    with _movable(folders, (action.path, target), (action.slot, slot)) if whole else contextlib.nullcontext():
         if target is None:
             syscalls.move(slot_fd, slot_name, target_fd, target_name)
         elif slot is None:
@@ -79,7 +80,7 @@ def swap(folders: Folders, action: Action, target: Facts | None, slot: Facts | N
         elif not syscalls.exchange(slot_fd, slot_name, target_fd, target_name):
             syscalls.move(target_fd, target_name, slot_fd, slot_name + _SPARE)
             finish_interrupted(folders, action)
-    if any(facts is not None and facts.is_folder for facts in (target, slot)):
+    if whole:
         folders.forget()
 
 
@@ -205,12 +206,8 @@ def _movable(folders: Folders, *places: tuple[bytes, Facts | None]) -> Iterator[
     """
     with contextlib.ExitStack() as stack:
         for path, facts in places:
-            if (
-                facts is not None
-                and facts.is_folder
-                and not facts.mode & stat.S_IWUSR
-                and facts.uid == os.geteuid() != 0
-            ):
+            locked = facts is not None and facts.is_folder and not facts.mode & stat.S_IWUSR
+            if locked and facts is not None and facts.uid == os.geteuid() != 0:
                 fd = stack.enter_context(pinned(folders, path))
                 os.chmod(way(fd), stat.S_IMODE(facts.mode) | stat.S_IWUSR)
                 stack.callback(os.chmod, way(fd), stat.S_IMODE(facts.mode))

@@ -26,7 +26,8 @@ from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError
 from agent.protocol.rehearsals import Conflict, UndoPlan
 
-ALIVE = b"alive"
+ALIVE = b"alive"  # locked by a process, and so until that ends
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 MOST_BYTES = 256 << 20
 MOST_FILES = 20_000
 _INTERRUPTED = "agent-shell ended while this ran"
@@ -81,7 +82,8 @@ class PreImages:
             with _told("what the command would change cannot be kept"):
                 with self._journal_folder.locked():
                     entry = self._journal_folder.new(run, kind="direct", phase="running")
-                    alive = _stay_alive(self._journal_folder, entry)
+                    alive = os.open(self._journal_folder.file(entry.undo_id, ALIVE), _NEW, 0o600)
+                    fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 with Folders() as folders:
                     before = self._copy(entry, folders, targets)
                 write_file(self._journal_folder.file(entry.undo_id, FILE), before.encode())
@@ -89,7 +91,7 @@ class PreImages:
                 return Taken(self._journal_folder, entry, alive)
         except IoError:
             if entry is not None:
-                _forget(self._journal_folder, entry)
+                self._journal_folder.forget(entry)
             if alive >= 0:
                 os.close(alive)
             raise
@@ -176,7 +178,7 @@ class Taken:
 
     def drop(self) -> None:
         """Nothing ran."""
-        _forget(self._journal_folder, self._entry)
+        self._journal_folder.forget(self._entry)
         os.close(self._alive)
 
 
@@ -196,14 +198,14 @@ def conclude(journal_folder: JournalFolder, entry: Entry) -> bool:
     try:
         before = Before.decode(read_file(journal_folder.file(entry.undo_id, FILE)))
     except FileNotFoundError:
-        _forget(journal_folder, entry)  # it ended before the command began
+        journal_folder.forget(entry)  # it ended before the command began
         return False
     with Folders() as folders:
         changes = DirectChanges(before, folders)
         turning = OpenEntry(journal_folder, entry, changes.intent(), folders)
         entry.changes = len(turning.intent.actions)
         if not entry.changes:
-            _forget(journal_folder, entry)
+            journal_folder.forget(entry)
             return False
         journal_folder.write_intent(entry.undo_id, turning.intent, durable=False)
         turning.settle("committed", "; ".join(each for each in (entry.note, *changes.notes[:3]) if each))
@@ -227,19 +229,6 @@ def interrupted(journal_folder: JournalFolder, entry: Entry) -> str:
         entry.note = "; ".join(each for each in (entry.note, _INTERRUPTED) if each)
         changed = conclude(journal_folder, entry)
     return _INTERRUPTED if changed else f"{_INTERRUPTED}, and nothing was changed"
-
-
-def _stay_alive(journal_folder: JournalFolder, entry: Entry) -> int:
-    """A lock that ends with this process."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    fd = os.open(journal_folder.file(entry.undo_id, ALIVE), flags, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return fd
-
-
-def _forget(journal_folder: JournalFolder, entry: Entry) -> None:
-    with suppress(OSError):  # the next sweep
-        journal_folder.drop(entry)
 
 
 def _keep_names(folders: Folders, path: bytes, slot: bytes, facts: dict[bytes, Facts]) -> list[str]:

@@ -110,8 +110,7 @@ def write_file(path: bytes, data: bytes, *, durable: bool = False, named: bool =
 
 def read_file(path: bytes) -> bytes:
     """All of a file of ours. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with open(fd, "rb") as file:
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
         return file.read()
 
 

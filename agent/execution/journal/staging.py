@@ -215,7 +215,8 @@ class Stage:
         info = os.stat(name, dir_fd=image_fd, follow_symlinks=False)
         is_folder = stat.S_ISDIR(info.st_mode)
         if is_folder and not step.whole:
-            self._copier.bare(image_fd, name, slot_fd, slot_name)
+            os.mkdir(slot_name, 0o700, dir_fd=slot_fd)
+            self._copier.dress(image_fd, name, slot_fd, slot_name)
             with pinned(self.folders, slot) as fd:
                 dress(fd, step.after)
             return

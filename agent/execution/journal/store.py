@@ -138,8 +138,6 @@ class Journals:
                     self.journal_folder.drop(entry)
                     total -= entry.held_bytes
 
-    # What a crash interrupted
-
     def _resume_all(self) -> dict[str, str]:
         """Bring every pending entry to an end; what was done, in words, by id. What cannot be finished stays pending."""
         said = {}

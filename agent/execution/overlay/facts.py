@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from agent.execution.overlay.compare import regular
 from agent.execution.overlay.folders import Folders, closing, open_root, status_at, walk
 from agent.execution.overlay.overlay_notes import attributes, is_own, prefix_of
 from agent.protocol.rehearsals import FileKind, FileState
 
-Entry = tuple[bytes, os.stat_result, int, bytes]  # relative path, lstat, open folder and name in it
 _KINDS: dict[int, FileKind] = {
     stat.S_IFREG: "file",
     stat.S_IFDIR: "dir",
@@ -30,26 +30,22 @@ def state_in(folder: int, name: bytes, status: os.stat_result, *, userxattr: boo
     """The state of `name` in an open folder; `userxattr`: which attributes are the overlay's own and not shown."""
     target = b""
     names: tuple[str, ...] = ()
-    try:
+    with suppress(OSError):  # gone or locked meanwhile: what lstat said is what there is to show
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(name, dir_fd=folder)
         prefix = prefix_of(userxattr)
         found = attributes(folder, name)
         names = tuple(sorted(os.fsdecode(each) for each in found if not is_own(each, prefix)))
-    except OSError:
-        pass  # gone or locked meanwhile: what lstat said is what there is to show
     return _state(status, target, names)
 
 
 def state_at(folders: Folders, path: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
     """The state of what lies at `path`; where that is no longer the file of `status`, what `status` says."""
-    try:
+    with suppress(OSError):
         folder, name = folders.parent(path)
         now = status_at(folder, name)
         if now is not None and (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino):
             return state_in(folder, name, status, userxattr=userxattr)
-    except OSError:
-        pass
     return _state(status)
 
 
@@ -77,10 +73,7 @@ def _state(status: os.stat_result, target: bytes = b"", names: tuple[str, ...] =
     )
 
 
-def entries_below(path: bytes) -> Iterator[Entry]:
-    """What lies below the folder at an absolute path, as far as it can be read."""
-    try:
-        with closing(open_root(path)) as folder:
-            yield from walk(folder)
-    except OSError:
-        return
+def entries_below(path: bytes) -> Iterator[tuple[bytes, os.stat_result, int, bytes]]:
+    """As `walk`, what lies below the folder at an absolute path, as far as it can be read."""
+    with suppress(OSError), closing(open_root(path)) as folder:
+        yield from walk(folder)

@@ -104,7 +104,8 @@ class Folders:
     def parent(self, path: bytes) -> tuple[int, bytes]:
         """A descriptor of the folder `path` is in, and its name there. Raises OSError (NotADirectoryError for a link on the way)."""
         folder, _, name = path.rpartition(b"/")
-        return self.folder(folder or b"/"), name or b"."
+        known = self._open.get(folder)
+        return (self.folder(folder or b"/") if known is None else known), name or b"."
 
     def folder(self, path: bytes) -> int:
         """A descriptor of the folder `path`, good for `dir_fd`."""
@@ -125,14 +126,14 @@ class Folders:
         """What stands at `path`; None where nothing does (or no folder leads there)."""
         try:
             fd, name = self.parent(path)
+            return os.stat(name, dir_fd=fd, follow_symlinks=False)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        return status_at(fd, name)
 
-    def open(self, path: bytes, flags: int, mode: int = 0o600) -> int:
+    def open(self, path: bytes, flags: int) -> int:
         """Open the file itself, never through a link."""
         fd, name = self.parent(path)
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=fd)
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
 
     def forget(self) -> None:
         """Close all."""

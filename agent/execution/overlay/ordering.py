@@ -171,30 +171,24 @@ class Ordering:
             self.steps.append(self._make.changed(node, node.lower, node.lower_status))
 
     def _new_file(self, node: Node) -> None:
-        occupied = self._clear(node, remove=False)
+        under, indexed = node.under_status, self._tree.layer.indexed
+        op: Op = "create"
+        if self._clear(node, remove=False) and under is not None:
+            op = "modify" if stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(under.st_mode) else "type"
         names = self._identities.names.get(inode_of(node))
         if names is not None and id(node) in self._identities.loose:
             first = next((each for each in names if each.lower is not None), names[0])
             if first is not node:
-                self._take(self._op(node) if occupied else "create", node, link_to=first)
+                self._take(op, node, link_to=first)
                 return
-        if not occupied:
-            self._take("create", node)
+        several = op == "modify" and under is not None and under.st_nlink > 1
+        if op == "modify" and node.differs != "content" and not (several and indexed):
+            if node.differs == "meta":
+                self._take("meta", node)
             return
-        assert node.under_status is not None
-        op = self._op(node)
-        several, indexed = node.under_status.st_nlink > 1, self._tree.layer.indexed
-        if op == "type" or node.differs == "content" or (several and indexed):
-            if op == "modify" and several and not indexed:
-                self.remarks.append(
-                    "a file with several names was written to: its other names are not shown changed, and keep their content "
-                    f"when this is committed: {os.fsdecode(self._make.real(node.path))!r}"
-                )
-            self._take(op, node)
-        elif node.differs == "meta":
-            self._take("meta", node)
-
-    @staticmethod
-    def _op(node: Node) -> Op:
-        assert node.under_status is not None
-        return "modify" if stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode) else "type"
+        if several and not indexed:
+            self.remarks.append(
+                "a file with several names was written to: its other names are not shown changed, and keep their content "
+                f"when this is committed: {os.fsdecode(self._make.real(node.path))!r}"
+            )
+        self._take(op, node)

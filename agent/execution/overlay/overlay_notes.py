@@ -84,14 +84,13 @@ def content_attributes(found: dict[bytes, bytes], prefix: bytes) -> dict[bytes, 
 
 def notes_from(found: dict[bytes, bytes], status: os.stat_result, prefix: bytes) -> Notes:
     """Read the overlay's notes from all attributes of a file of the upper folder."""
-    if is_whiteout_device(status):
-        return Notes(whiteout=True)
-    if stat.S_ISREG(status.st_mode) and status.st_size == 0 and prefix + b"whiteout" in found:
+    is_file = stat.S_ISREG(status.st_mode)
+    if is_whiteout_device(status) or (is_file and status.st_size == 0 and prefix + b"whiteout" in found):
         return Notes(whiteout=True)
     origin = found.get(prefix + b"origin")
     return Notes(
         opaque=found.get(prefix + b"opaque") == b"y",
-        metacopy=stat.S_ISREG(status.st_mode) and prefix + b"metacopy" in found,
+        metacopy=is_file and prefix + b"metacopy" in found,
         redirect=found.get(prefix + b"redirect"),
         copied=origin is not None,
         origin=_parsed_origin(origin) if origin else None,

@@ -18,8 +18,6 @@ from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.ordering import Ordering
 from agent.execution.overlay.upper_tree import Gone, Unreadable, UpperTree
 
-DEFAULT_FILES = 100_000
-DEFAULT_BYTES = 1 << 30
 TRIES = 4
 GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
@@ -37,9 +35,7 @@ class ReadResult:
     obstacle: str = ""
 
 
-def read_steps(
-    layers: Sequence[Layer], *, limit_files: int = DEFAULT_FILES, limit_bytes: int = DEFAULT_BYTES
-) -> ReadResult:
+def read_steps(layers: Sequence[Layer], *, limit_files: int = 100_000, limit_bytes: int = 1 << 30) -> ReadResult:
     """Read all layers.
 
     `limit_files`: entries of the upper folders that are read at most, all together; more is an obstacle. `limit_bytes`: how much is read

@@ -98,10 +98,9 @@ class UpperTree:
         os.close(self.real)
         os.close(self.upper)
 
-    def read(self) -> Node:
+    def read(self) -> None:
         """Read everything. Raises Unreadable and OSError."""
         self._read_folder(self.root, self.upper, self.real, 0)
-        return self.root
 
     def _read_folder(self, node: Node, upper: int, real: int | None, depth: int) -> None:
         if depth > DEPTH_LIMIT:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-DEFAULT_FILES = 20_000
-DEFAULT_BYTES = 1 << 30
-DEFAULT_SECONDS = 300.0
 DEFAULT_PROCESSES = 2_000  # at a time, where the person set no limit of their own
 
 
@@ -15,9 +12,9 @@ DEFAULT_PROCESSES = 2_000  # at a time, where the person set no limit of their o
 class Budget:
     """Files and bytes that a rehearsal may write, seconds it may take where the command has no time-out of its own."""
 
-    files: int = DEFAULT_FILES
-    bytes: int = DEFAULT_BYTES
-    seconds: float = DEFAULT_SECONDS
+    files: int = 20_000
+    bytes: int = 1 << 30
+    seconds: float = 300.0
 
     def exceeded(self, what: str) -> str:
         """Why a rehearsal was ended, in words. `what`: "files", "bytes" or "disk"."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import stat
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agent.execution.overlay.model import Step
 from agent.execution.sandbox.layout import Layout
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RehearsalUnavailable
+from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change
 
 _MOST = 12
@@ -24,6 +29,10 @@ _FOR_USERS = (
     "not part of any rehearsal by an ordinary user: renames of folders (they are copied), hard links of a file that is written to, "
     "and changes to files of other users or groups"
 )
+_FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
+_FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only (+i, +a); this fails here, and may work for real"
+_TOO_LARGE = "Value too large for defined data type"
+_MOST_LOOKED_AT = 200
 
 
 def lines(
@@ -113,11 +122,71 @@ def shown(path: str) -> str:
     return path if path.isprintable() and " " not in path else shlex.quote(path)
 
 
+def refused(report: RiskReport, result: ExecutionResult, cwd: str, *, user: bool) -> tuple[str, ...]:
+    """Lines for what it could not show. `user`: it was rehearsed with an ordinary user's rights."""
+    said = result.stderr.head + result.stderr.tail
+    if not user:
+        named = any(program.words and os.path.basename(program.words[0]) == "chattr" for program in report.programs)
+        return (_FLAGS,) if named or _FLAGS_REFUSED in said else ()
+    if told := _shared_groups(report, cwd):
+        return told
+    if os.strerror(errno.EOVERFLOW) not in said and _TOO_LARGE not in said:
+        return ()
+    return (
+        f'"{_TOO_LARGE}": what belongs to a user or group other than your own cannot be changed or copied in a rehearsal; '
+        "this fails here, and may work for real",
+    )
+
+
+def _shared_groups(report: RiskReport, cwd: str) -> tuple[str, ...]:
+    """What to tell of the folder and the paths that the command names, where changing them fails in a rehearsal only.
+
+    An ordinary user may change files of a shared group, but not below an overlay, which knows only the user's own group.
+    """
+    groups = set(os.getgroups()) - {os.getegid()}
+    if not groups:
+        return ()
+    targets = [text for finding in report.findings if finding.effect is not None for text in finding.effect.targets]
+    texts = dict.fromkeys([cwd, *targets[:_MOST_LOOKED_AT]])
+    found = {text: group for text in texts if (group := _group(os.path.join(cwd, text))) in groups}
+    if not found:
+        return ()
+    numbers = ", ".join(str(group) for group in sorted(set(found.values())))
+    said = f'"{os.strerror(errno.EOVERFLOW)}"'
+    return (
+        f"{some(found, 3)}: of another group of yours ({numbers}); changing it fails here ({said}) or loses the group, "
+        "and may work for real",
+    )
+
+
+def _group(path: str) -> int:
+    """The group of what is there, or of the folder that it would be made in; -1 where neither is."""
+    for each in (path, os.path.dirname(path)):
+        try:
+            return os.lstat(each).st_gid
+        except (OSError, ValueError):
+            continue
+    return -1
+
+
+def refused_in_reality(steps: Iterable[Step]) -> str:
+    """Why these steps could not be done by this user for real, "" where nothing is known against it."""
+    uid = os.geteuid()
+    for step in steps:
+        if step.op == "meta" or step.before is None or step.before.st_uid == uid:
+            continue
+        path = step.source if step.source is not None else step.path
+        with suppress(OSError):
+            facts = os.lstat(os.path.dirname(path))
+            if facts.st_mode & stat.S_ISVTX and facts.st_uid != uid:
+                return f"{os.fsdecode(path)} belongs to another user, so a real run could not do this"
+    return ""
+
+
 @dataclass(frozen=True)
 class Trouble:
-    """One layout ("root" or "user") that could not be made: the step that failed, and the errno."""
+    """A layout that could not be made: the step that failed, and the errno."""
 
-    layout: str
     step: str
     number: int
 
@@ -126,8 +195,7 @@ def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
     """The error for what was tried."""
     if sys.platform != "linux":
         return RehearsalUnavailable(
-            "rehearsals need Linux: overlays and namespaces are what they are made of",
-            hint=_CAREFULLY,
+            "rehearsals need Linux: overlays and namespaces are what they are made of", hint=_CAREFULLY
         )
     if not troubles:
         return RehearsalUnavailable("the rehearsal did not start, and left no word why", hint="try it again")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,15 +33,11 @@ class Ran:
     dump: bytes
 
     @property
-    def started(self) -> bool:
-        """Tell whether the command itself was reached: everything around it was there."""
-        return self.said("built") is not None and self.said("failed") is None
-
-    @property
-    def failure(self) -> tuple[str, int]:
-        """The step that failed, and the errno."""
-        failed = self.said("failed")
-        return (str(failed["step"]), int(failed["errno"])) if failed else ("", 0)
+    def failure(self) -> tuple[str, int] | None:
+        """The step that failed, and the errno, where the command itself was not reached."""
+        if failed := self.said("failed"):
+            return str(failed["step"]), int(failed["errno"])
+        return None if self.said("built") else ("", 0)
 
     def said(self, event: str) -> dict[str, Any] | None:
         """The first line of this kind."""
@@ -114,11 +111,9 @@ class Sandbox:
         """What it left, once nothing runs in it any more."""
         scratch = unpacked(self.spec.scratch)
         lines = tuple(reports.read(scratch))
-        try:
-            with open(scratch + b"/" + reports.STATE, "rb") as file:
-                dump = file.read()
-        except OSError:
-            dump = b""
+        dump = b""
+        with suppress(OSError), open(scratch + b"/" + reports.STATE, "rb") as file:
+            dump = file.read()
         return Ran(lines, tuple(self._layers([line for line in lines if line["event"] == "overlaid"])), dump)
 
     def _layers(self, overlaid: Sequence[dict[str, Any]]) -> list[Layer]:
@@ -188,22 +183,11 @@ def _entries(path: bytes) -> list[bytes]:
 
 def _listening() -> list[bytes]:
     """Paths of the Unix sockets of this network namespace that exist as files: one reached by its path leads out of any namespace."""
-    try:
-        with open("/proc/net/unix", "rb") as file:
-            lines = file.read().split(b"\n")[1:]
-    except OSError:
-        return []
     found = set()
-    for line in lines:
-        fields = line.split(b" ", 7)
-        path = fields[7].lstrip() if len(fields) == 8 else b""
-        if path.startswith(b"/") and _is_socket(path):
-            found.add(os.path.realpath(path))
+    with suppress(OSError), open("/proc/net/unix", "rb") as file:
+        for line in file.read().split(b"\n")[1:]:
+            path = line.split(b" ", 7)[-1].lstrip()
+            with suppress(OSError):
+                if path.startswith(b"/") and stat.S_ISSOCK(os.stat(path).st_mode):
+                    found.add(os.path.realpath(path))
     return sorted(found)
-
-
-def _is_socket(path: bytes) -> bool:
-    try:
-        return stat.S_ISSOCK(os.stat(path).st_mode)
-    except OSError:
-        return False

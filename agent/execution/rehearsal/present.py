@@ -50,7 +50,8 @@ def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tu
             for change, image in () if step.quiet else view.changes_of(step):
                 _add(totals, change)
                 # What deserves a second look must not hide behind many others.
-                if len(found) < most_changes + _extra_room(change.flags):
+                extra = MOST_FLAGGED * (bool(change.flags) + bool(_GRAVE.intersection(change.flags)))
+                if len(found) < most_changes + extra:
                     found.append((change, step, image))
                 else:
                     more += 1
@@ -67,12 +68,6 @@ def _add(totals: Counter[str], change: Change) -> None:
         totals["bytes_lost"] += before.total_bytes if before.kind == "dir" else before.size
     elif change.op == "modify" and before is not None and after is not None:
         totals["bytes_lost"] += max(0, before.size - after.size)
-
-
-def _extra_room(flags: tuple[str, ...]) -> int:
-    if not flags:
-        return 0
-    return MOST_FLAGGED * 2 if _GRAVE.intersection(flags) else MOST_FLAGGED
 
 
 class _View:

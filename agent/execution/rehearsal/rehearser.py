@@ -19,9 +19,8 @@ from agent.execution.process_tree.helper import Launch
 from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.budget import RehearsalSettings
-from agent.execution.rehearsal.not_shown import Trouble, unavailable
+from agent.execution.rehearsal.not_shown import Trouble, refused, refused_in_reality, unavailable
 from agent.execution.rehearsal.planning import Ran, Sandbox
-from agent.execution.rehearsal.refused import refused, refused_in_reality
 from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
@@ -82,7 +81,7 @@ class Rehearser:
             try:
                 sandbox, launch = await in_thread(partial(self._prepared, kind, command))
             except OSError as error:
-                troubles.append(Trouble(kind, f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
+                troubles.append(Trouble(f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
                 continue
             try:
                 result = await self._bench.run(launch, sink, cancel)
@@ -190,8 +189,8 @@ class Rehearser:
     def _read(self, sandbox: Sandbox, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal | Trouble:
         """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""
         ran = sandbox.collect()
-        if not ran.started and not result.interrupted:
-            return Trouble(sandbox.spec.layout, *ran.failure)
+        if ran.failure and not result.interrupted:
+            return Trouble(*ran.failure)
         before = self._bench.state()
         after = shell_state.parse(ran.dump, before)
         left_out: tuple[str, ...] = (_NOT_KEPT,)

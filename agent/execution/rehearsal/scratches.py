@@ -84,8 +84,7 @@ def _swept(shelf: int, name: bytes) -> bool:
             try:
                 lock = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
             except OSError:
-                # Whoever made it was ended before it had a lock.
-                abandoned = time.time() - facts.st_mtime > _ABANDONED
+                abandoned = time.time() - facts.st_mtime > _ABANDONED  # whoever made it was ended before it had a lock
             else:
                 abandoned = _is_nobodys(lock)
     except OSError:

@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import time
+from contextlib import suppress
 
 from agent.execution import kernel, network_watch
 from agent.execution.sandbox import pseudo_files, root_view
@@ -37,7 +38,7 @@ _PR_SET_NAME = 15
 _NAME = ctypes.create_string_buffer(b"init")
 _ARGUMENTS = 45  # which field after the name in /proc/PID/stat says where its words begin; the next one where they end
 _ALL = tuple(range(41))
-_NAMESPACES = kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+_NAMESPACES = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
@@ -63,7 +64,7 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
     network = 0 if spec.network else kernel.CLONE_NEWNET
     if spec.layout == "root":
         # All mounts made so far are locked by this step: nobody inside can take one away again.
-        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | _NAMESPACES | network)
+        kernel.unshare(_NAMESPACES | network)
         channel.sendall(b"map\n")
         if channel.recv(1) != b"1":
             raise OSError(1, "the guard could not map the users", "uid_map")
@@ -84,7 +85,7 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
 
 def _take_a_plain_name() -> None:
     """Have `ps` show "init" for process 1, and not how the helper was started."""
-    try:
+    with suppress(OSError, ValueError, IndexError):  # it looks a little odd, then
         kernel.prctl(_PR_SET_NAME, ctypes.addressof(_NAME))
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -92,8 +93,6 @@ def _take_a_plain_name() -> None:
         if 0 < start < end:
             ctypes.memset(start, 0, end - start)
             ctypes.memmove(start, _NAME, min(len(_NAME), end - start))
-    except (OSError, ValueError, IndexError):
-        pass  # it looks a little odd, then
 
 
 def _guard_life(channel: socket.socket) -> None:
@@ -126,12 +125,9 @@ def _become_innocent(spec: Spec, terminal: bool) -> None:
             os.close(fd)
     # 1, and not 0: at 1 the kernel does not start the system's crash handler either, which lives outside.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
-    taken = _ALL if spec.layout == "user" else _TAKEN
-    for capability in taken:
-        try:
+    for capability in _ALL if spec.layout == "user" else _TAKEN:
+        with suppress(OSError):  # a kernel that does not know this one cannot give it either
             kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
-        except OSError:
-            pass  # a kernel that does not know this one cannot give it either
     kernel.drop_capabilities(None if spec.layout == "user" else _TAKEN)
 
 
@@ -153,10 +149,8 @@ def _serve(pid: int, channel: socket.socket, report_fd: int, terminal: bool) -> 
 
 
 def _signal_group(group: int, number: int) -> None:
-    try:
+    with suppress(OSError):
         os.killpg(group, number)
-    except OSError:
-        pass
 
 
 def _wait(pid: int, terminal: int) -> int:
@@ -169,10 +163,8 @@ def _wait(pid: int, terminal: int) -> int:
             return status
         if os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
             if terminal >= 0:
-                try:
+                with suppress(OSError):
                     os.tcsetpgrp(terminal, pid)
-                except OSError:
-                    pass
             _signal_group(pid, signal.SIGCONT)
 
 
@@ -191,11 +183,8 @@ def _left_behind() -> list[str]:
     names: list[str] = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and entry != "1" and len(names) < _MOST_NAMED:
-            try:
-                with open(f"/proc/{entry}/comm", "rb") as file:
-                    names.append(os.fsdecode(file.read().rstrip(b"\n")))
-            except OSError:
-                continue
+            with suppress(OSError), open(f"/proc/{entry}/comm", "rb") as file:
+                names.append(os.fsdecode(file.read().rstrip(b"\n")))
     return names or ["a process"]
 
 

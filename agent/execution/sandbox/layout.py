@@ -43,7 +43,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder to overlay. `point` is the mount that holds it; `flags` are that mount's own (ro, nosuid, nodev, noexec)."""
+    """A folder to overlay. `mount` holds it; `flags` are that mount's own (ro, nosuid, nodev, noexec)."""
 
     root: bytes
     mount: Mount
@@ -95,22 +95,19 @@ def for_root(mounts: list[Mount], facts: Facts, *, work: tuple[bytes, ...] = ())
 def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> Layout:
     """Only what the person can write is overlaid, in place; all else is read-only. `mounts` are the visible ones."""
     layout = Layout()
-    work = [
-        root for root in (_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None) if root is not None
-    ]
+    ancestors = (_own_ancestor(path, facts) for path in (cwd, home) if path)
+    work = [root for root in ancestors if root is not None]
     common = _common_places(work, mounts, facts, layout)
     roots = [root for root in dict.fromkeys((*work, *common)) if mount_of(root, mounts).kind not in NOT_FILES]
     roots = [root for root in roots if not any(_covers(other, root, facts) for other in roots)]
     for root in roots:
         _split(root, mounts, facts, layout)
-    if len(layout.overlays) > _MOST_PLACES:
-        for place in layout.overlays[_MOST_PLACES:]:
-            layout.left_out.append((place.root, "there are too many places with other mounts between them"))
-        del layout.overlays[_MOST_PLACES:]
+    for place in layout.overlays[_MOST_PLACES:]:
+        layout.left_out.append((place.root, "there are too many places with other mounts between them"))
+    del layout.overlays[_MOST_PLACES:]
     layout.overlays.sort(key=lambda place: (place.root.count(b"/"), place.root))
-    if not any(is_within(cwd, place.root) for place in layout.overlays) and not any(
-        path == cwd for path, _ in layout.left_out
-    ):
+    told = any(path == cwd for path, _ in layout.left_out)
+    if not told and not any(is_within(cwd, place.root) for place in layout.overlays):
         layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
     layout.read_only = [mount for mount in mounts if not is_within(mount.point, b"/proc")]
     return layout
@@ -137,9 +134,7 @@ def _common_places(work: list[bytes], mounts: list[Mount], facts: Facts, layout:
 
 def _covers(other: bytes, root: bytes, facts: Facts) -> bool:
     """Whether an overlay on `other` will do for `root`, too: all folders between them can be copied up, as they are the person's own."""
-    if not is_below(root, other):
-        return False
-    return all(facts.owner(folder) == facts.uid for folder in way(other, root))
+    return is_below(root, other) and all(facts.owner(folder) == facts.uid for folder in way(other, root))
 
 
 def _own_ancestor(path: bytes, facts: Facts) -> bytes | None:
@@ -155,8 +150,7 @@ def _split(root: bytes, mounts: list[Mount], facts: Facts, layout: Layout) -> No
     holder = mount_of(root, mounts)
     if holder.read_only:
         return
-    below = [mount for mount in mounts if is_below(mount.point, root)]
-    if not below:
+    if not any(is_below(mount.point, root) for mount in mounts):
         layout.overlays.append(Place(root, holder))
         return
     layout.left_out.append((root, "other file systems are mounted below it, so files directly in it stay read-only"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 
 from agent.execution import kernel
 from agent.execution.sandbox.reports import Report
@@ -47,6 +48,19 @@ class Overlays:
         self._report.overlaid(root, folder + number, start, indexed=indexed, userxattr=self._userxattr)
         return None
 
+    def quieten(self, root: bytes, empty: bytes, target: bytes, flags: int = 0) -> bool:
+        """Show `root` read-only through an overlay, in which no socket and no pipe leads out; False, and said, where that fails.
+
+        `empty`: an empty folder.
+        """
+        lowest = b"lowerdir=%s:%s" % (_escaped(root), _escaped(empty))
+        try:
+            kernel.mount(b"overlay", target, b"overlay", flags | kernel.MS_RDONLY, lowest)
+        except OSError as error:
+            self._report.say("sockets", root=os.fsdecode(root), errno=error.errno)
+            return False
+        return True
+
     def _mount(self, lower: bytes, target: bytes, folder: bytes, flags: int) -> tuple[bytes, os.stat_result]:
         """Where in `folder` its folders `upper` and `work` are, and how `upper` looked just before. Raises OSError of the last try."""
         like = os.stat(lower)
@@ -78,16 +92,8 @@ def _escaped(path: bytes) -> bytes:
     return path.replace(b"\\", b"\\\\").replace(b":", b"\\:").replace(b",", b"\\,")
 
 
-def mount_read_only(lower: bytes, empty: bytes, target: bytes, flags: int = 0) -> None:
-    """Show `lower` read-only through an overlay, in which no socket answers. `empty`: an empty folder. Raises OSError."""
-    lowest = b"lowerdir=%s:%s" % (_escaped(lower), _escaped(empty))
-    kernel.mount(b"overlay", target, b"overlay", flags | kernel.MS_RDONLY, lowest)
-
-
 def _make_alike(upper: bytes, like: os.stat_result) -> None:
-    try:
+    with suppress(OSError):  # an ordinary user cannot; then it looks like theirs
         os.chown(upper, like.st_uid, like.st_gid)
-    except OSError:
-        pass  # an ordinary user cannot; then it looks like theirs
     os.chmod(upper, like.st_mode & 0o7777)
     os.utime(upper, ns=(like.st_atime_ns, like.st_mtime_ns))

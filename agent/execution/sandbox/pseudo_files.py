@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from agent.execution import kernel
 
@@ -21,10 +22,8 @@ def open_devices() -> dict[bytes, int]:
     """Descriptors of the real devices, to be opened before they are covered."""
     found = {}
     for name in _DEVICES:
-        try:
+        with suppress(OSError):  # a machine without it; programs will say so
             found[name] = os.open(b"/dev/" + name, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            pass  # a machine without it; programs will say so
     return found
 
 

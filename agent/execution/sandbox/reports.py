@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,10 +62,8 @@ class Report:
 
     def say(self, event: str, **facts: Any) -> None:
         """Write one line. Values must be what JSON knows; paths go as `os.fsdecode` makes them."""
-        try:
+        with suppress(OSError):
             os.write(self.fd, json.dumps({"event": event, **facts}).encode("ascii") + b"\n")
-        except OSError:
-            pass
 
     def failed(self, error: OSError) -> None:
         """A step failed, before anything was started."""
@@ -90,17 +89,9 @@ def status_of(start: list[Any]) -> os.stat_result:
 
 def read(scratch: bytes) -> list[dict[str, Any]]:
     """Every whole line of it; nothing where there is no report."""
-    try:
-        with open(scratch + b"/" + NAME, "rb") as file:
-            data = file.read()
-    except OSError:
-        return []
-    found = []
-    for line in data.splitlines():
-        try:
-            message = json.loads(line)
-        except ValueError:
-            continue  # cut short by a full disk
-        if isinstance(message, dict):
-            found.append(message)
+    found: list[dict[str, Any]] = []
+    with suppress(OSError), open(scratch + b"/" + NAME, "rb") as file:
+        for line in file:
+            with suppress(ValueError):  # cut short by a full disk
+                found.append(json.loads(line))
     return found

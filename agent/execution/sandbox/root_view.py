@@ -10,7 +10,7 @@ import os
 
 from agent.execution import kernel
 from agent.execution.sandbox import pseudo_files
-from agent.execution.sandbox.overlay import Overlays, mount_read_only
+from agent.execution.sandbox.overlay import Overlays
 from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
@@ -39,9 +39,9 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
         if failure and place == b"/":
             raise failure
         if failure:
-            _bind(place, merged, empty, report)
+            _bind(place, merged, empty, overlays, report)
     for point in map(unpacked, spec.binds):
-        _bind(point, merged, empty, report)
+        _bind(point, merged, empty, overlays, report)
     pseudo_files.mount_dev(merged + b"/dev", real_devices)
     if shared is None or overlays.mount(_SHARED_MEMORY, merged + _SHARED_MEMORY, *shared):
         flags = kernel.MS_NOSUID | kernel.MS_NODEV
@@ -55,7 +55,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     os.chdir(b"/")
 
 
-def _bind(path: bytes, merged: bytes, empty: bytes, report: Report) -> None:
+def _bind(path: bytes, merged: bytes, empty: bytes, overlays: Overlays, report: Report) -> None:
     """Show `path` as it is, read-only; what cannot even be shown is left out, and said. `merged`: the root in the making.
 
     A folder is shown through an overlay where that can be had: writing to a named pipe, or talking to a socket, changes no file.
@@ -63,11 +63,8 @@ def _bind(path: bytes, merged: bytes, empty: bytes, report: Report) -> None:
     target = merged + path
     if os.path.isdir(path):
         flags = os.statvfs(path).f_flag & (kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-        try:
-            mount_read_only(path, empty, target, flags)
+        if overlays.quieten(path, empty, target, flags):
             return
-        except OSError as error:
-            report.say("sockets", root=os.fsdecode(path), errno=error.errno)
     try:
         kernel.mount(path, target, None, kernel.MS_BIND)
     except OSError as error:

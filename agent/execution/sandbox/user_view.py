@@ -11,7 +11,7 @@ import os
 
 from agent.execution import kernel
 from agent.execution.sandbox import mountinfo, pseudo_files
-from agent.execution.sandbox.overlay import Overlays, mount_read_only
+from agent.execution.sandbox.overlay import Overlays
 from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
@@ -42,7 +42,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     shared = None
     # Before the overlays, some of which lie in such a folder: a mount below it would forbid this.
     for path in map(unpacked, spec.quiet):
-        _quieten(path, empty_fd, report)
+        overlays.quieten(path, b"/proc/self/fd/%d" % empty_fd, path)  # where that fails, the list of sockets has to do
     for place in places:
         if place.root == _SHARED_MEMORY:
             shared = place  # it goes where the rest of /dev is made
@@ -133,11 +133,3 @@ class _Place:
     def close(self) -> None:
         os.close(self.lower)
         os.close(self._around)
-
-
-def _quieten(path: bytes, empty: int, report: Report) -> None:
-    """Show a folder through a read-only overlay, in which no socket and no pipe leads out; where that fails, the file list has to do."""
-    try:
-        mount_read_only(path, b"/proc/self/fd/%d" % empty, path)
-    except OSError as error:
-        report.say("sockets", root=os.fsdecode(path), errno=error.errno)

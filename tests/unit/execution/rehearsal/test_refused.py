@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from agent.execution.rehearsal.refused import refused
+from agent.execution.rehearsal.not_shown import refused
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from tests.scenarios.ordinary_user import NOBODY

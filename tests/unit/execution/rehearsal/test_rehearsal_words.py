@@ -78,28 +78,28 @@ def test_sizes_in_words(size: int, words: str) -> None:
     ("trouble", "message", "hint"),
     [
         (
-            Trouble("user", "unshare", errno.EPERM),
+            Trouble("unshare", errno.EPERM),
             "the system forbids namespaces to this user (Operation not permitted)",
             "allow user",
         ),
-        (Trouble("user", "/proc/self/uid_map", errno.EPERM), "the system forbids namespaces to this user", "apparmor"),
-        (Trouble("user", "unshare", errno.ENOSPC), "no more namespaces may be made", "user.max_user_namespaces"),
+        (Trouble("/proc/self/uid_map", errno.EPERM), "the system forbids namespaces to this user", "apparmor"),
+        (Trouble("unshare", errno.ENOSPC), "no more namespaces may be made", "user.max_user_namespaces"),
         (
-            Trouble("root", "mount", errno.ENODEV),
+            Trouble("mount", errno.ENODEV),
             "the system forbids the mounts it needs (No such device)",
             "modprobe overlay",
         ),
         (
-            Trouble("user", "scratch /x", errno.EROFS),
+            Trouble("scratch /x", errno.EROFS),
             "no folder for it can be made at /x (Read-only file system)",
             "XDG_STATE_HOME",
         ),
         (
-            Trouble("user", "overlay", errno.EPERM),
+            Trouble("overlay", errno.EPERM),
             "no overlay can be made by this user (Operation not permitted)",
             "Linux 5.11",
         ),
-        (Trouble("user", "", 0), "a step of it failed (no reason was given)", "read the command"),
+        (Trouble("", 0), "a step of it failed (no reason was given)", "read the command"),
     ],
 )
 def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None:
@@ -109,7 +109,7 @@ def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None
 
 
 def test_both_layouts_tell_their_reasons_once() -> None:
-    troubles = [Trouble("root", "unshare", errno.EPERM), Trouble("user", "unshare", errno.EPERM)]
+    troubles = [Trouble("unshare", errno.EPERM)] * 2
     assert unavailable(troubles).message.count("forbids") == 1
 
 
