@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from agent.audit.reclassify.judgements import Judgement
 from agent.text.sizes import counted
@@ -49,18 +49,6 @@ def row_of(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-class _Group(Struct):
-    """Equal changes of one text. `session` is the last one it was in."""
-
-    count: int
-    then: str
-    now: str
-    rule: str
-    decided: str
-    session: str
-    command: str
-
-
 class Report:
     """What `sessions judge` tells a person."""
 
@@ -69,7 +57,7 @@ class Report:
         self._changes: Counter[str] = Counter()
         self._facts: Counter[str] = Counter()
         self._kinds: Counter[str] = Counter()
-        self._groups: dict[str, dict[tuple[str, ...], _Group]] = {}
+        self._groups: dict[str, dict[tuple[str, ...], dict[str, Any]]] = {}  # rows of equal changes of one text
         self._labels = 0
 
     def add(self, judgement: Judgement) -> None:
@@ -88,22 +76,18 @@ class Report:
         text, now, then = judgement.text, judgement.now, judgement.text.then
         key = (text.case.text[:_MOST_TEXT], then.level, then.verdict, now.level, now.verdict, now.rule)
         groups = self._groups.setdefault(kind, {})
-        group = groups.get(key)
-        if group is not None:
-            group.count += 1
-            group.session = text.session
-        elif len(groups) >= _MOST_GROUPS:
-            return
-        else:
-            groups[key] = _Group(
-                1,
-                f"{then.level or '-'}/{then.verdict or '-'}",
-                f"{now.level}/{now.verdict}",
-                now.rule,
-                _decided(judgement),
-                text.session,
-                text.case.text[:_MOST_TEXT],
-            )
+        if (group := groups.get(key)) is not None:
+            group |= {"times": group["times"] + 1, "session": text.session}
+        elif len(groups) < _MOST_GROUPS:
+            groups[key] = {
+                "times": 1,
+                "then": f"{then.level or '-'}/{then.verdict or '-'}",
+                "now": f"{now.level}/{now.verdict}",
+                "by rule": now.rule,
+                "decided": _decided(judgement),
+                "session": text.session,
+                "command": text.case.text[:_MOST_TEXT],
+            }
 
     def summary(self, sessions: int) -> str:
         """One line: how many of each."""
@@ -118,43 +102,24 @@ class Report:
     def tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """(heading, rows), what matters most first."""
         for kind in (REFUSED, UNASKED, STRICTER, LOOSER):
-            groups = sorted(self._groups.get(kind, {}).values(), key=lambda group: -group.count)
-            if not groups:
+            rows = sorted(self._groups.get(kind, {}).values(), key=lambda row: -row["times"])[:_MOST_SHOWN]
+            if not rows:
                 continue
-            rows = [
-                {
-                    "times": group.count,
-                    "then": group.then,
-                    "now": group.now,
-                    "by rule": group.rule,
-                    "decided": group.decided,
-                    "session": group.session,
-                    "command": group.command,
-                }
-                for group in groups[:_MOST_SHOWN]
-            ]
-            shown = sum(group.count for group in groups[:_MOST_SHOWN])
-            rest = self._kinds[kind] - shown
+            rest = self._kinds[kind] - sum(row["times"] for row in rows)
             more = f", {rest:,} of them not shown (--json tells all)" if rest else ""
             yield f"{counted(self._kinds[kind], 'command')} {kind}{more}", rows
 
     def notes(self) -> list[str]:
         """What must be known to read it right."""
-        notes = []
-        if self._facts["none"]:
-            notes.append(
-                f"{counted(self._facts['none'], 'command')} judged by text and folder alone: the log does not say what was known "
-                "of files then"
-            )
-        if self._facts["part"]:
-            notes.append(
-                f"{counted(self._facts['part'], 'command')} judged without what earlier commands had defined in the shell: it was too "
-                "long to be kept"
-            )
-        if self._labels:
-            notes.append(
-                f"{counted(self._labels, 'command')} of those that changed held a secret then, and were judged with its label"
-            )
+        told = (
+            (self._facts["none"], "judged by text and folder alone: the log does not say what was known of files then"),
+            (
+                self._facts["part"],
+                "judged without what earlier commands had defined in the shell: it was too long to be kept",
+            ),
+            (self._labels, "of those that changed held a secret then, and were judged with its label"),
+        )
+        notes = [f"{counted(count, 'command')} {words}" for count, words in told if count]
         if self._facts["today"]:
             notes.append("judged with what the disk says today, which is not what it said then")
         return notes

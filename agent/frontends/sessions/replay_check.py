@@ -16,6 +16,7 @@ from agent.frontends.shown import shown_line, shown_name
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.reader import SessionFile, read_session
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     from agent.audit.replay.check import Checked
@@ -148,8 +149,7 @@ class _Check:
             words = f"{same:,} the same"
             words += f", {different:,} different ({kinds or 'another way'})" if different else ""
             words += f", {unfed:,} not checked" if unfed else ""
-            count = same + different + unfed
-            goals = f"{count:,} goal{'s' if count != 1 else ''} in {logs:,} log{'s' if logs != 1 else ''}"
+            goals = f"{counted(self._counts.total(), 'goal')} in {counted(logs, 'log')}"
             with quiet_when_nobody_reads():
                 say(f"{goals}: {words}" + (f"; {self._updated:,} rewritten" if self._updated else ""), self._out)
         if not same and not different:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -98,7 +98,7 @@ class _Again:
     name: str
     out: Sink
     codes: list[int] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
 
     async def agreed(self, wanted: list[Step]) -> bool:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
@@ -120,7 +120,7 @@ class _Again:
             self.controller.tell(f"{place}/{len(wanted)} · goal {step.goal} · exit {step.exit_code} then")
             outcome, now, word = await self._step(step)
             self._tell(step, now, outcome, word)
-            self.counts[outcome] = self.counts.get(outcome, 0) + 1
+            self.counts[outcome] += 1
             stopped = self.controller.interrupted or self.controller.signals.ended_by is not None
             if stopped or (self.codes and self.codes[-1] == ExitCode.CANCELLED):
                 self._hint(wanted, place, keep_going=True)
@@ -129,9 +129,7 @@ class _Again:
                 self._hint(wanted, place, keep_going=False)
                 break
         told = ", ".join(f"{count:,} {_WORDS[name]}" for name, count in self.counts.items())
-        self.controller.tell(
-            f"{sum(self.counts.values()):,} of {counted(len(wanted), 'command')} of {self.name}: {told}"
-        )
+        self.controller.tell(f"{self.counts.total():,} of {counted(len(wanted), 'command')} of {self.name}: {told}")
         return max(self.codes, default=ExitCode.DONE) if ExitCode.FAILED not in self.codes else ExitCode.FAILED
 
     def _hint(self, wanted: list[Step], place: int, *, keep_going: bool) -> None:
@@ -218,7 +216,7 @@ _WORDS = {_AS_THEN: "ended as then", _DIFFERS: "ended differently", _NOT_RUN: "d
 
 def _ran(done: RunOutcome) -> CommandSummary | None:
     """The command that ran, None where none did."""
-    commands: Iterable[CommandSummary] = done.goal.commands if done.goal is not None else ()
+    commands = done.goal.commands if done.goal is not None else ()
     return next((command for command in commands if command.outcome == "ran"), None)
 
 
