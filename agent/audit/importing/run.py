@@ -13,7 +13,7 @@ from agent.protocol.errors import InvalidState, IoError
 from agent.recording.reader import SessionFile
 
 
-class Imported(Struct, frozen=True, kw_only=True):
+class Imported(Struct, kw_only=True):
     """What an import did, in sessions; `events` were read anew, `unreadable` lines left out."""
 
     sessions: int
@@ -40,7 +40,7 @@ def import_sessions(
         )
     store.make(anew=rebuild)
     known = store.stamps()
-    new = changed = events = unreadable = 0
+    done = Imported(sessions=len(sessions))
     here = set()
     for session, machine in sessions:
         log = _name(session.path)
@@ -51,21 +51,21 @@ def import_sessions(
             continue
         if before is not None:
             store.forget(log)
-        new, changed = new + (before is None), changed + (before is not None)
+        done.new += before is None
+        done.changed += before is not None
         projection = Projection(session, machine)
-        events += store.add("events", projection.events())
+        done.events += store.add("events", projection.events())
         for table, rows in projection.rows().items():
             store.add(table, rows)
-        unreadable += projection.unreadable
+        done.unreadable += projection.unreadable
         about = {"log": log, "folder": _name(os.path.dirname(session.path)), "stamp": stamp}
         store.add("logs", [fitted("logs", {**about, "lines": projection.lines, "unreadable": projection.unreadable})])
     gone = [log for log, (folder, _) in known.items() if folder in set(map(_name, folders)) and log not in here]
     for log in gone:
         store.forget(log)
     store.commit()
-    return Imported(
-        sessions=len(sessions), new=new, changed=changed, removed=len(gone), events=events, unreadable=unreadable
-    )
+    done.removed = len(gone)
+    return done
 
 
 def _stamp(session: SessionFile) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import is_being_written, without_links
+from agent.recording.disk import is_being_written, open_log
 from agent.recording.reader import SessionFile
 
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800, "month": 2_629_746, "y": 31_556_952}
@@ -87,7 +87,7 @@ def _age(seconds: float) -> str:
     return f"{days:,} days" if days and not hours else f"{days * 24 + hours:,} hours"
 
 
-class Survey(Struct, frozen=True, kw_only=True):
+class Survey(Struct, kw_only=True):
     """One session. `ended`: its last event in seconds since the epoch, but for a scrubbing. `unreadable`: lines that are no events."""
 
     session: SessionFile
@@ -96,8 +96,8 @@ class Survey(Struct, frozen=True, kw_only=True):
     began: str = ""
     last: str = ""
     ended: float = 0.0
-    statuses: frozenset[str] = frozenset()
-    undo_ids: tuple[str, ...] = ()
+    statuses: set[str] = field(default_factory=set)
+    undo_ids: list[str] = field(default_factory=list)
     tombstone: bool = False
     unreadable: int = 0
 
@@ -115,48 +115,38 @@ _UNFINISHED = "interrupted"
 
 def survey(session: SessionFile) -> Survey:
     """Read a session through, in constant memory but for the ids of undos. Raises IoError."""
-    events = started = finished = unreadable = 0
-    began = last = ""
-    statuses: set[str] = set()
-    undo_ids: list[str] = []
-    types: set[str] = set()
+    found, finished = Survey(session=session), 0
+    for line in _lines(session):
+        if line is None:
+            found.unreadable += 1
+            continue
+        found.tombstone = line.type == "session.pruned" and (found.tombstone or not found.events)
+        found.events += 1
+        found.began = found.began or line.time
+        if line.time and line.type != "log.scrubbed":
+            found.last = line.time
+        found.goals += line.type == "goal.started"
+        if line.type == "goal.finished":
+            finished += 1
+            found.statuses.add(line.status)
+        elif line.type == "command.finished" and line.undo_id:
+            found.undo_ids.append(line.undo_id)
+    if found.goals > finished:
+        found.statuses.add(_UNFINISHED)
+    found.ended = seconds_of(found.last, otherwise=session.modified)
+    found.tombstone = found.tombstone and not found.unreadable
+    return found
+
+
+def _lines(session: SessionFile) -> Iterator[_Line | None]:
+    """What counts of each line, None for one that is no event. Raises IoError."""
     for path in session.files:
-        try:
-            with open(path, "rb", opener=without_links) as file:
-                while data := file.readline(MAX_LINE + 1):
-                    try:
-                        line = _decode(data)
-                    except (msgspec.MsgspecError, ValueError, RecursionError):
-                        unreadable += 1
-                        continue
-                    events += 1
-                    began = began or line.time
-                    if line.time and line.type != "log.scrubbed":
-                        last = line.time
-                    started += line.type == "goal.started"
-                    if line.type == "goal.finished":
-                        finished += 1
-                        statuses.add(line.status)
-                    elif line.type == "command.finished" and line.undo_id:
-                        undo_ids.append(line.undo_id)
-                    if len(types) < 2:
-                        types.add(line.type)
-        except OSError as error:
-            raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-    if started > finished:
-        statuses.add(_UNFINISHED)
-    return Survey(
-        session=session,
-        events=events,
-        goals=started,
-        began=began,
-        last=last,
-        ended=seconds_of(last, otherwise=session.modified),
-        statuses=frozenset(statuses),
-        undo_ids=tuple(undo_ids),
-        tombstone=types == {"session.pruned"} and not unreadable,
-        unreadable=unreadable,
-    )
+        with open_log(path) as file:
+            while data := file.readline(MAX_LINE + 1):
+                try:
+                    yield _decode(data)
+                except (msgspec.MsgspecError, ValueError, RecursionError):
+                    yield None
 
 
 def seconds_of(time: str, *, otherwise: float) -> float:

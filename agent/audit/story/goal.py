@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec import structs
 
@@ -163,9 +164,7 @@ class GoalFold:
             waiting = []  # so many cannot be open at once: the log is not ours
             self._open.clear()
         told = [step for step in self._steps if step not in waiting]
-        story = structs.replace(
-            self._head, ended=self._ended, steps=self._tell(told), part=self._part, more=True, usage=self._usage
-        )
+        story = self._so_far(told, more=True)
         self._steps = list(waiting)
         self._weight = sum(fold.weight for fold in waiting)
         self._part += 1
@@ -173,14 +172,8 @@ class GoalFold:
 
     def story(self, event: events.GoalFinished | None, time: str = "") -> GoalStory:
         """The goal, or its last part; `event` is its ending, if there is one."""
-        head = structs.replace(
-            self._head,
-            ended=time or self._ended,
-            steps=self._tell(self._steps),
-            part=self._part,
-            usage=self._usage,
-            planner_calls=self._calls,
-        )
+        self._ended = time or self._ended
+        head = self._so_far(self._steps, planner_calls=self._calls)
         if event is None:
             return head
         return structs.replace(
@@ -197,13 +190,14 @@ class GoalFold:
             finished=True,
         )
 
-    def _tell(self, steps: list[Step | CommandFold]) -> tuple[Step, ...]:
-        return tuple(
+    def _so_far(self, steps: list[Step | CommandFold], **more: Any) -> GoalStory:
+        told = tuple(
             step.story(self._undone.get(step.undo_id, "") if step.undo_id else "")
             if isinstance(step, CommandFold)
             else step
             for step in steps
         )
+        return structs.replace(self._head, ended=self._ended, steps=told, part=self._part, usage=self._usage, **more)
 
     def _command(self, event: events.Event, time: str) -> None:
         key: str = event.command_id  # type: ignore[union-attr]  # all of OF_COMMAND have one
@@ -226,7 +220,7 @@ class GoalFold:
 
     def _planned(self, event: events.PlannerFinished, time: str) -> None:
         self._usage = add_usage(self._usage, event.usage)
-        self._calls = max(self._calls + 1, min(event.step, self._calls + 1))
+        self._calls += 1
         self.add(PlannerStep(time=time, **structs.asdict(event)), len(event.raw))
 
     def _said(self, text: str, time: str) -> None:
