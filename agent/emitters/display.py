@@ -1,4 +1,4 @@
-"""Two streams that may share one screen, and where the cursor is."""
+"""Write to two streams that may share one screen, and show a sign of life there while the planner thinks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as they come: a table whose widths the first rows decide, CSV, or JSON lines, all in constant memory."""
+"""Write rows of any values as they come: a table whose widths the first rows decide, CSV, or JSON lines, all in constant memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the lines of one session to the rows of the tables. A log is hostile input: every value is held against its column."""
+"""Project the lines of a session to the rows of the tables. A log is hostile input: every value is held against its column."""
 
 from __future__ import annotations
 

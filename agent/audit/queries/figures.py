@@ -1,4 +1,4 @@
-"""Figures over many goals: a day, a planner, a program."""
+"""Count over many goals (a day, a planner, a program), and list what was asked and run before."""
 
 from __future__ import annotations
 

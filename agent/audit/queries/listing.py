@@ -1,4 +1,4 @@
-"""Sessions in the order in which they were last written, goals in the order of time; newest first."""
+"""List sessions in the order in which they were last written and goals in the order of time, newest first."""
 
 from __future__ import annotations
 

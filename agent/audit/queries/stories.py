@@ -1,8 +1,4 @@
-"""The whole story of a session that was branched from others: theirs up to the branching point, marked as theirs, and then its own.
-
-A branch's log holds only what came after; whoever reads it wants to know what it went on from. Origins are other logs, which nobody has
-checked: what of them is missing or is not what was branched from is said in words and left out.
-"""
+"""Tell the story of a session: what it took over from others, what is its own, and which runs were taken back later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole log fed to today's engine again, goal by goal."""
+"""Feed recorded goals to today's engine again. Nothing is executed, no file is opened, the network is not touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the text of a recorded reply to what it means, read as today's codecs read it."""
+"""Read recorded replies as today's codecs do, and judge as today what was judged then."""
 
 from __future__ import annotations
 

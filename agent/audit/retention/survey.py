@@ -1,4 +1,4 @@
-"""Survey sessions for pruning: when each was, how its goals ended, what could be undone."""
+"""Survey sessions for pruning and choose those that go: by age, by how much all of them take, by how their goals ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the heads of log lines before DuckDB sees any: their type, whose they are, and the keys that a question needs of them."""
+"""Read logs in blocks of whole lines, and of each line its head: its type, whose it is, and the keys that a question needs."""
 
 from __future__ import annotations
 

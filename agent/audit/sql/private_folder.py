@@ -1,4 +1,4 @@
-"""A private folder for temporary files, and an end for those that killed processes left behind."""
+"""Bound what a query takes: memory of the process, and a private folder for temporary files that does not outlive it."""
 
 from __future__ import annotations
 

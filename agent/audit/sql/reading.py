@@ -1,4 +1,4 @@
-"""Fill the columns of a view from log lines: which lines a question needs, whole or only their heads, and the statement that adds rows."""
+"""Fill the columns of views from log lines: which lines a question needs, whole or only their heads, and the statements that add rows."""
 
 from __future__ import annotations
 

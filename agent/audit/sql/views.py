@@ -1,4 +1,4 @@
-"""The views that a person asks: sessions, goals, commands, events, outputs and lines. Columns, types and meaning stand here once."""
+"""Describe the views that a person asks, and how fields of events become their columns. Columns, types and meaning stand here once."""
 
 from __future__ import annotations
 

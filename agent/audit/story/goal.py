@@ -1,4 +1,4 @@
-"""Fold one goal's events into its story, in parts where it is long."""
+"""Fold the records of a log to what a person reads, one goal at a time, in parts where it is long, and in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialogue about one command, put back together from what was proposed, rated and decided."""
+"""Draw the dialogue about a command again, with its prompts, from what was proposed, rated and decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats of `agent-shell sessions export`: one table. A writer is loaded when it is asked for."""
+"""List the formats of `agent-shell sessions export`, with what they are made of. A writer is loaded when it is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded output of a command as lines for people: colours stay where they are wanted, nothing else acts on a terminal."""
+"""Tell one command of a story as lines for people, with its recorded output; everything from the log is made safe to look at."""
 
 from __future__ import annotations
 

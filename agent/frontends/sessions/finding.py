@@ -1,4 +1,4 @@
-"""Helpers that list, search and stats share: the index with its messages to the person, styles, and short forms."""
+"""Share what the actions on many sessions have in common: options, questions to the logs, tables, the person's yes, short forms."""
 
 from __future__ import annotations
 

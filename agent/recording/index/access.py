@@ -1,4 +1,4 @@
-"""Ask the index. It is never the truth: where it is missing, damaged, locked or of another version, it is made anew or gone around."""
+"""Ask the index, which is never the truth: where it is missing, damaged or locked it is made anew or gone around, for one purpose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find sessions that have changed since the index read them, by looking at names, sizes and times alone."""
+"""Find logs that have changed since the index read them, and their new lines."""
 
 from __future__ import annotations
 

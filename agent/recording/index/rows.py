@@ -1,4 +1,4 @@
-"""Goals and sessions as rows of the tables: written, replaced and removed."""
+"""Write sessions, goals and commands as rows of the index's tables. Another table needs another VERSION: every index is made anew then."""
 
 from __future__ import annotations
 
