@@ -6,19 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.explain.layout import Part, one_line
-from agent.risk.reader.tree import (
-    Branch,
-    Case,
-    Function,
-    Group,
-    Loop,
-    Node,
-    Pipeline,
-    Sequence,
-    Simple,
-    Test,
-    WordNode,
-)
+from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test, WordNode
 from agent.risk.reader.tree import Part as WordPart
 
 if TYPE_CHECKING:

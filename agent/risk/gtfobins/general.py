@@ -19,6 +19,9 @@ Kind = Callable[["Walker", Invocation, Word], None]
 """What judges the value of an option of one kind."""
 
 
+_USUAL = ("ssh", "rsync", "vim", "vi", "nano", "emacs", "gzip", "python3", "python")
+
+
 def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
     name = invocation.words[0].text.rpartition("/")[2]
     walker.add("run", [word], invocation.place, reason=f"has {name} run {{targets}}", rule="escape.run")
@@ -33,17 +36,7 @@ def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
 def argv(walker: Walker, invocation: Invocation, word: Word) -> None:
     """A program with its words; a plain `ssh` is what such options are for."""
     pieces = word.text.replace(",", " ").split()
-    if not pieces or pieces[0].rpartition("/")[2] in (
-        "ssh",
-        "rsync",
-        "vim",
-        "vi",
-        "nano",
-        "emacs",
-        "gzip",
-        "python3",
-        "python",
-    ):
+    if not pieces or pieces[0].rpartition("/")[2] in _USUAL:
         return
     walker.script(word.text.replace(",", " "), invocation.place, invocation)
     apart = [word.part(piece) for piece in word.text.split(",")]
@@ -168,9 +161,8 @@ def piped(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`@file`: more options stand there, such as one that loads a plugin."""
-    walker.add(
-        "run", [word], invocation.place, reason="takes options that are not seen from {targets}", rule="escape.options"
-    )
+    reason = "takes options that are not seen from {targets}"
+    walker.add("run", [word], invocation.place, reason=reason, rule="escape.options")
 
 
 def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -38,13 +38,8 @@ def pod(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def confine(walker: Walker, invocation: Invocation, word: Word) -> None:
     if re.search(r"unconfined|label[:=]disable|systempaths", word.text):
-        walker.add(
-            "container-host",
-            [word],
-            invocation.place,
-            reason="takes the confinement from a container",
-            rule="container.confinement",
-        )
+        reason = "takes the confinement from a container"
+        walker.add("container-host", [word], invocation.place, reason=reason, rule="container.confinement")
 
 
 def payload(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -80,13 +75,8 @@ def unprotect(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def boot(walker: Walker, invocation: Invocation, word: Word) -> None:
     if not any(other.text in ("--version", "--help", "-V") for other in invocation.words):
-        walker.add(
-            "device-write",
-            invocation.words[1:],
-            invocation.place,
-            reason="writes the boot loader",
-            rule="device-write.boot",
-        )
+        reason, words = "writes the boot loader", invocation.words[1:]
+        walker.add("device-write", words, invocation.place, reason=reason, rule="device-write.boot")
 
 
 def account(walker: Walker, invocation: Invocation, word: Word) -> None:

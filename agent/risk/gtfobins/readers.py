@@ -148,13 +148,8 @@ def splits(walker: Walker, invocation: Invocation, word: Word) -> None:
 def writeout(walker: Walker, invocation: Invocation, word: Word) -> None:
     """curl's `-w '%output{FILE}…'`; a format that is read from a file is not seen."""
     if word.text.startswith("@"):
-        walker.add(
-            "run",
-            [word],
-            invocation.place,
-            reason="takes from {targets} what curl prints and writes",
-            rule="escape.options",
-        )
+        reason = "takes from {targets} what curl prints and writes"
+        walker.add("run", [word], invocation.place, reason=reason, rule="escape.options")
     for found in re.finditer(r"%output\{(>>)?([^}]*)\}", word.text):
         walker.add("append" if found[1] else "write", [word.part(found[2])], invocation.place, invocation=invocation)
 
@@ -206,9 +201,8 @@ def tags(walker: Walker, invocation: Invocation, word: Word) -> None:
     """exiftool's `-TAG=VALUE` and `-TAG<FORMAT` change files, and rename them where the tag is their name."""
     changes = [other for other in invocation.words[1:] if re.match(r"-[A-Za-z][\w:*#-]*[+^-]?<?[=<]", other.text)]
     if [other for other in changes if not _EXIFTOOL_READS.match(other.text)]:
-        walker.add(
-            "modify", [], invocation.place, level=Level.MEDIUM, reason="changes or renames the files that it is given"
-        )
+        reason = "changes or renames the files that it is given"
+        walker.add("modify", [], invocation.place, level=Level.MEDIUM, reason=reason)
 
 
 def reports(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -27,8 +27,7 @@ class CompoundCommands(SimpleCommands):
             node = self.branch(start)
         elif keyword in ("while", "until"):
             condition = self.as_parser().sequence(frozenset(("do",)), "")
-            node = Loop(start, self.do_body())
-            node.condition = condition
+            node = Loop(start, body=self.do_body(), condition=condition)
         elif keyword in ("for", "select"):
             node = self.for_loop(start)
         elif keyword == "case":
@@ -42,7 +41,7 @@ class CompoundCommands(SimpleCommands):
         else:
             body = self.as_parser().sequence(frozenset(("}",)), "")
             self.expect("}")
-            node = Group(start, body, subshell=False)
+            node = Group(start, body=body, subshell=False)
         self.leave()
         return node
 
@@ -78,9 +77,7 @@ class CompoundCommands(SimpleCommands):
             if parts is not None and self.pos < self.limit and self.text[self.pos] == ";":
                 self.pos += 1
                 self.skip_blank_lines()
-            node = Loop(start, self.do_body())
-            node.parts = [("arith", parts or [])]
-            return node
+            return Loop(start, body=self.do_body(), parts=[("arith", parts or [])])
         name = _NAME.match(self.text, self.pos, self.limit)
         if name is None:
             self.fail("a loop needs a variable")
@@ -97,14 +94,11 @@ class CompoundCommands(SimpleCommands):
                 self.skip_blanks()
         self.as_parser().operator()
         self.skip_blank_lines()
-        node = Loop(start, self.do_body())
-        node.name = name.group() if name else ""
-        node.values = values
-        return node
+        return Loop(start, body=self.do_body(), name=name.group() if name else "", values=values)
 
     def case(self, start: int) -> Case:
         self.skip_blanks()
-        node = Case(start, self.word() or WordNode([], start, start))
+        node = Case(start, subject=self.word() or WordNode([], start, start))
         self.skip_blank_lines()
         if self.text.startswith("in", self.pos):
             self.pos += 2
@@ -171,10 +165,10 @@ class CompoundCommands(SimpleCommands):
             )
             if opens and not RESERVED.match(self.text, self.pos, self.limit):
                 self.pos, pipes = after, word.group()
-        body = self.as_parser().command() or Simple(self.pos)
-        group = Sequence(start)
+        body = self.as_parser().command() or Simple(self.pos, self.pos)
+        group = Sequence(start, start)
         group.items.append(("", body, True))
-        return Group(start, group, subshell=True, pipes=pipes)
+        return Group(start, body=group, subshell=True, pipes=pipes)
 
     def subshell(self) -> Group:
         start = self.pos
@@ -184,14 +178,14 @@ class CompoundCommands(SimpleCommands):
             self.pos += 1
         else:
             self.fail("( without )")
-        return Group(start, body, subshell=True)
+        return Group(start, body=body, subshell=True)
 
     def arithmetic_command(self) -> Test | None:
         start = self.pos
         if not self.text.startswith("((", start):
             return None
         parts = self.arithmetic_parts(start + 2)
-        return None if parts is None else Test(start, [("arith", parts)])
+        return None if parts is None else Test(start, parts=[("arith", parts)])
 
     def test(self, start: int) -> Test:
         """`[[ … ]]`: only its words matter, operators and all."""
@@ -210,7 +204,7 @@ class CompoundCommands(SimpleCommands):
                 self.pos += 1  # operators: && || ( ) < > |
             words.append(word)
         self.extglob = False
-        return Test(start, _test_parts(words))
+        return Test(start, parts=_test_parts(words))
 
     def accept(self, keyword: str) -> bool:
         self.skip_blank_lines()

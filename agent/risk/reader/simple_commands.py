@@ -83,8 +83,8 @@ class SimpleCommands(WordScanner):
         body = self.as_parser().command()
         if body is None:
             self.fail("a function needs a body")
-            body = Simple(self.pos)
-        return Function(start, name, body)
+            body = Simple(self.pos, self.pos)
+        return Function(start, name=name, body=body)
 
     def assignment(self) -> Assignment | None:
         head = self.assignment_head()

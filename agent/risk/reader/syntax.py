@@ -106,7 +106,7 @@ class Parser(CompoundCommands):
                 self.skip_blanks()
         command = self.command()
         if command is None:
-            return Simple(start) if self.pos > start else None
+            return Simple(start, start) if self.pos > start else None
         self.skip_blanks()
         if not self.at_pipe() and not negated:
             return command

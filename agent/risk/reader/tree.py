@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 Part = tuple[Any, ...]
 
 
-class WordNode:
+class WordNode(Struct, eq=False):
     """A word as written: parts, and where it stands."""
 
-    __slots__ = ("end", "parts", "start")
-
-    def __init__(self, parts: list[Part], start: int, end: int) -> None:
-        self.parts = parts
-        self.start = start
-        self.end = end
+    parts: list[Part]
+    start: int
+    end: int
 
     def literal(self) -> str | None:
         """The text of a word without any quoting or expansion, else None."""
@@ -44,147 +43,93 @@ class WordNode:
         return None
 
 
-class Redirect:
+class Redirect(Struct, eq=False):
     """`operator` as written (">", ">>", "<", "<<", "<<<", ">&", "&>", "<>", ">|"); `body` is a here-document's parts."""
 
-    __slots__ = ("body", "end", "fd", "operator", "start", "strip_tabs", "target")
-
-    def __init__(self, operator: str, fd: str, target: WordNode, start: int, end: int) -> None:
-        self.operator = operator
-        self.fd = fd
-        self.target = target
-        self.start = start
-        self.end = end
-        self.body: list[Part] | None = None
-        self.strip_tabs = False
+    operator: str
+    fd: str
+    target: WordNode
+    start: int
+    end: int
+    body: list[Part] | None = None
+    strip_tabs: bool = False
 
 
-class Assignment:
+class Assignment(Struct, eq=False):
     """`name=value`, `name+=value`, `name[i]=value`, `name=(values)`; `values` has one word unless it is an array.
 
     `subscript` holds the parts of what stands in the brackets, None where there are none.
     """
 
-    __slots__ = ("append", "array", "name", "start", "subscript", "values")
-
-    def __init__(
-        self,
-        name: str,
-        values: list[WordNode],
-        *,
-        append: bool,
-        array: bool,
-        start: int,
-        subscript: list[Part] | None = None,
-    ) -> None:
-        self.subscript = subscript
-        self.name = name
-        self.values = values
-        self.append = append
-        self.array = array
-        self.start = start
+    name: str
+    values: list[WordNode]
+    append: bool
+    array: bool
+    start: int
+    subscript: list[Part] | None = None
 
 
-class Node:
+class Node(Struct, eq=False):
     """Base of every command."""
 
-    __slots__ = ("end", "redirects", "start")
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-        self.end = start
-        self.redirects: list[Redirect] = []
+    start: int
+    end: int = 0
+    redirects: list[Redirect] = []
 
 
-class Simple(Node):
+class Simple(Node, eq=False):
     """Assignments, words and redirections of one simple command."""
 
-    __slots__ = ("assignments", "words")
-
-    def __init__(self, start: int) -> None:
-        super().__init__(start)
-        self.assignments: list[Assignment] = []
-        self.words: list[WordNode] = []
+    assignments: list[Assignment] = []
+    words: list[WordNode] = []
 
 
-class Pipeline(Node):
-    __slots__ = ("commands", "negated")
-
-    def __init__(self, start: int) -> None:
-        super().__init__(start)
-        self.commands: list[Node] = []
-        self.negated = False
+class Pipeline(Node, eq=False):
+    commands: list[Node] = []
+    negated: bool = False
 
 
-class Sequence(Node):
+class Sequence(Node, eq=False):
     """Pipelines in order; each item is (joiner before it: "", ";", "&&", "||", "&"; command; runs in background)."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, start: int) -> None:
-        super().__init__(start)
-        self.items: list[tuple[str, Node, bool]] = []
+    items: list[tuple[str, Node, bool]] = []
 
 
-class Group(Node):
+class Group(Node, kw_only=True, eq=False):
     """`{ … }`, or `( … )` where `subshell` is true. `pipes` is the variable that `coproc NAME` puts its descriptors into."""
 
-    __slots__ = ("body", "pipes", "subshell")
-
-    def __init__(self, start: int, body: Sequence, *, subshell: bool, pipes: str = "") -> None:
-        super().__init__(start)
-        self.pipes = pipes
-        self.body = body
-        self.subshell = subshell
+    body: Sequence
+    subshell: bool
+    pipes: str = ""
 
 
-class Branch(Node):
+class Branch(Node, eq=False):
     """`if`: pairs of condition and body, the last condition None for `else`."""
 
-    __slots__ = ("arms",)
-
-    def __init__(self, start: int) -> None:
-        super().__init__(start)
-        self.arms: list[tuple[Sequence | None, Sequence]] = []
+    arms: list[tuple[Sequence | None, Sequence]] = []
 
 
-class Loop(Node):
+class Loop(Node, kw_only=True, eq=False):
     """`while`, `until`, `for`, `select`. `values` is None where there is no list of words; `parts` hold an arithmetic head."""
 
-    __slots__ = ("body", "condition", "name", "parts", "values")
-
-    def __init__(self, start: int, body: Sequence) -> None:
-        super().__init__(start)
-        self.body = body
-        self.condition: Sequence | None = None
-        self.name = ""
-        self.values: list[WordNode] | None = None
-        self.parts: list[Part] = []
+    body: Sequence
+    condition: Sequence | None = None
+    name: str = ""
+    values: list[WordNode] | None = None
+    parts: list[Part] = []
 
 
-class Case(Node):
-    __slots__ = ("arms", "subject")
-
-    def __init__(self, start: int, subject: WordNode) -> None:
-        super().__init__(start)
-        self.subject = subject
-        self.arms: list[tuple[list[WordNode], Sequence]] = []
+class Case(Node, kw_only=True, eq=False):
+    subject: WordNode
+    arms: list[tuple[list[WordNode], Sequence]] = []
 
 
-class Function(Node):
-    __slots__ = ("body", "name")
-
-    def __init__(self, start: int, name: str, body: Node) -> None:
-        super().__init__(start)
-        self.name = name
-        self.body = body
+class Function(Node, kw_only=True, eq=False):
+    name: str
+    body: Node
 
 
-class Test(Node):
+class Test(Node, kw_only=True, eq=False):
     """`[[ … ]]` or `(( … ))`: the parts of its words, operators and all."""
 
-    __slots__ = ("parts",)
-
-    def __init__(self, start: int, parts: list[Part]) -> None:
-        super().__init__(start)
-        self.parts = parts
+    parts: list[Part]

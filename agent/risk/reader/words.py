@@ -9,7 +9,7 @@ alone says that what is not known can only be digits and signs between them.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 UNKNOWN = "\0"
 NUMBER = "number"
@@ -34,6 +34,14 @@ def join_taint(a: str, b: str) -> str:
         if word not in a:
             a = f"{a} {word}"
     return a
+
+
+def taint_of(words: Iterable[Word]) -> str:
+    """What is known of the origin of all `words` together."""
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    return taint
 
 
 _HANDED_ON = frozenset(("all", "found", "listed", "glob"))

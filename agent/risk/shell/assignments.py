@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.tree import Assignment
-from agent.risk.reader.words import Word, bounded, join_taint
+from agent.risk.reader.words import Word, bounded, taint_of
 from agent.risk.shell.state import Value
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.standard_folders import begins_elsewhere, relative_entry
@@ -49,9 +49,7 @@ def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int,
 
 def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
     """`name=(a b [key]=c)`."""
-    taint = ""
-    for word in words:
-        taint = join_taint(taint, word.taint)
+    taint = taint_of(words)
     texts, named = [], []
     for word in words:
         key, found, text = word.text[1:].partition("]=")

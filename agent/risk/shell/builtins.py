@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import judge_code
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import HISTORY_VARIABLES, NUL, NUMBER, UNKNOWN, Word, bounded, join_taint
+from agent.risk.reader.words import HISTORY_VARIABLES, NUL, NUMBER, UNKNOWN, Word, bounded, join_taint, taint_of
 from agent.risk.shell.assignments import keep_special
 from agent.risk.shell.hidden_code import assign_named, judge_hidden
 from agent.risk.shell.state import Value, elements
@@ -141,9 +141,7 @@ def _eval(walker: Walker, invocation: Invocation) -> Output:
     words = invocation.words[1:]
     if words and words[0].text == "--":
         words = words[1:]
-    taint = ""
-    for word in words:
-        taint = join_taint(taint, word.taint)
+    taint = taint_of(words)
     text = " ".join(word.text for word in words)
     judge_code(walker, invocation, text, taint)
     if UNKNOWN in text and not text.strip().strip(UNKNOWN):

@@ -144,58 +144,49 @@ def read_elevated(walker: Walker, begin: int) -> None:
 def program_name(walker: Walker, invocation: Invocation) -> str | None:
     """The name to look up; None where the program cannot be known (a finding has been added)."""
     word = invocation.words[0]
-    text = word.text
+    text, place = word.text, word_place(word, invocation)
     if UNKNOWN in text:
         judge_unknown_name(walker, invocation, word)
         return None
     if "all" in word.taint.split():  # below find's folder: not the folder, but whatever lies there
-        walker.add("run", [word], word_place(word, invocation), reason="runs whatever files are found below {targets}")
+        walker.add("run", [word], place, reason="runs whatever files are found below {targets}")
         return None
-    base = text
-    if "/" in text:
-        folder, _, base = text.rpartition("/")
-        if word.glob:
-            walker.add(
-                "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
-            )
-            base = _guess(base) or base
-        elif folder not in STANDARD_FOLDERS:
-            fetched = absolute(text, invocation.cwd) in walker.downloads
-            walker.add(
-                "run-remote" if fetched else "run-unknown",
-                [word],
-                word_place(word, invocation),
-                rule="run.fetched" if fetched else "run.path",
-                reason="" if fetched else "runs the file {targets}",
-            )
-            written = walker.files.read(word, invocation.cwd)
-            if written is not None:
-                feed_findings(walker, invocation, *written)
-                walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
-            if find_program(base) is None:
-                suspect_words(walker, invocation)
-                return None
-    elif word.glob:
-        walker.add(
-            "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
-        )
-        return None
+    folder, slash, base = text.rpartition("/")
+    if word.glob:
+        walker.add("run-opaque", [word], place, reason="names its program by a wildcard: {targets}")
+        if not slash:
+            return None
+        base = _guess(base) or base
+    elif slash and folder not in STANDARD_FOLDERS:
+        _judge_file(walker, invocation, place)
+        if find_program(base) is None:
+            suspect_words(walker, invocation)
+            return None
     elif (
-        walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
+        not slash
+        and walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
         and text not in shell_builtins._BUILTINS
     ):
         if any(path.endswith(f"/{text}") for path in walker.downloads):
-            walker.add("run-remote", [word], word_place(word, invocation), rule="run.fetched")
+            walker.add("run-remote", [word], place, rule="run.fetched")
         _judge_found(walker, invocation)
     if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
-        walker.add(
-            "run-unknown",
-            [word],
-            word_place(word, invocation),
-            reason="runs {targets}, which is not the usual spelling",
-        )
+        walker.add("run-unknown", [word], place, reason="runs {targets}, which is not the usual spelling")
         return base.lower()
     return base
+
+
+def _judge_file(walker: Walker, invocation: Invocation, place: tuple[int, int]) -> None:
+    """A program in a file that is named by its path: fetched, or written by this very command, or there already."""
+    word = invocation.words[0]
+    if absolute(word.text, invocation.cwd) in walker.downloads:
+        walker.add("run-remote", [word], place, rule="run.fetched")
+    else:
+        walker.add("run-unknown", [word], place, rule="run.path", reason="runs the file {targets}")
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        feed_findings(walker, invocation, *written)
+        walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
 
 
 def _judge_found(walker: Walker, invocation: Invocation) -> None:
@@ -229,10 +220,8 @@ def _guess(pattern: str) -> str | None:
     """A dangerous program that a globbed name could mean."""
     import fnmatch
 
-    for name in ("rm", "dd", "sh", "bash", "cat", "nc", "chmod", "mv", "python3", "curl", "wget"):
-        if fnmatch.fnmatchcase(name, pattern):
-            return name
-    return None
+    names = ("rm", "dd", "sh", "bash", "cat", "nc", "chmod", "mv", "python3", "curl", "wget")
+    return next((name for name in names if fnmatch.fnmatchcase(name, pattern)), None)
 
 
 def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -241,9 +230,8 @@ def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> No
     elif "opaque" in word.taint:
         walker.add("run-decoded", [word], invocation.place)
     else:
-        walker.add(
-            "run-opaque", [word], invocation.place, reason="runs a program whose name is not known before it runs"
-        )
+        reason = "runs a program whose name is not known before it runs"
+        walker.add("run-opaque", [word], invocation.place, reason=reason)
     for index, following in enumerate(invocation.words[1:], 1):  # `$x rm -rf /`: the rest may be the command
         if find_program(following.text) is not None and index < 4 and following.text not in ("test", "install", "set"):
             judge(walker, invocation.inner(invocation.words[index:], "unknown"))

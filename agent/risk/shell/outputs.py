@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, origin
+from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, origin, taint_of
 from agent.risk.shell.hazards import judge_endless
 from agent.risk.tables.options import Args
-from agent.risk.tables.scopes import absolute, is_secret
+from agent.risk.tables.scopes import absolute, names_secret
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
+Special = Callable[["Walker", Invocation, Args], Output]
 _KEPT = frozenset(("secrets", "account-secret", "history"))
 _MAX_TEXT = 20_000
 # Sub-commands of git that print names of commits, which no file's content decides.
@@ -34,7 +35,7 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
         text, taint = special(walker, invocation, args)
         if kind in _OF_FILES and args.operands and not taint:
             taint = "file"
-        if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
+        if kind in _OF_FILES and any(names_secret(w, invocation.cwd) for w in args.operands):
             taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
     if table.name == "git" and args.operands and args.operands[0].text in _OBJECT_NAMES:
@@ -56,11 +57,9 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
 
 def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
     """The taint of what a filter reads, from its operands and its input, less what it cuts off."""
-    taint = ""
-    for word in args.operands:
-        taint = join_taint(taint, word.taint)
-        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
-            taint = join_taint(taint, "secret")
+    taint = taint_of(args.operands)
+    if any(names_secret(word, invocation.cwd) for word in args.operands):
+        taint = join_taint(taint, "secret")
     if invocation.stdin is not None:
         taint = join_taint(taint, invocation.stdin[1])
     if "processes" in taint and _picks_lines(table, args):
@@ -80,9 +79,7 @@ def _echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
     text = " ".join(word.text for word in words)
     if interpret:
         text = decode_printf(text)
-    taint = ""
-    for word in words:
-        taint = join_taint(taint, word.taint)
+    taint = taint_of(words)
     return text + ("" if newline else "\n"), taint
 
 
@@ -99,9 +96,7 @@ def formatted(words: list[Word]) -> Output:
         words = words[1:]
     if not words:
         return "", ""
-    taint = ""
-    for word in words:
-        taint = join_taint(taint, word.taint)
+    taint = taint_of(words)
     values = [word.text for word in words[1:]]
     template = decode_printf(words[0].text)
     pieces: list[str] = []
@@ -132,44 +127,22 @@ def _fill(template: str, values: list[str]) -> tuple[str, int]:
     return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template), taken
 
 
-def _base64(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    decoding = args.has("-d", "-D", "--decode", "-di")
-    text, taint = invocation.stdin or (None, "")
-    if not decoding:
-        return None, taint
-    taint = join_taint("opaque", taint)
-    if text is not None and UNKNOWN not in text:
-        try:
-            return base64.b64decode("".join(text.split()) + "===", validate=False).decode("utf-8", "replace"), taint
-        except (binascii.Error, ValueError):
+def _decoding(options: tuple[str, ...], decode: Callable[[str], bytes]) -> Special:
+    """What writes text in another form, and with one of `options` turns it back."""
+
+    def output(walker: Walker, invocation: Invocation, args: Args) -> Output:
+        text, taint = invocation.stdin or (None, "")
+        if not args.has(*options):
             return None, taint
-    return None, taint
-
-
-def _base32(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    text, taint = invocation.stdin or (None, "")
-    if not args.has("-d", "--decode"):
-        return None, taint
-    taint = join_taint("opaque", taint)
-    if text is not None and UNKNOWN not in text:
-        try:
-            return base64.b32decode("".join(text.split())).decode("utf-8", "replace"), taint
-        except (binascii.Error, ValueError):
+        taint = join_taint("opaque", taint)
+        if text is None or UNKNOWN in text:
             return None, taint
-    return None, taint
-
-
-def _xxd(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    text, taint = invocation.stdin or (None, "")
-    if not args.has("-r", "--revert"):
-        return None, taint
-    taint = join_taint("opaque", taint)
-    if text is not None and UNKNOWN not in text:
         try:
-            return bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text)).decode("utf-8", "replace"), taint
-        except ValueError:
+            return decode(text).decode("utf-8", "replace"), taint
+        except ValueError:  # binascii.Error is one
             return None, taint
-    return None, taint
+
+    return output
 
 
 def _rev(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -234,7 +207,7 @@ def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
     pieces: list[str | None] = []
     for word in args.operands:
         taint = join_taint(taint, word.taint)
-        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
+        if names_secret(word, invocation.cwd):
             taint = join_taint(taint, "secret")
         if word.text in _ENDLESS:
             taint = join_taint(taint, "endless")
@@ -258,20 +231,8 @@ def _which(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return (args.operands[0].text, args.operands[0].taint) if len(args.operands) == 1 else (None, "")
 
 
-def _pwd(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return invocation.cwd, ""
-
-
-def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return "/tmp/tmp.XXXXXXXX", ""  # noqa: S108  # a name, not a file
-
-
 def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return (" ".join(word.text for word in invocation.words[1:]) or "y") + "\n", "endless"
-
-
-def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return "1", ""
 
 
 def _path_part(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -345,9 +306,13 @@ def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 _OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))
-_SPECIAL = {
-    "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
-    "gzip": _gzip, "cat": _cat,
-    "tee": _tee, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
+_SPECIAL: dict[str, Special] = {
+    "echo": _echo, "printf": _printf, "rev": _rev, "tr": _tr, "decoder": _decoder, "gzip": _gzip, "cat": _cat,
+    "base64": _decoding(("-d", "-D", "--decode", "-di"), lambda text: base64.b64decode("".join(text.split()) + "===", validate=False)),
+    "base32": _decoding(("-d", "--decode"), lambda text: base64.b32decode("".join(text.split()))),
+    "xxd": _decoding(("-r", "--revert"), lambda text: bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text))),
+    "tee": _tee, "which": _which, "yes": _yes, "pwd": lambda walker, invocation, args: (invocation.cwd, ""), "seq": lambda *_: ("1", ""),
+    "mktemp": lambda *_: ("/tmp/tmp.XXXXXXXX", ""),  # noqa: S108  # a name, not a file
+    "path-part": _path_part,
     "find": _find, "ls": _ls, "processes": _processes, "printenv": _printenv,
 }  # fmt: skip

@@ -79,22 +79,11 @@ class State:
         self.assigned: Assigned = unwatched
 
     def copy(self) -> State:
-        """The state of a subshell."""
-        other = State(self.cwd, self.home)
-        other.variables = dict(self.variables)
-        other.exported = set(self.exported)
-        other.exports_all = self.exports_all
-        other.functions = dict(self.functions)
-        other.aliases = dict(self.aliases)
-        other.positional = self.positional
-        other.shell_name = self.shell_name
-        other.references = dict(self.references)
-        other.path_changed = self.path_changed
-        other.arrived = self.arrived
-        other.associative = set(self.associative)
-        other.integers = set(self.integers)
-        other.evaluate = self.evaluate
-        other.assigned = self.assigned
+        """The state of a subshell: collections of its own, with the same values."""
+        other = State.__new__(State)
+        for name in State.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, dict | set) else value)
         return other
 
     def assign(self, name: str, value: Value, *, append: bool = False) -> None:

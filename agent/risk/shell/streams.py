@@ -11,7 +11,7 @@ from agent.risk.reader.tree import Redirect, Sequence
 from agent.risk.reader.words import NUMBER, UNKNOWN, Word, join_taint
 from agent.risk.shell.hazards import judge_endless
 from agent.risk.shell.state import Value
-from agent.risk.tables.scopes import absolute, is_secret
+from agent.risk.tables.scopes import absolute, is_secret, names_secret
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -110,10 +110,7 @@ def file_input(walker: Walker, word: Word) -> Output:
         return None, "net socket"
     if word.text == "/dev/null":
         return "", ""
-    taint = "file"
-    if UNKNOWN not in word.text and is_secret(absolute(word.text, walker.state.cwd)):
-        taint += " secret"
-    return None, taint
+    return None, "file secret" if names_secret(word, walker.state.cwd) else "file"
 
 
 def takes_output(target: Target) -> bool:
@@ -146,13 +143,8 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
 
             judge_wire(walker, invocation, [target.word], output)
         elif "secret" in taint:
-            walker.add(
-                "send-secret",
-                [target.word],
-                invocation.place,
-                reason="stores secrets in {targets}",
-                rule="secret.stored",
-            )
+            reason = "stores secrets in {targets}"
+            walker.add("send-secret", [target.word], invocation.place, reason=reason, rule="secret.stored")
         elif "net" in taint and scope in ("schedule", "config", "account", "system"):
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
         elif text and scope in ("schedule", "config"):  # lines that will run later
