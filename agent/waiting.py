@@ -1,15 +1,27 @@
-"""Waiting for something unless the run is cancelled first."""
+"""Wait without holding up the event loop: for what can be cancelled, for what blocks, and for what computes.
+
+What blocks has a thread to itself as long as it does. What computes shares one: it holds the interpreter, and several such threads would
+keep the loop waiting for as many turns.
+"""
 
 from __future__ import annotations
 
+import _thread
 import asyncio
-from collections.abc import Coroutine
+import os
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import BudgetExceeded, Cancelled
 
 T = TypeVar("T")
+
+_TURN = 0.0005
+"""Seconds after which what computes gives the interpreter to a loop that wants it, which it may several times in one step."""
 
 
 async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *, timeout: float | None = None) -> T:
@@ -48,3 +60,94 @@ async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *,
 def _stopped(token: CancellationToken) -> bool:
     """Asked again after waiting; a call, because type checkers take a property for a constant."""
     return token.cancelled
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run blocking `work` in a thread that cannot keep the program from ending."""
+    future, run = _handed_over(work)
+    _blocking.put(run)
+    return await future
+
+
+async def computed(work: Callable[[], T]) -> T:
+    """Run `work` that computes, after what was given here before."""
+    future, run = _handed_over(work)
+    _computing.put(run)
+    return await future
+
+
+async def completed(work: Callable[[], T]) -> tuple[T, asyncio.CancelledError | None]:
+    """Run blocking `work` to its end: its result, and that the caller was cancelled meanwhile. Raises what `work` raises."""
+    task = asyncio.ensure_future(in_thread(work))
+    try:
+        return await asyncio.shield(task), None
+    except asyncio.CancelledError as error:
+        await asyncio.wait({task})
+        return task.result(), error
+
+
+def _handed_over(work: Callable[[], T]) -> tuple[asyncio.Future[T], Callable[[], None]]:
+    """What to await, and what to run in another thread for it."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # a result of None is a T then
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as caught:  # handed to whoever awaits
+            error = caught
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+    return future, run
+
+
+class _Threads:
+    """Threads that take work from a queue: `one` for all of it in turn, else one for each that is under way. A forked child has none."""
+
+    def __init__(self, *, one: bool = False) -> None:
+        self._one = one
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._works: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = self._idle = 0
+
+    def put(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            start = not self._count if self._one else not self._idle
+            self._count += start
+            self._idle -= not start and not self._one
+        self._works.put(work)
+        if start:
+            sys.setswitchinterval(_TURN)
+            _thread.start_new_thread(self._run, (self._works,))  # `Thread.start` would wait until it runs
+
+    def _run(self, works: SimpleQueue[Callable[[], None]]) -> None:
+        while True:
+            works.get()()
+            if self._one:
+                continue
+            with self._lock:
+                if self._idle >= _KEPT:
+                    self._count -= 1
+                    return
+                self._idle += 1
+
+
+_KEPT = 8
+"""Threads that wait for the next work."""
+_blocking, _computing = _Threads(), _Threads(one=True)

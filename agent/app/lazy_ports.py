@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.config.paths import follows_folder
+from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -54,18 +55,18 @@ class LazyExecutor:
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
     ) -> ExecutionResult:
-        return await self._real().execute(command, sink, cancel)
+        return await (await self._ready()).execute(command, sink, cancel)
 
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
     ) -> Rehearsal:
-        return await self._real().rehearse(command, sink, cancel)
+        return await (await self._ready()).rehearse(command, sink, cancel)
 
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
-        return await self._real().commit(rehearsal, command, session=session)
+        return await (await self._ready()).commit(rehearsal, command, session=session)
 
     async def discard(self, rehearsal: Rehearsal) -> None:
-        await self._real().discard(rehearsal)
+        await (await self._ready()).discard(rehearsal)
 
     @property
     def tty(self) -> str | None:
@@ -86,11 +87,11 @@ class LazyExecutor:
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
         """How a run of `report`'s command would be confined now, or why it cannot be."""
-        return await self._real().confining(mode, report)
+        return await (await self._ready()).confining(mode, report)
 
     async def unheld(self, report: RiskReport) -> str:
         """Why a run of `report`'s command could not be held to its rating; "" where it could."""
-        return await self._real().unheld(report)
+        return await (await self._ready()).unheld(report)
 
     def warm(self) -> None:
         """Start what the first command will need."""
@@ -99,6 +100,9 @@ class LazyExecutor:
     async def close(self) -> None:
         if self._built is not None:
             await self._built.close()
+
+    async def _ready(self) -> Shell:
+        return await in_thread(self._real) if self._built is None else self._built
 
     def _real(self) -> Shell:
         with self._lock:  # the background warms it while the first command may already want it

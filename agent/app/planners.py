@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,6 +36,8 @@ class PlannerChoice:
         self._configured = PlannerSettings(loaded)
         self._models = ModelPlanners(self._configured)
         self._last: LazyPlanner | None = None
+        self._offline: Planner | None = None
+        self._building = threading.Lock()
 
     def make(self, name: str | None, model: str | None, redactor: Redactor | None = None) -> Planner:
         """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError.
@@ -90,14 +93,21 @@ class PlannerChoice:
     def build(self, name: str, model: str, redactor: Redactor) -> Planner:
         """The real planner behind a name; imports what it needs."""
         if name == "offline":
-            from agent.planner.offline.planner import OfflinePlanner
-
-            return OfflinePlanner(remembered=self._remembered)
+            return self._recipes()
         if name == "cascade":
             from agent.planner.cascade import CascadePlanner
 
             return CascadePlanner(self._stages(redactor), tell=say_aside)
         return self._models.build(name, model, redactor)
+
+    def _recipes(self) -> Planner:
+        """The offline planner: one for all sessions, since it keeps nothing of them and its data are large."""
+        with self._building:
+            if self._offline is None:
+                from agent.planner.offline.planner import OfflinePlanner
+
+                self._offline = OfflinePlanner(remembered=self._remembered)
+            return self._offline
 
     def announcement(self, planner: Planner) -> str:
         """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""

@@ -211,6 +211,8 @@ class Process:
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
+        import gc
+
         import agent.engine.goal  # noqa: F401
 
         cwd = os.getcwd()
@@ -220,6 +222,7 @@ class Process:
         for context in tuple(self.sessions.values()):
             if isinstance(context.executor, LazyExecutor):
                 context.executor.warm()
+        gc.freeze()  # a collection would go through all of it, and hold up every session for tens of milliseconds
 
     async def shutdown(self) -> None:
         for context in self.sessions.values():

@@ -77,4 +77,5 @@ class Resumed:
         else:
             changed: dict[str, Any] = {key: value or None}
             self.settings = structs.replace(self.settings, **changed)
-            self.keep(said)
+            if key != "role":  # it has to be found first
+                self.keep(said)

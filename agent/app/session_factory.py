@@ -121,7 +121,9 @@ class SessionFactory:
     def _role(self, resumed: Resumed) -> str:
         name = resumed.settings.role
         try:
-            return self._process.load_role(name) if name else ""
+            text = self._process.load_role(name) if name else ""
+            resumed.keep(f"role {name}" if name else "no role")
+            return text
         except CoreError as error:
             resumed.settings = structs.replace(resumed.settings, role=None)
             resumed.drop(error.message)

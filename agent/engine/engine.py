@@ -20,7 +20,7 @@ from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
 from agent.protocol.replies import add_usage
 from agent.protocol.requests import RunRequest
-from agent.waiting import cancellable
+from agent.waiting import cancellable, completed
 
 
 class Engine:
@@ -92,11 +92,13 @@ class Engine:
             return
         ctx.closed = True
         try:
-            record = ctx.recorder.close(reason)
+            record, cancelled = await completed(lambda: ctx.recorder.close(reason))
         except CoreError:
             return
         if record is not None and emitter is not None:
             await EventStream(ctx.recorder, emitter, run="").forward(record)
+        if cancelled is not None:
+            raise cancelled
 
     async def _steps(
         self,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from agent.engine.context import AppState, RequestContext
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import ContextBlock, ContinuationKind, GoalItem, UserInput
-from agent.waiting import cancellable
+from agent.waiting import cancellable, in_thread
 
 _MAX_GOAL_CHARS = 200_000
 
@@ -47,6 +49,8 @@ async def goal_item(
     """The goal as the planner will see it. Files and context are redacted like everything that leaves this machine."""
     environment = await cancellable(app.facts.environment(ctx.cwd), cancel)
     redact = ctx.redactor.redact
+    notes = await in_thread(partial(_new_project_notes, app, ctx))
+    remembered = await in_thread(partial(_remembered, user_input, text, app, ctx))
     files = (*ctx.pending_files, *user_input.files)
     ctx.pending_files.clear()
     return GoalItem(
@@ -54,10 +58,7 @@ async def goal_item(
         text=text,
         environment=environment,
         files=tuple(replace(file, content=redact(file.content)) for file in files),
-        context=tuple(
-            replace(block, text=redact(block.text))
-            for block in (*user_input.context, *_new_project_notes(app, ctx), *_remembered(user_input, text, app, ctx))
-        ),
+        context=tuple(replace(block, text=redact(block.text)) for block in (*user_input.context, *notes, *remembered)),
     )
 
 

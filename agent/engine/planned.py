@@ -58,7 +58,7 @@ class PlanRun:
                 planned=plan.steps,
                 message=plan.message,
                 done=left.done,
-                levels=tuple(self._proposer.level(step.command) if step.command else "" for step in plan.steps),
+                levels=tuple([await self._proposer.level(step.command) if step.command else "" for step in plan.steps]),
             )
         )
         self._ctx.plan_left = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from agent.engine.budget import Budget
@@ -20,6 +22,7 @@ from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.protocol.ports import Confirmer
 from agent.protocol.replies import Command
 from agent.protocol.requests import RunOptions
+from agent.waiting import computed
 
 
 class Proposer:
@@ -72,9 +75,9 @@ class Proposer:
         await self._stream.send(PlannerNoted(text=text))
         self._ctx.history.append(NoteItem(text=text))
 
-    def level(self, command: str) -> str:
+    async def level(self, command: str) -> str:
         """How `command` would be rated now. Only to be looked at: the gate rates it when it is proposed."""
-        report, _ = rate(self._judges, command, self._ctx.cwd, self._ctx.executor)
+        report, _ = await computed(partial(rate, self._judges, command, self._ctx.cwd, self._ctx.executor))
         return report.level.value
 
     async def own(self, command: str, *, origin: str, private: bool) -> CommandItem:
@@ -88,7 +91,7 @@ class Proposer:
     async def planned(self, reply: Command, call_id: str = "") -> CommandItem:
         """A planner's command: guard, gate, guard again; the item is in the history when this returns."""
         command = reply.command
-        words = self._app.normal_form(command)
+        words = await computed(partial(self._app.normal_form, command))
         before = self.guard.before(words, self._ctx.cwd)
         if before.kind == "error":
             raise PlannerError(before.text, hint="say what should be done differently")
@@ -98,7 +101,7 @@ class Proposer:
         self.items.append(item)
         self._ctx.history.append(item)
         if item.outcome == "ran":
-            run_words = words if item.run == command else self._app.normal_form(item.run)
+            run_words = words if item.run == command else await computed(partial(self._app.normal_form, item.run))
             output = f"{item.stdout}\n{item.stderr}"
             note = self.guard.after(run_words, item.cwd, item.exit_code or 0, output, item.interrupted)
             if note:

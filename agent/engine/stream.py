@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from agent.protocol.errors import EmitError, RecordingError, WriteFailed
 from agent.protocol.events import UNRECORDED, Event, Record, Warned
 from agent.protocol.ports import Emitter, Recorder
+from agent.waiting import completed
 
 
 class EventStream:
@@ -24,12 +27,19 @@ class EventStream:
         self.failure: EmitError | None = None
 
     async def send(self, event: Event) -> None:
-        """Record `event`, then emit it. Raises RecordingError, and then nothing was emitted."""
+        """Record `event`, then emit it. Raises RecordingError, and then nothing was emitted.
+
+        A thread waits for the disk, and not the loop: what several sessions wait for is written down together. Who is cancelled
+        meanwhile is so when the event was emitted.
+        """
         if isinstance(event, UNRECORDED):
             await self.show(event)
             return
-        record = self._recorder.append(event, run=self._run, goal_id=self.goal_id)
+        append = partial(self._recorder.append, event, run=self._run, goal_id=self.goal_id)
+        record, cancelled = (append(), None) if self._recorder.path is None else await completed(append)
         await self._emit(replace(record, event=event) if self._show_secrets else record)
+        if cancelled is not None:
+            raise cancelled
 
     async def show(self, event: Event) -> None:
         """Emit without recording."""

@@ -15,12 +15,12 @@ from agent.execution.overlay.places import base_for
 from agent.execution.process_tree import cgroups
 from agent.execution.process_tree.helper import Helper
 from agent.execution.rehearsal.budget import RehearsalSettings
-from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.capabilities import Capability
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError
+from agent.waiting import in_thread
 
 _MEANS = {"namespaces": "namespaces", "landlock": "Landlock alone"}
 

@@ -27,7 +27,6 @@ from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
 from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.shells.starting import Shells, Start
-from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
@@ -35,6 +34,7 @@ from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
+from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner

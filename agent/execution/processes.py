@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any
 
-from agent.execution.threads import in_thread
+from agent.waiting import in_thread
 
 MOST_OUTPUT = 1 << 20
 NOT_FOUND = 127

@@ -22,7 +22,7 @@ from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier
 from agent.protocol.requests import Approval
-from agent.waiting import cancellable
+from agent.waiting import cancellable, computed
 
 _MOST_SHOWN = 256 * 1024
 """Bytes of a file that a diff is made of; a longer one is shown as what it becomes."""
@@ -50,7 +50,7 @@ class FileActions:
         text, folder = text_of(action), os.path.dirname(action.path)
         proposal = Proposal(command_id=call_id or action.path, command=text, origin="tool", cwd=folder, call_id=call_id)
         await self.events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool", cwd=folder))
-        report, context = self._rate(action, folder)
+        report, context = await computed(lambda: self._rate(action, folder))
         rated = await self.rater.judge(proposal, report, "proposed", folder, path=action.path, context=context)
         verdict = rated.verdict
         if verdict.action == "refuse" or self.performer is None:
@@ -84,7 +84,7 @@ class FileActions:
             if isinstance(answer, CancelGoal):
                 self.cancel.cancel("cancelled")
             return done
-        changed = self._changed(action, rated)
+        changed = await computed(lambda: self._changed(action, rated))
         if changed:
             remark = f"not done: since it was rated, {changed}"
             return await self._not_done(proposal, "declined", by="nobody", remark=remark)

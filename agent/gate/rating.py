@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from agent.gate.held_rights import RULE, held, wanted_more
 from agent.gate.verdicts import Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
+from agent.policy.model import Policy
+from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confining, Proposal, RiskContext, RiskReport, Verdict
 from agent.protocol.events import CommandRated, Warned
 from agent.protocol.ports import EventSink, Executor
 from agent.protocol.requests import Approval
 from agent.risk.analysers import opinion_findings, raised
+from agent.waiting import computed, in_thread
 
 LONGEST_UNASKED = 4_000
 """Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
 
 Stage = Literal["proposed", "edited", "again"]
 _FREE = Confining()
+
+
+@dataclass(frozen=True)
+class Law:
+    """What policy says in a folder at one moment (None: it could not be looked up: `failure`); `due`: what is to be shown first."""
+
+    policy: Policy | None = None
+    failure: str = ""
+    due: Showing | None = None
 
 
 @dataclass(frozen=True)
@@ -33,15 +46,18 @@ class Rater:
 
     async def rate(self, proposal: Proposal, command: str, stage: Stage) -> Rated:
         """Rate `command` as a version of `proposal`, and ask policy. Raises RecordingError."""
-        report, context = rate(self.judges, command, proposal.cwd, self.executor)
+        judges, cwd = self.judges, proposal.cwd
+        (report, context), law = await computed(
+            lambda: (rate(judges, command, cwd, self.executor), _law_of(judges, cwd))
+        )
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
-        confining = await self._confining(report, proposal.cwd) if self.executor is not None else _FREE
+        confining = await self._confining(report, law) if self.executor is not None else _FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
         return await self.judge(
-            proposal, report, stage, proposal.cwd, longest=longest, confining=confining, context=context
+            proposal, report, stage, cwd, longest=longest, confining=confining, context=context, law=law
         )
 
     async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
@@ -49,7 +65,9 @@ class Rater:
         context, judges = rated.context, self.judges
         if context is None:  # nothing could be known, and so it was rated
             return None
-        words = judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+        words = await computed(
+            lambda: judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+        )
         return replace(await self.rate(proposal, rated.command, "again"), changed=words) if words else None
 
     async def judge(
@@ -63,26 +81,29 @@ class Rater:
         confining: Confining = _FREE,
         path: str = "",
         context: RiskContext | None = None,
+        law: Law | None = None,
     ) -> Rated:
         """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
 
         `context`: what it was rated against. `path`: the file, where it is about one that a tool of ours would write; that cannot be
-        confined, so it is held against it here.
+        confined, so it is held against it here. `law`: what policy says, where that was looked up already.
         """
-        await self._show_new_rules(cwd)
-        verdict, command = self._decide(report, cwd, proposal.origin), report.command
+        if law is None:
+            law = await computed(lambda: _law_of(self.judges, cwd))
+        await self._show_new_rules(law)
+        verdict, command = self._decide(report, law, proposal.origin), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
         if path:
-            verdict = kept_out(verdict, await self._confining(report, cwd), os.path.realpath(path))
+            verdict = kept_out(verdict, await self._confining(report, law), os.path.realpath(path))
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context)
         if self.executor is not None and not path and verdict.action == "allow":
-            verdict, rights = await held(rated, self.judges.policy(cwd), self.executor, self.events)
+            verdict, rights = await held(rated, law.policy or Policy(), self.executor, self.events)
             rated = replace(rated, verdict=verdict, rights=rights)
         await self.events.send(
             CommandRated(
@@ -104,10 +125,10 @@ class Rater:
             again, verdict=Verdict(action="ask", rule=RULE, reason=reason, word=again.verdict.word), rights=None
         )
 
-    async def _confining(self, report: RiskReport, cwd: str) -> Confining:
-        """How it would be confined, by setting and policy; a policy that crashes refuses it anyway."""
+    async def _confining(self, report: RiskReport, law: Law) -> Confining:
+        """How it would be confined, by setting and policy; without a policy it is refused anyway."""
         try:
-            mode = wanted(report, self.judges.policy(cwd), self.approval.confine)
+            mode = wanted(report, law.policy, self.approval.confine) if law.policy else self.approval.confine
         except Exception:  # `_decide` will say so
             mode = self.approval.confine
         if mode == "off":
@@ -116,17 +137,27 @@ class Rater:
             return Confining(mode=mode, reason="nothing can be run in this session")
         return await self.executor.confining(mode, report)
 
-    async def _show_new_rules(self, cwd: str) -> None:
+    async def _show_new_rules(self, law: Law) -> None:
         """A folder's own rules stand on the screen before they first count, and again when they have changed."""
-        showing = self.judges.rules_due(cwd)
-        if showing is not None:
-            await self.events.send(Warned(text=showing.text))
-            self.judges.rules_seen(showing)
+        if law.due is not None:
+            await self.events.send(Warned(text=law.due.text))
+            await in_thread(partial(self.judges.rules_seen, law.due))
 
-    def _decide(self, report: RiskReport, cwd: str, origin: str) -> Verdict:
-        """What policy says now; a policy that crashes refuses."""
-        try:
-            return self.judges.decide(report, self.approval, origin, self.judges.policy(cwd))
-        except Exception as error:  # fail closed, whatever went wrong
-            reason = f"policy could not be consulted ({type(error).__name__})"
-            return Verdict(action="refuse", rule="policy.failed", reason=reason)
+    def _decide(self, report: RiskReport, law: Law, origin: str) -> Verdict:
+        """What policy says; one that could not be looked up, or crashes, refuses."""
+        failure = law.failure
+        if law.policy is not None:
+            try:
+                return self.judges.decide(report, self.approval, origin, law.policy)
+            except Exception as error:  # fail closed, whatever went wrong
+                failure = type(error).__name__
+        return Verdict(action="refuse", rule="policy.failed", reason=f"policy could not be consulted ({failure})")
+
+
+def _law_of(judges: Judges, cwd: str) -> Law:
+    """What counts for commands in `cwd` now. A failure is kept: fail closed, whatever went wrong."""
+    due = judges.rules_due(cwd)
+    try:
+        return Law(policy=judges.policy(cwd), due=due)
+    except Exception as error:
+        return Law(failure=type(error).__name__, due=due)

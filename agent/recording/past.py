@@ -78,7 +78,8 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
 class Past(Struct, frozen=True):
     """`history` is what the planner was told, `notes` say what of it is lost, `plan` was left before its end.
 
-    `settings` is what the session was set to, where that was changed in it; `rules` the names of those that were made for it alone.
+    `settings` is what the session was set to, where that was changed in it; `rules` the names of those that its last process made for it
+    alone.
     """
 
     history: tuple[HistoryItem, ...] = ()
@@ -90,13 +91,13 @@ class Past(Struct, frozen=True):
 
 
 def past_of(path: str) -> Past:
-    """The past of the session whose log begins in the file at `path`. Raises IoError."""
+    """The past of the session whose log begins in the file at `path`, which the process that goes on with it has opened. Raises IoError."""
     line = lineage_of(path)
     plans, left = PlanFold(), SessionFold()
     for record in records(line):
         plans.take(record.event)
         left.take(record.event)
-    return Past(history(records(line)), goals(records(line)), line.notes, plans.left, left.settings, left.rules)
+    return Past(history(records(line)), goals(records(line)), line.notes, plans.left, left.settings, left.rules_before)
 
 
 def lineage_of(path: str) -> Lineage:

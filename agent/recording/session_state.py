@@ -6,11 +6,14 @@ from agent.protocol.events import CoreCommandFinished, Event, RuleAdded, RuleRem
 
 
 class SessionFold:
-    """`settings`: the last value by key, of what was changed in the session. `rules`: names of those that its last process made for it."""
+    """`settings`: the last value by key, of what was changed in the session. `rules`: names of those that count for it alone now,
+    `rules_before`: that did so in the process before.
+    """
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.rules: tuple[str, ...] = ()
+        self.rules_before: tuple[str, ...] = ()
 
     def take(self, event: Event) -> None:
         match event:
@@ -21,7 +24,7 @@ class SessionFold:
             case RuleRemoved(rules=rules, where="session"):
                 self.rules = tuple(name for name in self.rules if name not in rules)
             case SessionStarted():
-                self.rules = ()
+                self.rules_before, self.rules = self.rules, ()
             case CoreCommandFinished():
                 self._older(event)
 

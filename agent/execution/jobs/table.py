@@ -17,9 +17,9 @@ from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.tree import descendants
 from agent.execution.scratch import Held
-from agent.execution.threads import in_thread
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
+from agent.waiting import in_thread
 
 
 class Handing:

@@ -23,13 +23,13 @@ from agent.execution.rehearsal.not_shown import Trouble, refused, refused_in_rea
 from agent.execution.rehearsal.planning import Ran, Sandbox
 from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
-from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
+from agent.waiting import in_thread
 
 LONGEST_ARGUMENT = 120_000
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"

@@ -18,6 +18,7 @@ from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Plan, PlannerReply, Reply
 from agent.protocol.requests import PlannerRequest
+from agent.waiting import computed
 
 _USUAL = "find the 5 largest files in src and delete the copies"
 
@@ -88,7 +89,7 @@ class OfflinePlanner:
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """Answer the last goal of the history. Never raises for what a person typed."""
-        reply = self.answer(request)
+        reply = await computed(lambda: self.answer(request))
         if isinstance(reply, Chat) and request.stream:
             await on_delta(reply.message)
         return PlannerReply(reply=reply, raw=encode_reply(reply), model="")
