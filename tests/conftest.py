@@ -5,6 +5,8 @@ An ordinary run tries few, and the same ones each time; `AGENT_TEST_PROFILE=thor
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 
@@ -17,6 +19,15 @@ from tests.support.needs import summary
 settings.register_profile("ordinary", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("AGENT_TEST_PROFILE", "ordinary"))
+
+# Modules and tests stay to the end: looking for garbage among them takes half of what collecting costs, in every process.
+gc.disable()
+atexit.register(gc.unfreeze)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
