@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 from agent.execution.confine import words
-from agent.execution.confine.ladder import RUNGS, Ladder, RungChoice
+from agent.execution.confine.ladder import RUNGS, Ladder
 from agent.execution.confine.lock.preparing import Holder
 from agent.execution.confine.plan import Files, WriteFolders
 from agent.execution.executor import ShellExecutor
@@ -49,7 +49,6 @@ def _confinement() -> tuple[Capability, ...]:
 
 
 def _lock(helper: Helper) -> Capability:
-    """Tell whether what runs unasked is held to its rating."""
     trial = Holder(helper, WriteFolders(workspace="/")).trial
     if trial.works:
         found = "what runs unasked is held by a filter of system calls that asks us"
@@ -68,30 +67,17 @@ def _rungs(name: str, ladder: Ladder, files: Files, *, network: bool) -> Capabil
     means = _MEANS if files != "all" else {"namespaces": "namespaces", "landlock": "a filter of system calls"}
     reasons = "; ".join(f"no {means[rung]}: {trial.reason}" for rung, trial in failed)
     if choice.rung is None:
-        return Capability(
-            name=name,
-            state="note",
-            found=f"none, so what is to be confined asks or does not run ({reasons})",
-            advice=advice,
-        )
-    found = _works(choice, means)
+        found = f"none, so what is to be confined asks or does not run ({reasons})"
+        return Capability(name=name, state="note", found=found, advice=advice)
+    best = choice.rung == "namespaces"
+    found = means[choice.rung]
+    if best and choice.trial.landlock:
+        found += f" and Landlock (version {choice.trial.landlock})"
+    found += "" if choice.trial.sudo else "; not for sudo"
     if choice.misses:
         found += f"; does not stop: {', '.join(choice.misses)}"
-    best = choice.rung == "namespaces"
-    return Capability(
-        name=name,
-        state="ok" if best else "note",
-        found=found + (f" ({reasons})" if reasons else ""),
-        advice="" if best else advice,
-    )
-
-
-def _works(choice: RungChoice, means: dict[str, str]) -> str:
-    assert choice.rung is not None
-    how = means[choice.rung]
-    if choice.rung == "namespaces" and choice.trial.landlock:
-        how += f" and Landlock (version {choice.trial.landlock})"
-    return how if choice.trial.sudo else f"{how}; not for sudo"
+    found += f" ({reasons})" if reasons else ""
+    return Capability(name=name, state="ok" if best else "note", found=found, advice="" if best else advice)
 
 
 async def _rehearsal(cwd: str, env: dict[str, str], state_dir: str) -> Capability:
@@ -128,9 +114,8 @@ def _undo(cwd: str, state_dir: str) -> Capability:
         return Capability(name="undo", state="broken", found=why, advice=f"make {state_dir} writable for you")
     place = os.fsdecode(base.folder)
     if free < 50_000_000:
-        return Capability(
-            name="undo", state="note", found=f"{place}: the disk is nearly full", advice="free some space"
-        )
+        found = f"{place}: the disk is nearly full"
+        return Capability(name="undo", state="note", found=found, advice="free some space")
     if not base.same_file_system:
         found = f"{place}, which is another file system than the working folder: what is replaced is copied"
         return Capability(name="undo", state="note", found=found)
@@ -138,7 +123,6 @@ def _undo(cwd: str, state_dir: str) -> Capability:
 
 
 def _limits() -> Capability:
-    """Tell whether the kernel counts for a whole command."""
     group = cgroups.make(limits=True)
     taken: tuple[str, ...] = ()
     if group is not None:
@@ -147,9 +131,5 @@ def _limits() -> Capability:
     if len(taken) == 2:
         return Capability(name="limits", state="ok", found="memory and processes of a command by control group")
     found = "memory and processes are counted while a command runs, and fenced for each process (processes: for each user, not for root)"
-    return Capability(
-        name="limits",
-        state="note",
-        found=found,
-        advice="a delegated cgroup v2 with the controllers memory and pids, as `systemd-run --user --scope -p Delegate=yes` gives",
-    )
+    advice = "a delegated cgroup v2 with the controllers memory and pids, as `systemd-run --user --scope -p Delegate=yes` gives"
+    return Capability(name="limits", state="note", found=found, advice=advice)

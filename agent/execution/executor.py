@@ -116,7 +116,6 @@ class ShellExecutor:
 
     @property
     def aliases(self) -> str:
-        """Aliases that commands defined, as bash source."""
         return self._shells.definitions(self._state)[1]
 
     @property
@@ -213,7 +212,6 @@ class ShellExecutor:
             return await self._rehearser.commit(rehearsal, command, session=session)
 
     async def discard(self, rehearsal: Rehearsal) -> None:
-        """Forget it, and free what it holds."""
         await self._rehearser.discard(rehearsal)
 
     @cached_property

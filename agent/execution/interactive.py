@@ -43,7 +43,6 @@ class Segment:
 
     @property
     def shows(self) -> bool:
-        """Tell whether its output goes to the terminal."""
         return not self.piped_out and not self.redirected_out
 
 
@@ -57,7 +56,6 @@ class _Group:
 
 
 def segments(command: str) -> list[Segment]:
-    """The simple commands of `command`, in order."""
     return _Scanner().scan(command)
 
 

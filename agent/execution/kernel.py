@@ -35,7 +35,6 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
-UMOUNT_NOFOLLOW = 8
 
 # mount_setattr(2), open_tree(2), move_mount(2)
 MOUNT_ATTR_RDONLY = 0x01
@@ -192,7 +191,6 @@ def unshare(flags: int) -> None:
 
 
 def setns(fd: int, kind: int = 0) -> None:
-    """Enter the namespace behind `fd`."""
     _syscall("setns", fd, kind)
 
 
@@ -212,7 +210,6 @@ def mount(
 
 
 def umount(target: bytes, flags: int = 0) -> None:
-    """umount2(2); `flags` are MNT_… and UMOUNT_NOFOLLOW."""
     _libc("umount2", target, flags)
 
 
@@ -239,7 +236,6 @@ def move_mount(source: int, target: bytes, *, folder: int = AT_FDCWD, flags: int
 
 @contextmanager
 def closing(fd: int) -> Iterator[int]:
-    """Close a descriptor after use."""
     try:
         yield fd
     finally:
@@ -249,7 +245,6 @@ def closing(fd: int) -> Iterator[int]:
 def renameat2(
     source: bytes, target: bytes, flags: int, *, source_folder: int = AT_FDCWD, target_folder: int = AT_FDCWD
 ) -> None:
-    """rename with RENAME_NOREPLACE or RENAME_EXCHANGE."""
     call = _libc if hasattr(_LIBC, "renameat2") else _syscall  # C libraries have it since about 2018
     call("renameat2", source_folder, source, target_folder, target, flags)
 
@@ -271,7 +266,6 @@ def set_times(path: bytes, times: bytes | None) -> None:
 
 
 def syncfs(fd: int) -> None:
-    """Write out all of the file system that `fd` lies on."""
     _syscall("syncfs", fd)
 
 
@@ -294,7 +288,6 @@ def fork_into(cgroup: int) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """prctl(2) with up to four arguments; what it answers."""
     return _libc("prctl", option, *(*arguments, 0, 0, 0, 0)[:4])
 
 
@@ -323,7 +316,6 @@ def drop_capabilities(capabilities: Iterable[int] | None = None) -> None:
 
 
 def has_capability(capability: int) -> bool:
-    """Tell whether this process has it now."""
     try:
         data = _capabilities()
     except OSError:
@@ -344,7 +336,6 @@ def pidfd_open(pid: int) -> int:
 
 
 def pidfd_getfd(pidfd: int, fd: int) -> int:
-    """A copy of another process's descriptor."""
     return _syscall("pidfd_getfd", pidfd, fd, 0)
 
 
@@ -352,12 +343,10 @@ def pidfd_getfd(pidfd: int, fd: int) -> int:
 
 
 def connect(fd: int, address: bytes) -> None:
-    """connect(2) with an address as the kernel takes it."""
     _libc("connect", fd, address, len(address))
 
 
 def bind(fd: int, address: bytes) -> None:
-    """bind(2) with an address as the kernel takes it."""
     _libc("bind", fd, address, len(address))
 
 

@@ -44,27 +44,22 @@ def taken_over(after: ShellState, before: ShellState, bash: str) -> tuple[ShellS
 
 def without_loaders(after: ShellState, before: ShellState) -> tuple[ShellState, tuple[str, ...]]:
     """`after` without variables that run by themselves, and a note on them."""
-    notes: list[str] = []
-    functions = after.functions
+    # A function in a variable of a name that is among the functions is replaced by that before anything is run.
+    defined = set(_HEADER.findall(after.functions))
     env = dict(after.env)
-    reverted = [name for name in {**before.env, **env} if _runs_by_itself(name, functions)]
-    changed = sorted(name for name in reverted if env.get(name) != before.env.get(name))
-    for name in changed:
+    told = []
+    for name in sorted({*before.env, *env}):
+        function = _FUNCTION.fullmatch(name)
+        by_itself = function[1] not in defined if function else _LOADING.fullmatch(name)
+        if not by_itself or env.get(name) == before.env.get(name):
+            continue
         env.pop(name, None)
         if name in before.env:
             env[name] = before.env[name]
-    told = [name for name in changed if not _FUNCTION.fullmatch(name)]
-    if told:
-        notes.append(f"not kept, since every program would load it: {', '.join(told)[:200]}")
-    return replace(after, env=env), tuple(notes)
-
-
-def _runs_by_itself(name: str, functions: str) -> bool:
-    function = _FUNCTION.fullmatch(name)
-    if function is None:
-        return _LOADING.fullmatch(name) is not None
-    # One of a name that is among the functions is replaced by that before anything is run.
-    return function[1] not in _HEADER.findall(functions)
+        if not function:
+            told.append(name)
+    note = f"not kept, since every program would load it: {', '.join(told)[:200]}"
+    return replace(after, env=env), (note,) if told else ()
 
 
 def _read_by_bash(state: ShellState, bash: str) -> str | None:

@@ -75,12 +75,10 @@ class Frames:
         return max(0.0, self._next - self._now()) if self._waiting else None
 
     def flush_if_due(self) -> None:
-        """Hand on what waits if its time has come."""
         if self._waiting and self._now() >= self._next:
             self.flush()
 
     def flush(self) -> None:
-        """Hand on what waits."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         for stream, offset, pieces in waiting:
             if self._sink is None:

@@ -170,7 +170,6 @@ def _read_until(output: IO[bytes], deadline: float) -> tuple[bytes, bool]:
 
 
 def _own_terminal() -> int | None:
-    """The controlling terminal if we are in its foreground."""
     try:
         fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

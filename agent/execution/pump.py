@@ -68,8 +68,6 @@ class Ending:
 
 
 class Pump:
-    """Runs until the command has ended and its output is read."""
-
     def __init__(
         self,
         channels: Channels,
@@ -137,7 +135,6 @@ class Pump:
                     self._channels.real.write(WAITS)
 
     def _serve(self, ready: list[tuple[selectors.SelectorKey, int]]) -> None:
-        """Handle what is ready, in the order in which it became so."""
         self._crowded = len(ready) > 1
         self._came = 0
         for key, _events in ready:
@@ -223,7 +220,6 @@ class Pump:
         return size if limit is None or self._ending.over_output else min(size, limit - self._total + 1)
 
     def _count(self, size: int) -> None:
-        """End a command that writes more than it may."""
         self._came += size
         self._total += size
         limit = self._channels.output_limit

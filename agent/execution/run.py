@@ -50,7 +50,6 @@ class RunningCommand:
             wire.send(self._ours, {"op": "stop"})
 
     def run(self) -> ExecutionResult:
-        """Start it, stream it, and return what it left behind."""
         launch = self._launch
         if self._stopped:  # cancelled between the answer and the start: then not even its first step may happen
             self._ours.close()
@@ -59,7 +58,13 @@ class RunningCommand:
             return ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, cwd_after=launch.cwd, notes=(note,))
         started = time.monotonic()
         real = self._real_terminal()
-        captures = self._captures(pass_through=launch.pass_through and real is not None)
+        # A full-screen program's first bytes say nothing; its last ones may hold an error.
+        head = 0 if launch.pass_through and real is not None else launch.head_bytes
+        captures = {
+            "stdout": HeadTail(head, launch.tail_bytes),
+            "stderr": HeadTail(launch.head_bytes, launch.tail_bytes),
+        }
+        handing = self._handing
         ours: list[int] = []
         try:
             given: list[int] = []
@@ -72,7 +77,6 @@ class RunningCommand:
             failed = self._start(channels, given)
             if failed is not None:
                 return failed
-            handing = self._handing
             pump = Pump(channels, captures, self._sink, None if handing is None else handing.ask)
             if real is not None:
                 real.take(raw_output=channels.pass_through)
@@ -89,14 +93,8 @@ class RunningCommand:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)
             if ending.message is None:
                 self._sweep_after_loss()
-            result = result_of(
-                launch,
-                ending,
-                captures,
-                notes=notes,
-                duration=time.monotonic() - started,
-                stopped=self._stopped,
-            )
+            duration = time.monotonic() - started
+            result = result_of(launch, ending, captures, notes=notes, duration=duration, stopped=self._stopped)
             return with_fields(result, job=job)
         finally:
             if real is not None:
@@ -111,11 +109,6 @@ class RunningCommand:
         self._theirs.close()
         for fd in ours:
             os.close(fd)
-
-    def _captures(self, *, pass_through: bool) -> dict[str, HeadTail]:
-        head, tail = self._launch.head_bytes, self._launch.tail_bytes
-        # A full-screen program's first bytes say nothing; its last ones may hold an error.
-        return {"stdout": HeadTail(0 if pass_through else head, tail), "stderr": HeadTail(head, tail)}
 
     def _real_terminal(self) -> terminals.RealTerminal | None:
         if not self._launch.terminal:

@@ -42,7 +42,6 @@ class PrivateFolder:
         self._files = 0
 
     def file(self, content: bytes = b"") -> PrivateFile:
-        """A new file in it. Raises OSError."""
         self._files += 1
         return PrivateFile(os.path.join(self._state, str(self._files)), content)
 
@@ -60,18 +59,13 @@ def remove_abandoned() -> None:
         return
     for name in names:
         pid = name[len(PREFIX) :].partition("-")[0]
-        if pid.isdigit() and not _lives(int(pid)):
-            remove_tree(os.path.join(parent, name))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
+        if pid.isdigit():
+            try:
+                os.kill(int(pid), 0)
+            except ProcessLookupError:
+                remove_tree(os.path.join(parent, name))
+            except OSError:
+                continue  # somebody else's, which lives
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -126,11 +120,9 @@ def _empty(top: int) -> None:
 def _removed(entry: str, folder: int) -> bool:
     """Tell whether it is gone; a folder with something in it is not."""
     for remove in (os.unlink, os.rmdir):
-        try:
+        with suppress(OSError):
             remove(entry, dir_fd=folder)
-        except OSError:
-            continue
-        return True
+            return True
     return False
 
 
@@ -163,8 +155,6 @@ class Held(Protocol):
 
 
 class Scratch(Held, Protocol):
-    """A file that only we and the shell we start know."""
-
     path: str
 
     def read(self) -> bytes:

@@ -28,7 +28,6 @@ class WaitHint:
         self._line_open = False
 
     def shown(self, data: bytes) -> None:
-        """Something appeared on the screen."""
         self._since = time.monotonic()
         self._pause = QUIET
         self._line_open = not data.endswith((b"\n", b"\r"))
@@ -38,10 +37,7 @@ class WaitHint:
         if self._master is None or time.monotonic() - self._since < self._pause:
             return False
         self._since, self._pause = time.monotonic(), min(2 * self._pause, RAREST)
-        if self._line_open or terminals.is_raw(self._master):
-            return False
-
-        if not waits_for_keys(self._master):
+        if self._line_open or terminals.is_raw(self._master) or not waits_for_keys(self._master):
             return False
         self._master = None
         return True
@@ -60,16 +56,12 @@ def waits_for_keys(master: int) -> bool:
         return False
     try:
         group = os.tcgetpgrp(master)
-        device = _device(master)
+        (index,) = struct.unpack("I", fcntl.ioctl(master, _TIOCGPTN, b"\0" * 4))
+        device = os.stat(f"/dev/pts/{index}").st_rdev
         names = os.listdir("/proc")
     except OSError:
         return False
     return any(name.isdigit() and _sleeps_in_read(name, group, device, number) for name in names)
-
-
-def _device(master: int) -> int:
-    (number,) = struct.unpack("I", fcntl.ioctl(master, _TIOCGPTN, b"\0" * 4))
-    return os.stat(f"/dev/pts/{number}").st_rdev
 
 
 def _sleeps_in_read(pid: str, group: int, device: int, read: int) -> bool:

@@ -73,7 +73,6 @@ def _sockets(*, files: bool, network: bool, own_network: bool) -> list[Instructi
 
 
 def namespaces() -> list[Instruction]:
-    """Refuse new ones."""
     no = refuse(errno.EPERM)
     return flagged("clone", 0, NAMESPACES, no) + flagged("unshare", 0, NAMESPACES, no)
 

@@ -20,7 +20,6 @@ ASK: Instruction = (RETURN, 0, 0, kernel.SECCOMP_RET_USER_NOTIF)
 
 
 def refuse(code: int) -> Instruction:
-    """The call fails with this errno."""
     return (RETURN, 0, 0, kernel.SECCOMP_RET_ERRNO | code)
 
 
@@ -55,7 +54,6 @@ def answered(names: Iterable[str], answer: Instruction) -> list[Instruction]:
 
 
 def never(names: Iterable[str], code: int) -> list[Instruction]:
-    """Calls that always fail."""
     return answered(names, refuse(code))
 
 
@@ -69,17 +67,14 @@ def with_argument(name: str, place: int, tests: Sequence[Instruction]) -> list[I
 
 
 def flagged(name: str, place: int, flags: int, answer: Instruction) -> list[Instruction]:
-    """`answer` where an argument has one of `flags`."""
     return with_argument(name, place, [(ANY_BIT, 0, 1, flags), answer])
 
 
 def any_of(name: str, place: int, values: Iterable[int], answer: Instruction) -> list[Instruction]:
-    """`answer` where an argument is one of these."""
     return with_argument(name, place, [line for value in values for line in ((EQUAL, 0, 1, value), answer)])
 
 
 def unless(name: str, place: int, value: int, answer: Instruction) -> list[Instruction]:
-    """`answer` where an argument is anything else."""
     return with_argument(name, place, unless_any((value,), answer))
 
 

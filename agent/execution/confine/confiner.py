@@ -29,7 +29,6 @@ class Confined:
     """One run: what the helper is told, and the folder that goes with it."""
 
     plan: Plan
-    choice: RungChoice
     folder: PrivateFolder
 
     @property
@@ -57,7 +56,6 @@ class Confined:
         return with_fields(result, notes=(*result.notes, *notes)) if notes else result
 
     def close(self) -> None:
-        """Remove what was made for it."""
         self.folder.close()
 
 
@@ -119,7 +117,7 @@ class Confiner:
             writable=tuple(map(os.fsencode, writable)),
             protected=tuple(os.fsencode(os.path.realpath(path)) for path in protected),
         )
-        return Confined(plan=plan, choice=choice, folder=folder)
+        return Confined(plan=plan, folder=folder)
 
     def _also(self) -> list[str]:
         folders = [os.path.realpath(os.path.expanduser(path)) for path in self._write_folders.also]
@@ -150,7 +148,6 @@ class Confiner:
         return choice
 
     def _check(self, workspace: str) -> None:
-        """A workspace that bounds something. Raises Unconfinable."""
         if not os.path.isabs(workspace) or not os.path.isdir(workspace):
             raise Unconfinable(f"the workspace {workspace or '(none)'} is no folder")
         real = os.path.realpath(workspace)

@@ -169,7 +169,6 @@ def _give_up(capabilities: frozenset[int]) -> None:
 
 @contextmanager
 def _step(name: str) -> Iterator[None]:
-    """Say in an error which step it was."""
     try:
         yield
     except OSError as error:

@@ -36,7 +36,6 @@ class Trial:
 
     @property
     def reason(self) -> str:
-        """Why it does not work, in words."""
         return "" if self.works else words.reason(self.step, self.errno)
 
 
@@ -52,7 +51,6 @@ class RungChoice:
 
     @property
     def misses(self) -> tuple[str, ...]:
-        """What it does not stop."""
         return () if self.rung is None else words.misses(self.files, self.network, self.rung, self.trial.landlock)
 
     @property
@@ -96,7 +94,6 @@ class Ladder:
         return RungChoice(files=files, network=network, rung=None, trial=Trial(works=False), failures=tuple(failures))
 
     def trial(self, files: Files, network: bool, rung: Rung) -> Trial:
-        """What became of one rung."""
         with self._lock:
             key = (files, network, rung)
             if key in self._trials:

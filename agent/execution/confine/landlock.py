@@ -26,14 +26,8 @@ _DEVICES = (b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/ura
 
 def handled(version: int) -> int:
     """All rights to write that this version knows."""
-    access = _BASE
-    if version >= 2:
-        access |= REFER
-    if version >= TRUNCATING:
-        access |= TRUNCATE
-    if version >= 5:
-        access |= IOCTL_DEVICE
-    return access
+    since = ((2, REFER), (TRUNCATING, TRUNCATE), (5, IOCTL_DEVICE))
+    return _BASE | sum(access for first, access in since if version >= first)
 
 
 def writable_only(folders: tuple[bytes, ...], version: int) -> None:
@@ -54,23 +48,15 @@ def writable_only(folders: tuple[bytes, ...], version: int) -> None:
 
 def apart(version: int) -> None:
     """Keep this process from signalling or tracing others, without touching files; nothing before version 6."""
-    if version < SCOPING:
-        return
-    with kernel.closing(kernel.landlock_create_ruleset(0, 0, _SCOPES)) as ruleset:
-        kernel.landlock_restrict_self(ruleset)
+    if version >= SCOPING:
+        with kernel.closing(kernel.landlock_create_ruleset(0, 0, _SCOPES)) as ruleset:
+            kernel.landlock_restrict_self(ruleset)
 
 
 def _allow(ruleset: int, path: bytes, access: int, *, needed: bool = True) -> None:
     try:
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        with kernel.closing(os.open(path, os.O_PATH | os.O_CLOEXEC)) as fd:
+            kernel.landlock_allow_path(ruleset, access, fd)
     except OSError:
         if needed:
             raise
-        return
-    try:
-        kernel.landlock_allow_path(ruleset, access, fd)
-    except OSError:
-        if needed:
-            raise
-    finally:
-        os.close(fd)

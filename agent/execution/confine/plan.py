@@ -23,30 +23,19 @@ class Plan(NamedTuple):
 
     def encoded(self) -> dict[str, Any]:
         """As the `sandbox` key of a launch request; bytes travel as latin-1."""
-        return {
-            "kind": "confine",
-            "files": self.files,
-            "network": self.network,
-            "rung": self.rung,
-            "writable": [path.decode("latin-1") for path in self.writable],
-            "protected": [path.decode("latin-1") for path in self.protected],
-        }
+        paths = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in ("writable", "protected")}
+        return {"kind": "confine", **self._asdict(), **paths}
 
 
 def decoded(spec: dict[str, Any]) -> Plan:
     """The plan of a launch request. Raises ValueError or KeyError for one that is not whole: then nothing may run."""
-    files, rung = spec["files"], spec["rung"]
+    files, rung, network = spec["files"], spec["rung"], spec["network"]
     if files not in ("all", "workspace", "read-only") or rung not in ("namespaces", "landlock"):
         raise ValueError(f"unknown confinement: {files!r} by {rung!r}")
-    if not isinstance(spec["network"], bool):
+    if not isinstance(network, bool):
         raise ValueError("the network is neither on nor off")
-    return Plan(
-        files=files,
-        network=spec["network"],
-        rung=rung,
-        writable=tuple(path.encode("latin-1") for path in spec["writable"]),
-        protected=tuple(path.encode("latin-1") for path in spec["protected"]),
-    )
+    writable, protected = (tuple(path.encode("latin-1") for path in spec[name]) for name in ("writable", "protected"))
+    return Plan(files, network, rung, writable, protected)
 
 
 @dataclass(frozen=True)

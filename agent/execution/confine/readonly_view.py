@@ -59,7 +59,6 @@ def _within(path: bytes, folders: tuple[bytes, ...]) -> bool:
 
 
 def _devices() -> list[tuple[bytes, int]]:
-    """Harmless devices, and the terminals."""
     copies = []
     for name in _DEVICES:
         path = b"/dev/" + name

@@ -86,7 +86,6 @@ def _way_out(found: list[str], plan: Plan) -> str:
 
 
 def _named(text: str, plan: Plan, cwd: str) -> Iterable[str]:
-    """Paths that stand in one line with the kernel's words."""
     for line in text.split("\n"):
         if _READ_ONLY not in line and _DENIED not in line:
             continue

@@ -29,7 +29,6 @@ class JobLog:
 
     @property
     def size(self) -> int:
-        """Bytes in it now."""
         if self._ended is not None:
             return self._ended[0]
         return os.fstat(self.fd).st_size
@@ -52,7 +51,6 @@ class JobLog:
             os.close(self.fd)
 
     def discard(self) -> None:
-        """Let go of it and remove it."""
         if self.path:
             with suppress(OSError):
                 os.unlink(self.path)

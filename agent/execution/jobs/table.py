@@ -146,7 +146,6 @@ class JobTable:
         self._lock = threading.Lock()
 
     def open_log(self) -> JobLog:
-        """A log for a job that is about to be. Raises OSError."""
         return open_log(self._folder)
 
     def add(self, job: Job, *, guardian: int, control: socket.socket, log: JobLog | None, grace: float) -> Job:

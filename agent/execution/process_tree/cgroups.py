@@ -17,8 +17,6 @@ _PAUSE = 0.002
 
 
 class Group:
-    """One folder of the cgroup file system."""
-
     def __init__(self, path: str) -> None:
         self.path = path
 
@@ -40,7 +38,6 @@ class Group:
             os.close(folder)
 
     def members(self) -> set[int]:
-        """Processes in it and in groups that they made below it."""
         found: set[int] = set()
         for folder, _folders, _files in os.walk(self.path):
             try:
@@ -130,18 +127,17 @@ def make(*, limits: bool = False) -> Group | None:
     own = own_folder()
     if own is None:
         return None
-    first = None
+    made: list[Group] = []
     for parent in (own, os.path.dirname(own)):
         group = _make_in(parent)
         if group is not None:
+            made.append(group)
             if not limits or os.path.exists(os.path.join(group.path, "memory.max")):
-                if first is not None:
-                    first.remove()
-                return group
-            first, spare = first or group, group
-            if spare is not first:
-                spare.remove()
-    return first
+                made.reverse()
+                break
+    for spare in made[1:]:
+        spare.remove()
+    return made[0] if made else None
 
 
 def _make_in(parent: str) -> Group | None:

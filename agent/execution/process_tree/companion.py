@@ -81,7 +81,6 @@ class Companion:
             raise
 
     async def end(self) -> None:
-        """End it at once. It keeps nothing, so nothing is lost."""
         process, self._process = self._process, None
         if process is None:
             return

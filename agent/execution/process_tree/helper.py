@@ -55,7 +55,7 @@ class Launch:
             "background": background,
         }
         if any(limit is not None for limit in self.limits):
-            message["limits"] = self.limits.encoded()
+            message["limits"] = self.limits._asdict()
         if self.sandbox is not None:
             message["sandbox"] = self.sandbox
         return message
@@ -74,8 +74,6 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 class Helper:
-    """A lazily started supervisor. Thread-safe."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

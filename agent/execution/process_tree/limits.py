@@ -25,10 +25,6 @@ class RunLimits(NamedTuple):
     file_size: int | None = None
     processes: int | None = None
 
-    def encoded(self) -> dict[str, int | None]:
-        """As the `limits` key of a launch request."""
-        return self._asdict()
-
 
 UNLIMITED = RunLimits()
 
@@ -37,21 +33,16 @@ def fence(limits: RunLimits, *, held: tuple[str, ...]) -> None:
     """Limit this process and all it will start. `held`: what a control group limits already. Raises OSError or ValueError."""
     import resource
 
-    if limits.file_size is not None:
-        _lower(resource.RLIMIT_FSIZE, limits.file_size)
-    if limits.memory is not None and "memory" not in held:
-        _lower(resource.RLIMIT_DATA, limits.memory)
+    wanted = {resource.RLIMIT_FSIZE: limits.file_size}
+    if "memory" not in held:
+        wanted[resource.RLIMIT_DATA] = limits.memory
     if limits.processes is not None and "processes" not in held and os.geteuid() != 0:
-        _lower(resource.RLIMIT_NPROC, _threads_of_user() + 4 * limits.processes + _SPARE_THREADS)
-
-
-def _lower(kind: int, value: int) -> None:
-    import resource
-
-    _soft, hard = resource.getrlimit(kind)
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(kind, (value, value))
+        wanted[resource.RLIMIT_NPROC] = _threads_of_user() + 4 * limits.processes + _SPARE_THREADS
+    for kind, value in wanted.items():
+        if value is not None:
+            _soft, hard = resource.getrlimit(kind)
+            most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (most, most))
 
 
 def _threads_of_user() -> int:
@@ -90,7 +81,6 @@ class Watch:
 
 
 def _held_by(pid: int) -> int:
-    """Bytes of memory that a process has to itself."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             fields = file.read().split()
@@ -122,17 +112,16 @@ def failed_for(limits: RunLimits, *, exit_code: int, said: str) -> tuple[str, ..
     import signal
 
     notes = []
-    if limits.file_size is not None and (
+    too_large = (
         exit_code == 128 + getattr(signal, "SIGXFSZ", 25) or "File too large" in said or "File size limit" in said
-    ):
-        notes.append(
-            f"a file may be no larger than {shown(limits.file_size)} (limit_file_size); one it wrote reached that"
-        )
+    )
+    if limits.file_size is not None and too_large:
+        most = shown(limits.file_size)
+        notes.append(f"a file may be no larger than {most} (limit_file_size); one it wrote reached that")
     out = ("Cannot allocate memory", "MemoryError", "out of memory", "bad_alloc", "memory exhausted")
     if limits.memory is not None and any(text in said for text in out):
-        notes.append(
-            f"a process may hold no more than {shown(limits.memory)} of memory (limit_memory); it asked for more"
-        )
+        most = shown(limits.memory)
+        notes.append(f"a process may hold no more than {most} of memory (limit_memory); it asked for more")
     if limits.processes is not None and "fork: " in said and "Resource temporarily unavailable" in said:
         notes.append(f"no more than {limits.processes} processes at a time (limit_processes); it wanted more")
     return tuple(notes)

@@ -97,7 +97,6 @@ class Tree:
         return min(own or left, key=lambda pid: (_age(processes[pid].started), pid), default=0)
 
     def members(self) -> set[int]:
-        """Everything of it that lives."""
         found = self._living()
         return found | self.group.members() if self.group is not None else found
 
@@ -167,7 +166,6 @@ class Process(NamedTuple):
 
 
 def table() -> dict[int, Process]:
-    """All processes, by pid."""
     found = _from_proc()
     return _from_ps() if found is None else found
 
@@ -188,7 +186,6 @@ def descendants(root: int, processes: dict[int, Process] | None = None, also: It
 
 
 def _from_proc() -> dict[int, Process] | None:
-    """The table from /proc; None where it is missing."""
     found = {}
     try:
         names = os.listdir("/proc")

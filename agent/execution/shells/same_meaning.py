@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-_SEPARATORS = "\n;&|("
 _PLAIN = re.compile(r"[\w./,:+@%=^~#!\[\]*?{}-]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -56,10 +55,8 @@ def difference(shell: str, text: str) -> str:
     made = _ALIAS.fullmatch(text)
     if made and shell != "sh":
         text = made[1] or made[2] or made[3] or ""
-    wrong = _Reader(shell, text).read()
-    if not wrong and shell == "sh" and re.search(r"\becho\s+-\w*[eE]", text):
-        return "echo"
-    return wrong
+    echoes = shell == "sh" and re.search(r"\becho\s+-\w*[eE]", text) is not None
+    return _Reader(shell, text).read() or ("echo" if echoes else "")
 
 
 class _Reader:
@@ -80,12 +77,8 @@ class _Reader:
             wrong = self._step(self._text[self._at])
             if wrong:
                 return wrong
-        wrong = self._end_word()
-        if not wrong and self._depth:
-            wrong = "("
-        if not wrong and self._backslash and "echo" in self._said:
-            wrong = "echo"  # its backslashes differ
-        return wrong
+        wrong = self._end_word() or ("(" if self._depth else "")
+        return wrong or ("echo" if self._backslash and "echo" in self._said else "")  # whose wrong differ
 
     def _step(self, char: str) -> str:
         if char in " \t":

@@ -28,8 +28,6 @@ _NAMES = ("bash", "zsh", "fish", "sh")
 
 @dataclass(frozen=True)
 class OwnShell:
-    """A shell that is here."""
-
     dialect: Dialect
     program: str
 

@@ -18,7 +18,7 @@ from agent.execution.process_tree.tree import Tree
 
 READ_SIZE = 1 << 16
 MAX_FDS = 8
-LOOK = 500  # milliseconds between looks for the end of a tree that nobody reports to us
+LOOK = 500.0  # milliseconds between looks for the end of a tree that nobody reports to us
 
 
 class JobWatch:
@@ -70,11 +70,10 @@ class JobWatch:
         return not self._tree.alive() or self._stuck > 0
 
     def _patience(self) -> float | None:
-        look = None if self._tree.subreaper else LOOK
-        if self._deadline is None:
-            return look
-        left = max(0.0, (self._deadline - time.monotonic()) * 1000)
-        return left if look is None else min(left, look)
+        left = [] if self._tree.subreaper else [LOOK]
+        if self._deadline is not None:
+            left.append(max(0.0, (self._deadline - time.monotonic()) * 1000))
+        return min(left, default=None)
 
     def _serve(self, patience: float | None) -> None:
         for fd, _events in self._poll.poll(patience):
@@ -129,28 +128,18 @@ class JobWatch:
 
     def _kill(self) -> None:
         self._deadline = None
-        self._stuck = len(self._kill_all())
-
-    def _kill_all(self) -> set[int]:
-        # Killing reaps too, so the main process is waited for first.
-        if self._status is None:
+        if self._status is None:  # killing reaps too, so the main process is waited for first
             with suppress(OSError):  # gone, or not a child of ours
                 os.kill(self._main, 9)
                 self._status = os.waitpid(self._main, 0)[1]
-        return self._tree.kill()
+        self._stuck = len(self._tree.kill())
 
     def _say_ended(self) -> None:
         if self._control is None:
             return
-        ended = {
-            "event": "ended",
-            "status": self._status,
-            "stopped": self._stopped,
-            "stuck": self._stuck,
-            "trouble": self._log.trouble if self._log is not None else "",
-        }
+        ended = {"event": "ended", "status": self._status, "stopped": self._stopped, "stuck": self._stuck}
         with suppress(OSError):
-            wire.send(self._control, ended)
+            wire.send(self._control, ended | {"trouble": self._log.trouble if self._log is not None else ""})
             self._poll.unregister(self._control)
             self._control.close()
         self._control = None
@@ -181,7 +170,6 @@ class LogWriter:
             self.trouble = error.strerror or str(error)
 
     def close(self) -> None:
-        """Let go of the file."""
         os.close(self._fd)
 
     def _make_room(self, wanted: int) -> None:

@@ -106,7 +106,7 @@ class ProcessGuardian:
     def _end_held(self) -> None:
         """End the command for what it tried; called in the thread that answers it."""
         if self._status is None:
-            with suppress(BlockingIOError):  # then it is going to wake anyway
+            with suppress(OSError):  # then it is going to wake anyway
                 self._wake.send(b"r")
         else:  # what it left in the background tried it
             self._tree.kill()
@@ -137,7 +137,6 @@ class ProcessGuardian:
         self._finish(wake)
 
     def _patience(self) -> float | None:
-        """Milliseconds until something has to be done unasked."""
         moments = [moment for moment in (self._deadline, self._expires, self._watch_limits.due) if moment is not None]
         return max(0.0, (min(moments) - time.monotonic()) * 1000) if moments else None
 
@@ -237,20 +236,13 @@ class ProcessGuardian:
         if own is not None and "memory" in own.exceeded():
             self._over = "memory"
         first = self._tree.first() if background else 0
+        refused = self._asked.refused if self._asked is not None else []
         self._say(
             {
-                "event": "exited",
-                "status": self._status,
-                "background": background,
-                "first": first,
-                "ended_with_it": ended_with_it,
-                "stuck": len(stuck),
-                "timed_out": self._timed_out,
-                "limit": self._over,
-                "refused": self._asked.refused if self._asked is not None else [],
-                "stopped": self._stage > 0,
+                "event": "exited", "status": self._status, "background": background, "first": first, "ended_with_it": ended_with_it,
+                "stuck": len(stuck), "timed_out": self._timed_out, "limit": self._over, "refused": refused,
             }
-        )
+        )  # fmt: skip
         if background:
             self._watch_job(wake, first)
         else:
@@ -286,11 +278,10 @@ class ProcessGuardian:
 
     def _let_go_of_terminal(self) -> None:
         """Give up the PTY so that only the guardian gets the hang-up, not a background job."""
-        if self._master is None:
-            return
-        self._foreground(os.getpgrp())
-        with suppress(OSError):
-            fcntl.ioctl(self._stdio[0], termios.TIOCNOTTY)
+        if self._master is not None:
+            self._foreground(os.getpgrp())
+            with suppress(OSError):
+                fcntl.ioctl(self._stdio[0], termios.TIOCNOTTY)
 
     def _say(self, message: wire.Message) -> None:
         with suppress(OSError):  # the REPL is gone; the loop will notice

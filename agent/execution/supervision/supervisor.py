@@ -50,7 +50,6 @@ def main(fd: int) -> None:
 
 
 def _serve(channel: socket.socket, message: wire.Message, fds: list[int]) -> NoReturn:
-    """Do one request in a process of its own."""
     code = 1
     try:
         channel.close()

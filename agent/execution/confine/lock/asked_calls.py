@@ -49,7 +49,6 @@ class _Waiting:
         self.over = False
 
     def interrupt(self) -> bool:
-        """Tell whether it still waited."""
         with self._lock:
             if not self.over:
                 signal.pthread_kill(self._thread, _INTERRUPT)
@@ -64,7 +63,6 @@ class _Waiting:
             signal.pthread_sigmask(signal.SIG_BLOCK, (_INTERRUPT,))
 
     def end(self) -> None:
-        """For the thread itself: it goes."""
         with self._lock:
             self.over = True
 
@@ -98,11 +96,8 @@ class AskedCalls:
             fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
-        while True:
-            for _fd, events in poll.poll():
-                if not events & select.POLLIN:
-                    os.close(self._listener)
-                    return
+        with kernel.closing(self._listener):  # however this ends: then nobody waits for an answer
+            while all(events & select.POLLIN for _fd, events in poll.poll()):
                 self._answer()
 
     def _answer(self) -> None:
@@ -126,7 +121,6 @@ class AskedCalls:
             self._send(key, -errno.ENOMEM)
 
     def _waits(self, key: int) -> bool:
-        """Tell whether it still waits for an answer."""
         try:
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", key))
         except OSError:

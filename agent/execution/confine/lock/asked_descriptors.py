@@ -11,7 +11,8 @@ import os
 import stat
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from agent.execution import kernel
 from agent.execution.confine.lock.caller import Caller, Refused
@@ -77,12 +78,10 @@ class OwnDescriptors:
             return False
 
     def _processes(self, caller: Caller) -> list[int]:
-        """The one that asks, then all others."""
         return list(dict.fromkeys((caller.process(), *descendants(self._guardian))))
 
 
 def _index(device: int) -> int:
-    """The number of a terminal in /dev/pts."""
     return (os.major(device) - _TERMINALS.start) * 256 + os.minor(device)
 
 
@@ -120,38 +119,30 @@ def _start_of_code(process: int) -> int:
         return 1  # it has ended
 
 
-def _numbers(process: int) -> list[str]:
-    try:
-        return os.listdir(f"/proc/{process}/fd")
-    except OSError:
-        return []
-
-
 def _opens(process: int, wanted: tuple[int, int]) -> bool:
-    for number in _numbers(process):
-        try:
-            status = os.stat(f"/proc/{process}/fd/{number}")
+    for number, status in _open_files(process):
+        with suppress(OSError, ValueError):  # closed meanwhile
             if (status.st_dev, status.st_ino) == wanted and int(_about(process, number, "flags"), 8) & os.O_ACCMODE:
                 return True
-        except (OSError, ValueError):
-            continue  # closed meanwhile
     return False
 
 
 def _made_terminal(process: int, index: int) -> bool:
-    for number in _numbers(process):
-        try:
-            if os.stat(f"/proc/{process}/fd/{number}").st_rdev == _PTMX and _about(process, number, "tty-index") == str(
-                index
-            ):
+    for number, status in _open_files(process):
+        with suppress(OSError):
+            if status.st_rdev == _PTMX and _about(process, number, "tty-index") == str(index):
                 return True
-        except OSError:
-            continue
     return False
 
 
+def _open_files(process: int) -> Iterator[tuple[str, os.stat_result]]:
+    with suppress(OSError):
+        for number in os.listdir(f"/proc/{process}/fd"):
+            with suppress(OSError):
+                yield number, os.stat(f"/proc/{process}/fd/{number}")
+
+
 def _about(process: int, number: str, name: str) -> str:
-    """What the kernel says of a descriptor. Raises OSError."""
     with open(f"/proc/{process}/fdinfo/{number}", encoding="ascii") as file:
         return next((line.partition(":")[2].strip() for line in file if line.startswith(f"{name}:")), "")
 

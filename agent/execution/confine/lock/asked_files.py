@@ -115,7 +115,6 @@ class AskedFiles:
         return opened
 
     def make_folder(self, caller: Caller, folder: int, address: int, mode: int) -> int:
-        """Raises OSError or Refused."""
         path = caller.name(folder, address)
         make = partial(os.mkdir, mode=mode & 0o1777)
         return self._make(caller, path, lambda parent, name: make(name, dir_fd=parent), folder=True)
@@ -129,7 +128,6 @@ class AskedFiles:
         return self._make(caller, path, lambda parent, name: os.mknod(name, mode, dir_fd=parent))
 
     def make_link(self, caller: Caller, content: int, folder: int, address: int) -> int:
-        """A symbolic link. Raises OSError or Refused."""
         target, path = caller.text(content), caller.name(folder, address)
         return self._make(caller, path, lambda parent, name: os.symlink(target, name, dir_fd=parent))
 
@@ -193,7 +191,6 @@ class AskedFiles:
             raise Refused(f"rename {_said(folder)}")
 
     def may_change(self, fd: int) -> bool:
-        """Tell whether an open file is one that may be written."""
         real = real_path(fd)
         return self._plan.writes(real, made=self._made) and is_at(fd, real)
 

@@ -82,6 +82,7 @@ class Name(NamedTuple):
                 try:
                     linked = stat.S_ISLNK(os.fstat(entry).st_mode) and (follow or not last)
                     if last and not linked and not whole:
+                        os.close(entry)
                         return os.dup(here), step
                     if linked:
                         links += 1
@@ -163,12 +164,10 @@ class Caller:
         self.waits = waits
 
     def memory(self, address: int, size: int) -> bytes:
-        """Up to `size` bytes of its memory. Raises OSError."""
         with kernel.closing(os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)) as fd:
             return os.pread(fd, size, address)
 
     def text(self, address: int) -> bytes:
-        """A path in its memory. Raises OSError."""
         page = 4096 - address % 4096  # the next page may not be there
         data = self.memory(address, page)
         if b"\0" not in data and len(data) < _LONGEST_PATH:
@@ -183,7 +182,6 @@ class Caller:
         return int(self.status("Tgid") or 0)
 
     def descriptor(self, number: int) -> int:
-        """A copy of one of its descriptors. Raises OSError."""
         with kernel.closing(kernel.pidfd_open(self.process() or self.pid)) as process:
             return kernel.pidfd_getfd(process, number & 0xFFFFFFFF)
 

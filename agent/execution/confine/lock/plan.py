@@ -6,18 +6,7 @@ import os
 import re
 from typing import Any, NamedTuple
 
-_FOLDERS = (
-    b"objects",
-    b"refs",
-    b"logs",
-    b"reftable",
-    b"sequencer",
-    b"rr-cache",
-    b"lfs",
-    b"worktrees",
-    b"modules",
-    b"info",
-)
+_FOLDERS = b"objects refs logs reftable sequencer rr-cache lfs worktrees modules info".split()
 """Places with all below them. As a whole they may be made, but not moved away or replaced: git would read another one's content."""
 _BELOW = re.compile(
     rb"(refs|logs|reftable|sequencer|rr-cache|lfs/(objects|tmp|incomplete|cache))/.+"
@@ -50,13 +39,10 @@ def is_record(inside: bytes, *, new: bool = False) -> bool:
     return _FILES.fullmatch(inside) is not None or _BELOW.fullmatch(inside) is not None
 
 
-def leads(inside: bytes) -> bool:
+def leads_to_records(inside: bytes) -> bool:
     """Tell whether a folder, where none is, may be made for records."""
-    return (
-        inside in _FOLDERS
-        or inside == b"objects/info"
-        or re.fullmatch(rb"worktrees/[^/]+|lfs/[a-z]+", inside) is not None
-    )
+    named = inside in _FOLDERS or inside == b"objects/info"
+    return named or re.fullmatch(rb"worktrees/[^/]+|lfs/[a-z]+", inside) is not None
 
 
 _DATA = {
@@ -83,6 +69,10 @@ _NOT_BY_THE_WAY = re.compile(
 )
 
 
+_PATHS = ("write", "repositories", "temporary", "private", "protected")
+_FLAGS = ("network", "interfaces", "services")
+
+
 class LockPlan(NamedTuple):
     """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
     configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
@@ -101,9 +91,8 @@ class LockPlan(NamedTuple):
 
     def encoded(self) -> dict[str, Any]:
         """As the `sandbox` key of a launch request; bytes travel as latin-1."""
-        paths = ("write", "repositories", "temporary", "private", "protected")
-        named = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in paths}
-        flags = {name: getattr(self, name) for name in ("network", "interfaces", "services")}
+        named = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in _PATHS}
+        flags = {name: getattr(self, name) for name in _FLAGS}
         return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
 
     def writes(self, path: bytes, *, made: set[bytes]) -> bool:
@@ -112,10 +101,10 @@ class LockPlan(NamedTuple):
             return False
         for inside in self.repositories:
             if _below(path, inside):
-                return is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
-        if _runs_later(path):
-            return any(_below(path, folder) for folder in made)
-        return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
+                worktrees = (folder for folder in made if folder.startswith(inside + b"/worktrees/"))
+                return is_record(path[len(inside) + 1 :], new=any(_below(path, folder) for folder in worktrees))
+        own = any(_below(path, folder) for folder in made)
+        return own or (not _runs_later(path) and any(_below(path, folder) for folder in self.write))
 
     def makes(self, path: bytes) -> bool:
         """Tell whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
@@ -127,7 +116,7 @@ class LockPlan(NamedTuple):
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
         return any(_below(target, path) for target in (*self.write, *self.private)) or any(
-            path.startswith(inside + b"/") and leads(path[len(inside) + 1 :]) for inside in self.repositories
+            path.startswith(inside + b"/") and leads_to_records(path[len(inside) + 1 :]) for inside in self.repositories
         )
 
     def holds(self, folder: bytes) -> bool:
@@ -138,21 +127,10 @@ class LockPlan(NamedTuple):
 
 def decoded(spec: dict[str, Any]) -> LockPlan:
     """The plan of a launch request. Raises KeyError or ValueError for one that is not whole: then nothing may run."""
-
-    def paths(name: str) -> tuple[bytes, ...]:
-        return tuple(path.encode("latin-1") for path in spec[name])
-
-    return LockPlan(
-        write=paths("write"),
-        repositories=paths("repositories"),
-        files=tuple((int(device), int(inode)) for device, inode in spec["files"]),
-        temporary=paths("temporary"),
-        private=paths("private"),
-        protected=paths("protected"),
-        network=bool(spec["network"]),
-        interfaces=bool(spec["interfaces"]),
-        services=bool(spec["services"]),
-    )
+    named = {name: tuple(path.encode("latin-1") for path in spec[name]) for name in _PATHS}
+    flags = {name: bool(spec[name]) for name in _FLAGS}
+    files = tuple((int(device), int(inode)) for device, inode in spec["files"])
+    return LockPlan(**named, **flags, files=files)  # type: ignore[arg-type]
 
 
 def is_by_the_way(path: bytes) -> bool:
@@ -162,11 +140,6 @@ def is_by_the_way(path: bytes) -> bool:
 
 def _below(path: bytes, folder: bytes) -> bool:
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
-
-
-def _below_new_worktree(path: bytes, inside: bytes, made: set[bytes]) -> bool:
-    """Tell whether a path is the command's own linked working tree in a repository."""
-    return any(folder.startswith(inside + b"/worktrees/") and _below(path, folder) for folder in made)
 
 
 def _runs_later(path: bytes) -> bool:
