@@ -22,7 +22,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
 from agent.protocol.replies import Usage, add_usage
-from agent.recording.lifecycle import HistoryCommand, history_command, summary_of
+from agent.recording.lifecycle import HistoryCommand, summary_of
 
 
 def history(records: Iterable[events.Record]) -> tuple[HistoryItem, ...]:
@@ -80,7 +80,7 @@ class _History:
                 self._call = ""
             case events.CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
-                self._command = history_command(event, self._call)
+                self._command = HistoryCommand.of(event, call_id=self._call)
             case _ if isinstance(event, events.OF_COMMAND):
                 self._command_event(event)
             case events.GoalFinished():
@@ -163,7 +163,7 @@ class _Goals:
             case events.PlannerFinished(usage=usage, step=step):
                 return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
             case events.CommandProposed():
-                self._commands[event.command_id] = history_command(event)
+                self._commands[event.command_id] = HistoryCommand.of(event)
             case _ if isinstance(event, events.OF_COMMAND):
                 if command := self._commands.get(event.command_id):
                     command.apply(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct, structs
 
@@ -55,6 +55,15 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
     job: int = 0
     refused: tuple[str, ...] = ()
     undo_id: str = ""
+
+    @classmethod
+    def of(cls, event: CommandProposed, time: str = "", **more: Any) -> Self:
+        """A command that was just proposed; `more` are fields of the class beside."""
+        cwd = event.cwd
+        return cls(
+            command_id=event.command_id, proposed=event.command, origin=event.origin, reason=event.reason, began=time, cwd=cwd,
+            cwd_after=cwd, **more,
+        )  # fmt: skip
 
     def take(self, kind: str, event: Any, time: str = "") -> None:
         """Apply its next event, or line of a log, whose type is called `kind`."""
@@ -157,19 +166,6 @@ class HistoryCommand(Lifecycle):
         """The command in the history of the planner; one whose ending is missing counts as interrupted."""
         found = {name: getattr(self, name) for name in CommandItem.__struct_fields__}
         return CommandItem(**found | {"level": self.level or "low", "interrupted": self.interrupted or self.is_cut_off})
-
-
-def history_command(event: CommandProposed, call_id: str = "") -> HistoryCommand:
-    """A command that was just proposed."""
-    return HistoryCommand(
-        command_id=event.command_id,
-        proposed=event.command,
-        origin=event.origin,
-        cwd=event.cwd,
-        cwd_after=event.cwd,
-        reason=event.reason,
-        call_id=call_id,
-    )
 
 
 def summary_of(item: CommandItem) -> CommandSummary:

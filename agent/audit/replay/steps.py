@@ -60,8 +60,7 @@ def steps(records: Iterable[Record]) -> list[Step]:
             case UndoFinished():
                 undone[event.undo_id] = event.state
             case CommandProposed() if event.origin != "tool" and goal is not None:
-                life = Lifecycle(command_id=event.command_id, proposed=event.command, cwd=event.cwd)
-                commands[record.run, event.command_id] = count, goal, life
+                commands[record.run, event.command_id] = count, goal, Lifecycle.of(event)
             case _ if isinstance(event, OF_COMMAND) and (known := commands.get((record.run, event.command_id))):
                 known[2].take(event_type(event), event, record.time)
     return [

@@ -71,19 +71,8 @@ class CommandFold(CommandStory, eq=False):
 
 def command_fold(event: events.CommandProposed, time: str, call_id: str = "") -> CommandFold:
     """A command that was just proposed."""
-    return CommandFold(
-        command_id=event.command_id,
-        began=time,
-        proposed=event.command,
-        origin=event.origin,
-        reason=event.reason,
-        reading=event.reading,
-        unused=event.unused,
-        call_id=call_id,
-        cwd=event.cwd,
-        cwd_after=event.cwd,
-        weight=len(event.command) + len(event.reason) + len(event.reading),
-    )
+    weight = len(event.command) + len(event.reason) + len(event.reading)
+    return CommandFold.of(event, time, call_id=call_id, reading=event.reading, unused=event.unused, weight=weight)
 
 
 def _told(event: events.Event) -> dict[str, Any]:

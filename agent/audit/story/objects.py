@@ -15,6 +15,7 @@ from agent.audit.story.model import (
     PlannerStep,
     Said,
     SessionBegan,
+    SessionEnded,
     Step,
     ToolStory,
 )
@@ -22,15 +23,19 @@ from agent.audit.story.model import (
 VERSION = 1
 
 
-def item_object(item: Item, number: int = 0) -> dict[str, Any]:
-    """Any item. `kind`: goal, began, ended, or mark. `number`: of the goal in its session, from 1."""
+_KINDS = {
+    PlannerStep: "planner", Said: "said", ToolStory: "tool", Mark: "mark", SessionBegan: "began", SessionEnded: "ended",
+}  # fmt: skip
+
+
+def item_object(item: Item | Step, number: int = 0) -> dict[str, Any]:
+    """Any item, or step of a goal but a command. `kind`: goal, or one of those above. `number`: of the goal in its session, from 1."""
     if isinstance(item, GoalStory):
         return goal_object(item, number)
-    kind = "mark" if isinstance(item, Mark) else "began" if isinstance(item, SessionBegan) else "ended"
     plain: dict[str, Any] = msgspec.to_builtins(item)
     if isinstance(item, Mark):
         plain["event"] = plain.pop("kind")
-    return {"kind": kind, **plain}
+    return {"kind": _KINDS[type(item)], **plain}
 
 
 def goal_object(goal: GoalStory, number: int) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def goal_object(goal: GoalStory, number: int) -> dict[str, Any]:
             steps.append({"kind": "command", "index": len(commands), "command_id": step.command_id})
             commands.append(command_object(step))
         else:
-            steps.append(_step(step))
+            steps.append(item_object(step))
     return {"kind": "goal", "number": number, **plain, "commands": commands, "steps": steps}
 
 
@@ -77,17 +82,3 @@ def _whole(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_whole(item) for item in value]
     return value
-
-
-def _step(step: Step) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(step)
-    match step:
-        case PlannerStep():
-            kind = "planner"
-        case Said():
-            kind = "said"
-        case ToolStory():
-            kind = "tool"
-        case _:
-            kind, plain["event"] = "mark", plain.pop("kind")
-    return {"kind": kind, **plain}
