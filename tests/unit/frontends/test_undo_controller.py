@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from agent.frontends.undo_controller import Choice, UndoController, find, list_text, rows
-from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
+from agent.protocol.errors import InvalidRequest, RecordingError, UndoConflict, UndoFailed
 from agent.protocol.events import UndoFinished, UndoStarted
 from agent.protocol.rehearsals import Conflict, Undone
 from tests.support.fake_rehearser import FakeUndoStore, entry_of
@@ -91,6 +92,35 @@ def test_it_is_shown_and_asked_for_and_recorded() -> None:
     assert "- new" in table.told[1]
     assert table.questions == ["take it back?"]
     assert table.recorded == [UndoStarted(undo_id="6c3", command="touch new"), UndoFinished(undo_id="6c3", restored=1)]
+
+
+def test_nothing_is_taken_back_that_is_not_in_the_log() -> None:
+    store = FakeUndoStore(*ENTRIES)
+    table = Table(store)
+
+    async def broken(event: UndoStarted | UndoFinished) -> None:
+        raise RecordingError("the disk is full")
+
+    table.controller = replace(table.controller, record=broken)
+    with pytest.raises(RecordingError):
+        table.undo()
+    assert store.undone == []
+
+
+def test_an_undo_that_fails_has_its_ending() -> None:
+    store = FakeUndoStore(*ENTRIES)
+    table = Table(store)
+
+    def fails(*_: object, **__: object) -> Undone:
+        raise UndoFailed("the disk is full")
+
+    store.undo = fails  # type: ignore[method-assign]
+    with pytest.raises(UndoFailed):
+        table.undo()
+    assert table.recorded == [
+        UndoStarted(undo_id="6c3", command="touch new"),
+        UndoFinished(undo_id="6c3", restored=0, state="committed", reason="the disk is full"),
+    ]
 
 
 def test_no_is_no() -> None:

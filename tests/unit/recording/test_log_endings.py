@@ -27,6 +27,8 @@ from agent.protocol.events import (
     SessionFinished,
     ToolFinished,
     ToolStarted,
+    UndoFinished,
+    UndoStarted,
 )
 from agent.protocol.outcomes import ExecutionResult, RunOutcome
 from agent.recording.endings import missing_endings
@@ -50,6 +52,8 @@ EVENTS: tuple[Any, ...] = (
     AssistantMessage(text="done"),
     CompressionStarted(),
     CompressionFinished(),
+    UndoStarted(undo_id="u"),
+    UndoFinished(undo_id="u", restored=1),
     GoalFinished(goal="list", status="completed", exit_code=0, message="done"),
     RunFinished(outcome=RunOutcome(request_id="r")),
 )
