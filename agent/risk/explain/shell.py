@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from agent.risk.explain.layout import Part, one_line
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test, WordNode
 from agent.risk.reader.tree import Part as WordPart
@@ -17,16 +19,13 @@ _HEAD = 80
 _MAX_WORD_NESTING = 30
 
 
-class Frame:
+class Frame(Struct):
     """A text that is read as shell, and who runs it. `shift`: its offset in the whole command, None where it has none."""
 
-    __slots__ = ("parent", "place", "shift", "text")
-
-    def __init__(self, text: str, shift: int | None, parent: int, place: tuple[int, int]) -> None:
-        self.text = text
-        self.shift = shift
-        self.parent = parent
-        self.place = place
+    text: str
+    shift: int | None
+    parent: int
+    place: tuple[int, int]
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         return None if self.shift is None else (start + self.shift, end + self.shift)

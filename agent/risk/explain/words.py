@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from agent.protocol.decisions import Effect
 from agent.risk.explain.roles import place_phrase, role_phrase
 from agent.risk.reader.words import Word
@@ -29,17 +31,17 @@ _ALONE = frozenset(
 )
 
 
-class Told:
-    """What is known about the words at `first` up to `last` (both counted without the program's name)."""
+class Told(Struct):
+    """What is known about the words at `first` up to `last` (both counted without the program's name).
 
-    __slots__ = ("first", "last", "last_of_word", "meaning", "text")
+    `text` where it is not just the words: one option out of a cluster.
+    """
 
-    def __init__(self, first: int, last: int, meaning: str, text: str = "", *, last_of_word: bool = True) -> None:
-        self.first = first
-        self.last = last
-        self.meaning = meaning
-        self.last_of_word = last_of_word
-        self.text = text  # where it is not just the words: one option out of a cluster
+    first: int
+    last: int
+    meaning: str
+    text: str = ""
+    last_of_word: bool = True
 
 
 class WordReader:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.words import MAX_FIELDS, MAX_VALUE, NUMBER, UNKNOWN, Word, bounded, join_taint
 from agent.risk.tables.standard_folders import begins_elsewhere
@@ -13,16 +15,13 @@ if TYPE_CHECKING:
     from agent.risk.tables.scopes import Scopes
 
 
-class Value:
-    """What a variable may hold: alternatives, or the elements of an array."""
+class Value(Struct, eq=False):
+    """What a variable may hold: alternatives, or the elements of an array; `mixed` where which element stands where is not known."""
 
-    __slots__ = ("array", "mixed", "taint", "texts")
-
-    def __init__(self, texts: list[str], taint: str = "", *, array: bool = False) -> None:
-        self.texts = texts
-        self.taint = taint
-        self.array = array
-        self.mixed = False  # which element of the array stands where is not known
+    texts: list[str]
+    taint: str = ""
+    array: bool = False
+    mixed: bool = False
 
 
 Judge = Callable[[str, str], None]
