@@ -46,10 +46,10 @@ class _Perl(Scanner):
         if char in "&*" and not value and code[at : at + 2] not in ("&&", "**"):
             self.reading.doubt("a name of the symbol table" if char == "*" else "a call by &")
         if char in "'\"`":
-            self._text(char, at + 1, char, "qx" if char == "`" else "qq" if char == '"' else "q")
+            self._text(at + 1, char, "qx" if char == "`" else "qq" if char == '"' else "q")
             return True
         if char == "/" and not value:
-            self._text("m", at + 1, "/", "m")
+            self._text(at + 1, "/", "m")
             return True
         if char == "<" and not value:
             found = _READ_FROM.match(code, at)
@@ -75,7 +75,8 @@ class _Perl(Scanner):
             if len(self.tokens) > 1 and self.tokens[-2].kind != "name":
                 self.reading.doubt("a minus or a test of a file")
             return False
-        self._quoting(found)
+        close = CLOSING.get(self.code[found.end()], self.code[found.end()])
+        self._text(found.end() + 1, close, found.group(1))
         return True
 
     def belongs(self, bracket: str) -> bool:
@@ -94,13 +95,7 @@ class _Perl(Scanner):
         if self.last.kind == "op" and self.code[self.at : self.at + 1] == "{":  # @{…}: what is inside is code
             self.tokens[-1] = Token("var", text)
 
-    def _quoting(self, found: re.Match[str]) -> None:
-        kind = found.group(1)
-        at = found.end()
-        close = CLOSING.get(self.code[at], self.code[at])
-        self._text(kind, at + 1, close, kind)
-
-    def _text(self, name: str, start: int, close: str, kind: str) -> None:
+    def _text(self, start: int, close: str, kind: str) -> None:
         """A text or pattern from `start` on, with its second half and its flags where it has them."""
         end = self.quoted(start, close)
         inside = self.code[start:end]

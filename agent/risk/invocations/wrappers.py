@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 _MAX_APPENDED = 50
 
 
-def is_assignment(text: str) -> bool:
-    name, equals, _ = text.partition("=")
-    return bool(equals) and name.isidentifier()
-
-
 def argv(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """nice, nohup, timeout, stdbuf …: after options and `skip` operands comes a command."""
     words = args.rest[table.skip :]

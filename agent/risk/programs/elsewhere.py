@@ -89,7 +89,8 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         words = words[1 if words[0].text not in table.value else 2 :]
     if words:
         text = " ".join(word.text for word in words)
-        _stdin_leaves(walker, invocation)
+        if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+            walker.add("send-secret", [], invocation.place)
         inner.stdin = invocation.stdin
         if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
             inner.words = words
@@ -100,11 +101,6 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
     elif invocation.stdin is not None and "net" in invocation.stdin[1]:
         walker.add("run-remote", [], invocation.place)
     return None, "net"
-
-
-def _stdin_leaves(walker: Walker, invocation: Invocation) -> None:
-    if invocation.stdin is not None and "secret" in invocation.stdin[1]:
-        walker.add("send-secret", [], invocation.place)
 
 
 def later(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

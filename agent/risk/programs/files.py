@@ -30,7 +30,7 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
     for word in args.values(*_TAR_RUNS):
-        walker.script(word.text, word_place(word, invocation), invocation)
+        walker.script(word.text, invocation.place_of(word), invocation)
     for word in args.values("--checkpoint-action"):
         if word.text.startswith("exec="):
             walker.add("run", [word], invocation.place, reason="has tar run another program", rule="tar.execute")
@@ -55,10 +55,6 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     elif re.search("[ruA]", modes) or args.has("--append", "--update", "--delete", "--concatenate"):
         walker.add("modify", [archive] if archive is not None else [], place, invocation=invocation)
     return None
-
-
-def word_place(word: Word, invocation: Invocation) -> tuple[int, int]:
-    return (word.start, word.end) if word.end > word.start else invocation.place
 
 
 def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

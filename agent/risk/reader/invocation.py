@@ -51,6 +51,10 @@ class Invocation:
     def place(self) -> tuple[int, int]:
         return self.start, self.end
 
+    def place_of(self, word: Word) -> tuple[int, int]:
+        """Where a word of it stands; all of it for one that does not stand in the text."""
+        return (word.start, word.end) if word.end > word.start else self.place
+
     def read_as(self, words: list[Word]) -> Invocation:
         """The same command with other words, where it is not known which of them it has."""
         if words is self.words:

@@ -144,7 +144,7 @@ def read_elevated(walker: Walker, begin: int) -> None:
 def program_name(walker: Walker, invocation: Invocation) -> str | None:
     """The name to look up; None where the program cannot be known (a finding has been added)."""
     word = invocation.words[0]
-    text, place = word.text, word_place(word, invocation)
+    text, place = word.text, invocation.place_of(word)
     if UNKNOWN in text:
         judge_unknown_name(walker, invocation, word)
         return None
@@ -203,7 +203,7 @@ def _judge_found(walker: Walker, invocation: Invocation) -> None:
     elif _found_in_the_open(walker, invocation):
         reason = "may run a {targets} that others could have put into a temporary folder"
     level = Level.HIGH if reason else None
-    place = word_place(word, invocation)
+    place = invocation.place_of(word)
     walker.add("run-unknown", [word], place, level=level, reason=reason, rule="run.path-changed")
 
 
@@ -238,14 +238,10 @@ def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> No
             break
 
 
-def word_place(word: Word, invocation: Invocation) -> tuple[int, int]:
-    return (word.start, word.end) if word.end > word.start else invocation.place
-
-
 def unknown_program(walker: Walker, invocation: Invocation) -> None:
     word = invocation.words[0]
     kind = "run" if "/" in word.text else "run-unknown"
-    walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
+    walker.add(kind, [word], invocation.place_of(word), rule="run.unknown")
     suspect_words(walker, invocation)
     if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
         from agent.risk.inline.programs import judge_given_texts
