@@ -91,7 +91,7 @@ class SessionFactory:
             )
             if past is not None:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
-                context.plan_left = past.plan
+                context.plan_left, context.pending = past.plan, past.pending
             said = settings_of(context)
             said |= {key: value for key, value in (past.settings if past else {}).items() if key in said}
             if branched is not None:

@@ -11,6 +11,7 @@ from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import FileAction
+from agent.protocol.approvals import PendingApproval
 from agent.protocol.decisions import Confinement, RiskContext, RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.events import Record
@@ -87,11 +88,11 @@ class RequestContext:
     """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log.
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
-    `restored` in words what it was set to. `plan_left`: the plan that was stopped last. `last_alternatives`: what else the last proposal
-    may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to
-    be taken back. `rules` count for this session only, `jobs` are what its commands left running, with those of the sessions before it at
-    the same front end. `opening`: what was recorded before there was an emitter. `lock`: held by the one run that there may be at a time,
-    whose events go to `stream`.
+    `restored` in words what it was set to. `plan_left`: the plan that was stopped last; `pending`: the question that the last goal was stopped
+    at. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its
+    shell state; without them nothing is rehearsed, or kept to be taken back. `rules` count for this session only, `jobs` are what its
+    commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
+    emitter. `lock`: held by the one run that there may be at a time, whose events go to `stream`.
     """
 
     recorder: Recorder
@@ -116,6 +117,7 @@ class RequestContext:
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()
     plan_left: PlanLeft | None = None
+    pending: PendingApproval | None = None
     rules: SessionRules = field(default_factory=SessionRules)
     jobs: Jobs | None = None
     restored: str = ""

@@ -180,11 +180,19 @@ class GoalRun:
                 await note("The person asked for another answer to the same goal. Do not repeat the last one.")
             case ContinuationKind.CONTINUE:
                 await note("The person asked you to go on with this goal.")
+                await self._ask_again()
             case ContinuationKind.PLAN if self._ctx.plan_left is not None:
                 left = self._ctx.plan_left
                 await note(f"The person goes on with the plan of this goal at step {left.done + 1}.")
                 return left
         return None
+
+    async def _ask_again(self) -> None:
+        """The question that the goal was stopped at, about the same command with its rating of now."""
+        pending, self._ctx.pending = self._ctx.pending, None
+        if pending is not None and not pending.own:
+            reply = Command(command=pending.command, reason=pending.reason)
+            await self._proposer.react(await self._proposer.planned(reply))
 
     async def _say(self, message: str) -> None:
         await self._stream.send(AssistantMessage(text=message))

@@ -10,6 +10,7 @@ from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectRun, undo_words
 from agent.gate.file_actions import FileActions
 from agent.gate.held_rights import held_words
+from agent.gate.questions import recorded
 from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import RehearsalFlow
@@ -50,6 +51,7 @@ class Gate:
         performer: Performer | None = None,
         session: str = "",
     ) -> None:
+        confirmer = recorded(confirmer, events)
         self._executor = executor
         self._events = events
         self._approval = approval

@@ -19,6 +19,14 @@ class Consent(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
 
 
+class PendingApproval(Struct, frozen=True, kw_only=True):
+    """A question about `command` that nobody answered before its process ended. `own`: the person had typed the command."""
+
+    command: str
+    reason: str = ""
+    own: bool = False
+
+
 class ApprovedCommand(Struct, frozen=True, kw_only=True):
     """The only thing an executor takes.
 

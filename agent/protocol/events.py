@@ -299,6 +299,30 @@ class CommandRated(_Event, frozen=True, kw_only=True, tag="command.rated"):
     known: Known | None = None
 
 
+class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.requested"):
+    """A person is asked about `command` as it stands there. Without its `approval.given` it is pending: it can be answered later.
+
+    `approval_id` counts the questions of a goal.
+
+    `kind`: "command", "write" (a change of files by a tool), "review" (of what a rehearsal showed), "word" (`answers` holds it).
+    """
+
+    approval_id: str
+    command_id: str
+    kind: Literal["command", "write", "review", "word"]
+    command: str
+    level: str
+    answers: tuple[str, ...] = ()
+
+
+class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
+    """What the person answered; what follows from it is told by the events of the command."""
+
+    approval_id: str
+    command_id: str
+    answer: str
+
+
 class CommandConfirmed(_Event, frozen=True, kw_only=True, tag="command.confirmed"):
     """`decision`: approved, edited, skipped, declined, cancelled, remark, regenerate, refused, dry-run.
 
@@ -527,6 +551,7 @@ KnownEvent = (
     | RunStarted | RunFinished | GoalStarted | GoalFinished
     | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed | PlanStepped | PlanFinished
     | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
+    | ApprovalRequested | ApprovalGiven
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
     | RehearsalStarted | RehearsalFinished | UndoStarted | UndoFinished
     | JobStarted | JobFinished

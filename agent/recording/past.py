@@ -9,6 +9,7 @@ import os
 
 from msgspec import Struct, structs
 
+from agent.protocol.approvals import PendingApproval
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events import CommandFinished, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import HistoryItem
@@ -79,7 +80,8 @@ class Past(Struct, frozen=True):
     """`history` is what the planner was told, `notes` say what of it is lost, `plan` was left before its end.
 
     `settings` is what the session was set to, where that was changed in it; `rules` the names of those that its last process made for it
-    alone.
+    alone;
+    `pending` the question that its last goal was stopped at.
     """
 
     history: tuple[HistoryItem, ...] = ()
@@ -88,6 +90,7 @@ class Past(Struct, frozen=True):
     plan: PlanLeft | None = None
     settings: dict[str, str] = {}
     rules: tuple[str, ...] = ()
+    pending: PendingApproval | None = None
 
 
 def past_of(path: str) -> Past:
@@ -97,7 +100,15 @@ def past_of(path: str) -> Past:
     for record in records(line):
         plans.take(record.event)
         left.take(record.event)
-    return Past(history(records(line)), goals(records(line)), line.notes, plans.left, left.settings, left.rules_before)
+    return Past(
+        history(records(line)),
+        goals(records(line)),
+        line.notes,
+        plans.left,
+        left.settings,
+        left.rules_before,
+        left.pending,
+    )
 
 
 def lineage_of(path: str) -> Lineage:

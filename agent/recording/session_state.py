@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from agent.protocol.events import CoreCommandFinished, Event, RuleAdded, RuleRemoved, SessionChanged, SessionStarted
+from agent.protocol.approvals import PendingApproval
+from agent.protocol.events import (
+    ApprovalGiven,
+    ApprovalRequested,
+    CommandProposed,
+    CoreCommandFinished,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    RuleAdded,
+    RuleRemoved,
+    SessionChanged,
+    SessionStarted,
+)
+from agent.protocol.outcomes import GoalStatus
+
+_LABEL = "[redacted:"
 
 
 class SessionFold:
     """`settings`: the last value by key, of what was changed in the session. `rules`: names of those that count for it alone now,
     `rules_before`: that did so in the process before.
+
+    `pending`: the question that the last goal was stopped at; None where it was answered, or a secret in the command is not kept. What a
+    tool wanted to write is not gone on with: the planner is asked again.
     """
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.rules: tuple[str, ...] = ()
         self.rules_before: tuple[str, ...] = ()
+        self.pending: PendingApproval | None = None
+        self._own = False
+        self._reasons: dict[str, str] = {}
 
     def take(self, event: Event) -> None:
         match event:
@@ -27,6 +49,18 @@ class SessionFold:
                 self.rules_before, self.rules = self.rules, ()
             case CoreCommandFinished():
                 self._older(event)
+            case GoalStarted(origin=origin):
+                self.pending, self._own, self._reasons = None, origin == "shell", {}
+            case CommandProposed(command_id=command_id, reason=reason):
+                self._reasons[command_id] = reason
+            case ApprovalRequested(command_id=command_id, command=command) if event.kind != "write":
+                reason = self._reasons.get(command_id, "")
+                known = PendingApproval(command=command, reason=reason, own=self._own)
+                self.pending = None if _LABEL in command else known
+            case ApprovalGiven():
+                self.pending = None
+            case GoalFinished(status=status) if status != GoalStatus.INTERRUPTED.value:
+                self.pending = None
 
     def _older(self, event: CoreCommandFinished) -> None:
         """How logs of earlier versions say it; newer ones have said it before, in the same words."""

@@ -119,7 +119,12 @@ async def resume(controller: SessionController, argument: str) -> None:
         controller.tell("its last goal has ended; there is nothing to go on with")
         return
     if not any(isinstance(item, GoalItem) and item.goal_id == goals[-1].goal_id for item in controller.ctx.history):
-        controller.tell("that was a command of yours; it is not run again by itself")
+        pending = controller.ctx.pending
+        if pending is None:
+            controller.tell("that was a command of yours; it is not run again by itself")
+        else:
+            controller.ctx.pending = None
+            await controller.send(UserInput.from_shell(pending.command))
         return
     await controller.send(UserInput.from_continuation(ContinuationKind.CONTINUE))
 

@@ -108,7 +108,7 @@ def test_what_it_would_change_is_recorded_before_anybody_decides() -> None:
 
     recorder = FakeRecorder()
     box.append(Done(person, FakeRehearser(), recorder=recorder))
-    assert seen[0][-1] == "rehearsal.finished"
+    assert seen[0][-2:] == ["rehearsal.finished", "approval.requested"]
     assert box[0].log.only(RehearsalFinished)[0].changes == (ADDED,)
 
 

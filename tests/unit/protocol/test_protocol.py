@@ -37,6 +37,7 @@ def test_events_are_flat_objects_with_the_envelope_first():
 def test_event_names_are_the_contract():
     names = sorted(kind.__struct_config__.tag for kind in KnownEvent.__args__)
     assert names == [
+        "approval.given", "approval.requested",
         "assistant.delta", "assistant.message", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
         "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started",

@@ -1,0 +1,93 @@
+"""A goal that a process left at its question goes on in another one: the same command, rated anew and asked about again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.app.composition import build_services, load
+from agent.protocol.decisions import Approved, Level
+from agent.protocol.messages import ContinuationKind, UserInput
+from agent.protocol.requests import Approval, RunOptions, RunRequest
+from tests.support.fakes import FakeEmitter, FakePerson
+
+ROOT = Path(__file__).parents[2]
+DIES_AT_THE_QUESTION = """
+import asyncio, os, sys
+from agent.app.composition import build_services, load
+from agent.engine.plain_emitters import NullEmitter
+from agent.protocol.messages import UserInput
+from agent.protocol.requests import Approval, RunOptions, RunRequest
+
+class Dies:
+    async def confirm(self, request):
+        os._exit(9)
+
+    async def ask_word(self, request):
+        os._exit(9)
+
+services = build_services(load({"planner": "scripted:" + sys.argv[1]}))
+context = services.open_session("cli", "asked")
+given = UserInput.from_shell(sys.argv[2]) if sys.argv[2:] else UserInput.from_text("copy the file")
+request = RunRequest(input=given, options=RunOptions(approval=Approval(interactive=True)))
+asyncio.run(services.engine.run(context, request, NullEmitter(), Dies()))
+"""
+
+
+def reply(json: str) -> str:
+    return f"[[reply]]\njson = {json}\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Replies of the planner; logs and home are below `tmp_path`."""
+    for name, value in (("HOME", str(tmp_path)), ("AGENT_SESSION_DIR", str(tmp_path / "logs"))):
+        monkeypatch.setenv(name, value)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    Path("a.txt").write_text("one\n")
+    script = tmp_path / "replies.toml"
+    script.write_text(reply('{mode = "command", command = "cp a.txt b.txt", reason = "to have two"}'))
+    return script
+
+
+def left_at_its_question(script: Path, *own: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", DIES_AT_THE_QUESTION, str(script), *own], env=environment, check=False, timeout=120
+    )
+    assert done.returncode == 9
+
+
+def test_the_question_is_put_again_in_another_process(script: Path) -> None:
+    left_at_its_question(script)
+    script.write_text(reply('{mode = "chat", message = "both are there"}'))
+    services = build_services(load({"planner": f"scripted:{script}"}))
+    context = services.open_session("cli", "asked")
+    assert context.pending is not None and context.pending.command == "cp a.txt b.txt"
+    Path("b.txt").write_text("in the way")
+    person, emitter = FakePerson(Approved(command="cp a.txt b.txt")), FakeEmitter()
+    request = RunRequest(
+        input=UserInput.from_continuation(ContinuationKind.CONTINUE),
+        options=RunOptions(approval=Approval(interactive=True)),
+    )
+    outcome = asyncio.run(services.engine.run(context, request, emitter, person))
+    asyncio.run(services.shutdown())
+    (asked,) = person.asked
+    assert (asked.proposal.command, asked.proposal.reason) == ("cp a.txt b.txt", "to have two")
+    assert asked.report.level is Level.MEDIUM
+    assert Path("b.txt").read_text() == "one\n"
+    assert outcome.exit_code == 0 and context.pending is None
+    assert emitter.types.count("approval.requested") == emitter.types.count("approval.given") == 1
+
+
+def test_ones_own_command_is_pending_as_such(script: Path) -> None:
+    left_at_its_question(script, "rm -r a.txt")
+    context = build_services(load({"planner": f"scripted:{script}"})).open_session("cli", "asked")
+    assert context.pending is not None
+    assert (context.pending.command, context.pending.own) == ("rm -r a.txt", True)
