@@ -101,7 +101,7 @@ def _kind(event: str, path: str, follows: bool) -> Kind:
     last = path.rpartition(".")[2]
     if event == "command.rated":
         return "wording" if last in _WORDS else "rating"
-    if event == "goal.finished" and last == "risk":
+    if (event, last) in (("goal.finished", "risk"), ("approval.requested", "level")):
         return "rating"
     if event == "command.confirmed" and follows and last in _FOLLOWS:
         return "rating"
