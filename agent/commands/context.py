@@ -1,4 +1,4 @@
-"""What command handlers see of the engine's state, and what they answer: the engine, which is above this package, makes the changes."""
+"""Give command handlers their view of the engine's state and their answers: the engine, which is above this package, makes the changes."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ class RequestContext:
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
     `restored` in words what it was set to. `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was
-    stopped there. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its
-    shell state; without them nothing is rehearsed, or kept to be taken back. `rules` count for this session only, `jobs` are what its
+    stopped there. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in
+    its shell state; without them nothing is rehearsed, or kept to be taken back. `rules` count for this session only, `jobs` are what its
     commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
     emitter. `lock`: held by the one run that there may be at a time, whose events go to `stream`.
     """
