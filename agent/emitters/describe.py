@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe, safe_line, seconds
+from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe, safe_line
 from agent.protocol import events
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
-from agent.text.sizes import counted
+from agent.text.sizes import counted, seconds
 
 _SHOWN_COMMAND_CHARS = 4_000
 _SHOWN_RESULT_CHARS = 200

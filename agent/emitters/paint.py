@@ -62,18 +62,6 @@ def safe_cell(text: str, limit: int = 200) -> str:
     return cell if len(cell) <= limit else cell[: limit - 1] + "…"
 
 
-def seconds(duration: float) -> str:
-    """A duration for people: `0.04s`, `3.2s`, `2m 05s`, `1h 02m`."""
-    if duration < 0.995:
-        return f"{duration:.2f}s"
-    if duration < 59.95:
-        return f"{duration:.1f}s"
-    minutes, rest = divmod(round(duration), 60)
-    if minutes < 60:
-        return f"{minutes}m {rest:02d}s"
-    return f"{minutes // 60}h {minutes % 60:02d}m"
-
-
 def cell_width(text: str) -> int:
     """Columns that `text` takes on a terminal."""
     if text.isascii():

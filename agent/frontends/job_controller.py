@@ -115,7 +115,7 @@ def still_running(jobs: Sequence[Job]) -> str:
 
 def job_line(job: Job) -> str:
     """A job on one line, hostile text made visible."""
-    from agent.frontends.shown import shown_line
+    from agent.text.shown import shown_line
 
     return f"{job.job_id}  {state_of(job)}  {shown_line(job.command, 100)}"
 

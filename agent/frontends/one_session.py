@@ -11,10 +11,10 @@ from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.past_words import opening_lines
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
 from agent.protocol.events import Origin
 from agent.protocol.ports import Confirmer, Emitter
+from agent.text.shown import shown
 
 
 @asynccontextmanager

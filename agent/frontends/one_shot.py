@@ -12,11 +12,11 @@ from agent.frontends.piped import read_piped
 from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary
+from agent.text.shown import shown
 
 
 async def run_goal(services: Services, goal: str) -> int:

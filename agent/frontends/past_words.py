@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.frontends.shown import shown_line
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent.config.paths import default_session_dir
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.events import Record
 from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, list_sessions
+from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:

@@ -133,3 +133,13 @@ class Finish(Struct, frozen=True, kw_only=True):
 
 
 StreamPiece = TextDelta | ToolCallDone | Finish
+
+
+def usage_text(usage: Usage) -> str:
+    """Tokens and cost so far, "" where no model was asked."""
+    tokens = usage.input_tokens + usage.output_tokens
+    if not tokens:
+        return ""
+    about = "~" if usage.estimated else ""
+    cost = f" ${usage.cost:.4f}" if usage.cost is not None else ""
+    return f"{about}{tokens:,} tokens{cost}"

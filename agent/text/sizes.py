@@ -1,4 +1,4 @@
-"""Bytes and counts in words."""
+"""Say bytes, counts and durations in words."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ def size_words(count: int) -> str:
 def counted(number: int, what: str) -> str:
     """`1 goal`, `1,204 goals`, of what takes an s."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def seconds(duration: float) -> str:
+    """A duration for people: `0.04s`, `3.2s`, `2m 05s`, `1h 02m`."""
+    if duration < 0.995:
+        return f"{duration:.2f}s"
+    if duration < 59.95:
+        return f"{duration:.1f}s"
+    minutes, rest = divmod(round(duration), 60)
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    return f"{minutes // 60}h {minutes % 60:02d}m"

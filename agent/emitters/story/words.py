@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
-from agent.emitters.paint import MARKS, cell_width, prose, safe, safe_line, seconds
+from agent.emitters.paint import MARKS, cell_width, prose, safe, safe_line
 from agent.protocol.replies import Usage
-from agent.text.sizes import counted
+from agent.text.sizes import counted, seconds
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
 _LONGEST_NAME = 200

@@ -21,12 +21,13 @@ from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Fragments, Screen
-from agent.frontends.shown import shown, shown_line, wrapped
+from agent.frontends.shown import wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.ports import Processes
+from agent.text.shown import shown, shown_line
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
 _CHOICES = "w in this workspace · s this session · h one hour · d one day · a always, everywhere · e edit again · Ctrl-C no rule"

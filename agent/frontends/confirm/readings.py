@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.frontends.screen import Fragments
-from agent.frontends.shown import shown_line
 from agent.protocol.decisions import Alternative, Confining, ConfirmationRequest, RiskReport, Verdict
+from agent.text.shown import shown_line
 
 MOST_ALTERNATIVES = 9
 _SHOWN_UNUSED = 6

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agent.frontends.confirm.heading import MARKS
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import UserInput
+from agent.text.shown import shown
 
 ORIGIN = "alternative"
 """Who proposes it: a person chose it, but did not write it."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from agent.frontends.screen import Screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown_line
+from agent.text.shown import shown_line
 
 
 def left_open_line(services: Services, session: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent.frontends.past_words import known_lines
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
 from agent.protocol.outcomes import GoalStatus
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     from agent.commands.table import FrontendCommand

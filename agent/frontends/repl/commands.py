@@ -6,12 +6,13 @@ from __future__ import annotations
 from agent.commands.context import Change
 from agent.commands.table import FrontendCommand, help_rows
 from agent.frontends.past_words import known_lines
-from agent.frontends.repl.toolbar import usage_text
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import Show, shown, shown_line
+from agent.frontends.shown import Show
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.outcomes import GoalSummary
+from agent.protocol.replies import usage_text
+from agent.text.shown import shown, shown_line
 
 _TYPED = (
     ("GOAL", "what you want, in plain words"),

@@ -21,8 +21,9 @@ from agent.emitters.paint import cell_width, cut_to_width
 from agent.frontends.repl.history_match import Narrowing, Past, places
 from agent.frontends.repl.history_search import PastReader, merged
 from agent.frontends.screen import Screen
-from agent.frontends.shown import shown_line, where
+from agent.frontends.shown import where
 from agent.frontends.styles import STYLE
+from agent.text.shown import shown_line
 from agent.text.times import ago
 
 _MOST_ROWS = 12

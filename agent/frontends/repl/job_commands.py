@@ -8,9 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 from agent.frontends.job_controller import JobController, job_line, state_of
-from agent.frontends.shown import Show, shown, shown_line, shown_name
+from agent.frontends.shown import Show
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.jobs import Job
+from agent.text.shown import shown, shown_line, shown_name
 
 _SHOWN_LINES = 200
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
@@ -93,7 +94,7 @@ def plain_lines(output: str) -> list[str]:
 
 def since(job: Job, now: float) -> str:
     """`for 3m 05s`, or `ended 12s ago`."""
-    from agent.emitters.paint import seconds
+    from agent.text.sizes import seconds
 
     if job.running:
         return f"for {seconds(max(0.0, now - _moment(job.started)))}"

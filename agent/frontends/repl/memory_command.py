@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events import Event, MemoryForgotten
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     from agent.memory.model import Remembered

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.frontends.shown import shown_line
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     from agent.frontends.session_controller import SessionController

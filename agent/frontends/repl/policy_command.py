@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from agent.frontends.rule_controller import RuleController
-from agent.frontends.shown import shown, shown_line
 from agent.protocol.errors import InvalidRequest
+from agent.text.shown import shown, shown_line
 
 Ask = Callable[[str], Awaitable[bool]]
 """Puts a yes/no question to the person; anything but a clear yes is no."""

@@ -9,8 +9,8 @@ from agent.commands.context import Change
 from agent.commands.table import FrontendCommand
 from agent.frontends.line import OwnCommand
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown
 from agent.protocol.errors import InvalidRequest, UndoConflict
+from agent.text.shown import shown
 
 if TYPE_CHECKING:
     from agent.frontends.shown import Show

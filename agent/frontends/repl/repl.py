@@ -19,11 +19,12 @@ from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown, wrapped
+from agent.frontends.shown import wrapped
 from agent.frontends.signals import Signals
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
+from agent.text.shown import shown
 
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from agent.engine.context import RequestContext
-from agent.frontends.shown import shown_line
-from agent.protocol.replies import Usage
+from agent.protocol.replies import usage_text
+from agent.text.shown import shown_line
 
 
 def toolbar_text(ctx: RequestContext, home: str) -> str:
@@ -26,16 +26,6 @@ def toolbar_text(ctx: RequestContext, home: str) -> str:
     if spent:
         parts.append(spent)
     return " · ".join(parts)
-
-
-def usage_text(usage: Usage) -> str:
-    """Tokens and cost so far, "" where no model was asked."""
-    tokens = usage.input_tokens + usage.output_tokens
-    if not tokens:
-        return ""
-    about = "~" if usage.estimated else ""
-    cost = f" ${usage.cost:.4f}" if usage.cost is not None else ""
-    return f"{about}{tokens:,} tokens{cost}"
 
 
 def short_path(path: str, home: str) -> str:

@@ -15,9 +15,9 @@ from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.finding import heads_of
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     import argparse

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config.paths import state_dir
 from agent.emitters.console import complain
-from agent.emitters.paint import paint, seconds
+from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import IoError
-from agent.text.sizes import size_words
+from agent.text.shown import shown_line
+from agent.text.sizes import seconds, size_words
 from agent.text.times import add_times
 
 if TYPE_CHECKING:

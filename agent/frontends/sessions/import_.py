@@ -17,10 +17,10 @@ from agent.config.private_folder import make_folder
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest
 from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile
+from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from msgspec import structs
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, session_folder
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import ConfigError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
 from agent.recording.reader import SessionFile, list_sessions
+from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
     import argparse

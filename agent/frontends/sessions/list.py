@@ -22,7 +22,8 @@ from agent.frontends.sessions.finding import (
     status_style,
     took,
 )
-from agent.frontends.shown import shown_line, where
+from agent.frontends.shown import where
+from agent.text.shown import shown_line
 from agent.text.sizes import counted
 from agent.text.times import absolute, ago, iso
 

@@ -10,9 +10,9 @@ from agent.config.paths import state_dir
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.shown import shown_name
 from agent.protocol.outcomes import ExitCode
 from agent.recording.permissions import Loose, find_loose, repair
+from agent.text.shown import shown_name
 
 if TYPE_CHECKING:
     import argparse

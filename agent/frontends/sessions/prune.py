@@ -13,11 +13,11 @@ from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import agreed, heads_of, signer_of
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.envelope import SystemClock
 from agent.recording.reader import list_sessions
+from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:

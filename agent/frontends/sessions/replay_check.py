@@ -12,10 +12,10 @@ from agent.emitters.console import complain, print_rows, quiet_when_nobody_reads
 from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside
-from agent.frontends.shown import shown_line, shown_name
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.reader import SessionFile, read_session
+from agent.text.shown import shown_line, shown_name
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:

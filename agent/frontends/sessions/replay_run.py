@@ -16,7 +16,6 @@ from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_session import open_controller
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
-from agent.frontends.shown import shown, shown_line, shown_name
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Confinement
 from agent.protocol.events import Origin
@@ -24,6 +23,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
 from agent.protocol.ports import Confirmer
 from agent.recording.reader import SessionFile, read_records
+from agent.text.shown import shown, shown_line, shown_name
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ async def complete(confirmer: Confirmer, command: str, edit_mode: str) -> str | 
         return None
     if screen.dumb:
         from agent.frontends.questions import read_plain_line
-        from agent.frontends.shown import shown
+        from agent.text.shown import shown
 
         screen.say(f"$ {shown(command)}")
         return await read_plain_line(screen, "the whole command")

@@ -13,7 +13,6 @@ from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, find_session, session_folder
 from agent.frontends.sessions.finding import agreed, heads_of, signer_of
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.envelope import SystemClock
@@ -23,6 +22,7 @@ from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
 from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor, secrets_in
+from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from agent.frontends.sessions.finding import (
     say,
     status_style,
 )
-from agent.frontends.shown import shown_line, where
+from agent.frontends.shown import where
 from agent.protocol.errors import InvalidRequest, IoError
+from agent.text.shown import shown_line
 from agent.text.times import absolute, ago, iso
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters.paint import cell_width, cut_to_width, paint, seconds
+from agent.emitters.paint import cell_width, cut_to_width, paint
 from agent.frontends.sessions.charts import bar, columns, line
 from agent.frontends.sessions.finding import money, risk_style, status_style
-from agent.frontends.shown import shown_line
-from agent.text.sizes import counted
+from agent.text.shown import shown_line
+from agent.text.sizes import counted, seconds
 from agent.text.times import day_name
 
 _ROWS = 6

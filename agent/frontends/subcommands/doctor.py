@@ -14,9 +14,9 @@ from agent.emitters.console import complain, print_rows, say
 from agent.emitters.paint import paint
 from agent.emitters.streams import sink_of
 from agent.frontends.services import Services
-from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import ExitCode
+from agent.text.shown import shown_line
 
 State = Literal["ok", "note", "broken"]
 _STYLES = {"ok": "green", "note": "yellow", "broken": "red"}

@@ -10,7 +10,6 @@ from agent.config.load import Loaded
 from agent.config.write_user import write_settings
 from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
-from agent.frontends.shown import shown_line
 from agent.frontends.subcommands.config import config_path
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
@@ -18,6 +17,7 @@ from agent.providers.catalog import load_catalog
 from agent.providers.discover import discover, offered
 from agent.providers.local.files import find_models
 from agent.providers.local.provider import install_hint, is_installed
+from agent.text.shown import shown_line
 
 CASCADE_HINT = 'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
 NOTHING_HERE = "no model server answers on this machine, and no GGUF file was found; the offline planner needs neither"

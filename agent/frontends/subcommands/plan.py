@@ -9,13 +9,13 @@ from typing import Any, BinaryIO
 
 from agent.emitters.console import complain, complain_about, say
 from agent.frontends.services import Services
-from agent.frontends.shown import shown
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.messages import GoalItem, HistoryItem
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
 from agent.protocol.requests import PlannerRequest
+from agent.text.shown import shown
 
 _MAX_LINE = 4_000_000
 

@@ -12,13 +12,13 @@ from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import shown
 from agent.frontends.undo_controller import UndoController, conflict_text, find, rows
 from agent.frontends.undo_questions import asking_at
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Emitter, UndoStore
 from agent.protocol.rehearsals import Undone
+from agent.text.shown import shown
 
 _COLUMNS = ("id", "time", "state", "changes", "held_bytes", "command")
 

@@ -12,7 +12,6 @@ import threading
 import pytest
 
 from agent.emitters.assistant.text import MIN_INTERVAL, FramePacer, unseen_part
-from agent.emitters.paint import seconds
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.errors import ClientDisconnected, WriteFailed
@@ -28,6 +27,7 @@ from agent.protocol.events import (
     Warned,
 )
 from agent.protocol.outcomes import ExecutionResult
+from agent.text.sizes import seconds
 from tests.support.each import each
 from tests.support.event_cases import as_record
 

@@ -11,7 +11,7 @@ from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import TransformationInput
 
 from agent.frontends.prompt_app import InvisibleCharacters, written_out
-from agent.frontends.shown import shown, shown_line, size_note
+from agent.text.shown import shown, shown_line, size_note
 
 
 def transform(text: str) -> tuple[str, list[int], list[int]]:

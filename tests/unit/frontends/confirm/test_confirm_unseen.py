@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
-from agent.frontends.shown import rows_of, shown_name
+from agent.frontends.shown import rows_of
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
+from agent.text.shown import shown_name
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
 
 ENTER, CTRL_C, F2 = "\r", "\x03", "\x1bOQ"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.engine.context import RequestContext
-from agent.frontends.repl.toolbar import short_path, toolbar_text, usage_text
-from agent.protocol.replies import Usage
+from agent.frontends.repl.toolbar import short_path, toolbar_text
+from agent.protocol.replies import Usage, usage_text
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
 
 

@@ -1,0 +1,34 @@
+"""Make text from models, commands and files safe to look at: whole, on one line, or as a name."""
+
+from __future__ import annotations
+
+
+def shown(text: str) -> str:
+    """`text` with control, bidi and invisible characters made visible, line by line; ends of lines stay.
+
+    Plain ASCII, nearly all there is, costs one scan.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    from agent.text.visible import make_visible
+
+    return "\n".join(make_visible(line) for line in text.split("\n"))
+
+
+def shown_line(text: str, limit: int = 300) -> str:
+    """`text` on one line of at most `limit` characters."""
+    line = shown(" ".join(text[: limit * 4].split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def size_note(text: str) -> str:
+    """How big `text` is, in words, "" where it is small enough to be seen whole."""
+    lines = text.count("\n") + 1
+    if lines <= 12 and len(text) <= 2_000:
+        return ""
+    return f"{len(text):,} characters in {lines:,} line{'s' if lines != 1 else ''}"
+
+
+def shown_name(text: str) -> str:
+    """A path or another name, whole and on one line: blanks count in names, so none is taken away."""
+    return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
