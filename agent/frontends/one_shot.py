@@ -84,7 +84,8 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
             if attach is not None:
                 await controller.send(None, attach)
             outcome = await controller.run(line)
-            return outcome.exit_code, True
+            # Ctrl-C ends the lines, too, where it came when this one was as good as done.
+            return ExitCode.CANCELLED if controller.interrupted else outcome.exit_code, True
 
 
 async def _show(text: str) -> None:

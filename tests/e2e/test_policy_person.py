@@ -116,9 +116,10 @@ def test_always_allow_and_take_it_back(home: Path, work: Path) -> None:
     log = events(home)
     by = [event["by"] for event in log if event["type"] == "command.confirmed" and event["decision"] == "approved"]
     assert by == ["person", "policy"]
-    notices = [event["text"] for event in log if event["type"] == "notice"]
-    assert 'name = "make-test"' in notices[0]
-    assert "taken back" in notices[1]
+    added, removed = (event for event in log if event["type"].startswith("rule."))
+    assert 'name = "make-test"' in added["text"]
+    assert added["where"] == removed["where"]
+    assert (added["rules"], removed["rules"]) == (["make-test"], ["make-test"])
 
 
 def test_rule_of_a_session_ends_with_it(home: Path, work: Path) -> None:
