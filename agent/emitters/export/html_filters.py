@@ -15,7 +15,6 @@ from typing import Any
 from msgspec import Struct
 
 from agent.audit.story.model import CommandStory, GoalStory, PlannerStep, Said
-from agent.emitters.export.html_facts import is_failed, planner_name
 from agent.emitters.export.html_output import printed
 from agent.emitters.paint import STATUS_STYLE, prose, safe, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
@@ -28,6 +27,16 @@ _NEVER = ("link", "image", "autolink", "html_inline", "html_block", "reference",
 _OUTCOMES = {
     "refused": "refused by policy", "remark": "answered with a remark", "regenerate": "another one was asked for",
 }  # fmt: skip
+
+
+def is_failed(command: CommandStory) -> bool:
+    """Say if it ran and did not end well."""
+    return command.ran and (command.exit_code not in (0, None) or command.timed_out or command.interrupted)
+
+
+def planner_name(goal: GoalStory) -> str:
+    """The planner with its model, where that has another name."""
+    return goal.planner + (f" {goal.model}" if goal.model and goal.model != goal.planner else "")
 
 
 def words(text: str, limit: int = 4_000) -> str:

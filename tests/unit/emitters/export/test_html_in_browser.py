@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.audit.story.goal import stories
-from agent.emitters.export.html_facts import Checked
+from agent.emitters.export.html_report import Checked
 from agent.emitters.export.html_report import html_report
 from agent.protocol.events import Record, decode, encode
 from tests.support.browser import Browser, Page, find_browser

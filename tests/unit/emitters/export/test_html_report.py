@@ -26,7 +26,7 @@ from agent.audit.story.model import (
     ToolStory,
 )
 from agent.emitters.export import html_report as page
-from agent.emitters.export.html_facts import Checked, verdict
+from agent.emitters.export.html_report import Checked, verdict
 from agent.emitters.export.html_filters import markdown
 from agent.emitters.export.html_output import ColoredText, settled
 from agent.emitters.export.html_report import html_report, rendered
