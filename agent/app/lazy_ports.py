@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.config.paths import follows_folder
-from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -102,6 +101,8 @@ class LazyExecutor:
             await self._built.close()
 
     async def _ready(self) -> Shell:
+        from agent.waiting import in_thread  # it loads asyncio, which listings and `sessions show` do without
+
         return await in_thread(self._real) if self._built is None else self._built
 
     def _real(self) -> Shell:

@@ -26,10 +26,9 @@ from agent.audit.story.model import (
     ToolStory,
 )
 from agent.emitters.export import html_report as page
-from agent.emitters.export.html_report import Checked, verdict
 from agent.emitters.export.html_filters import markdown
 from agent.emitters.export.html_output import ColoredText, settled
-from agent.emitters.export.html_report import html_report, rendered
+from agent.emitters.export.html_report import Checked, html_report, rendered, verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import Record, SessionStarted, decode, encode
 from agent.recording.chained_lines import Link
