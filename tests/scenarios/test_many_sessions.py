@@ -5,23 +5,30 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.app.composition import build_services, load
 from agent.engine.plain_emitters import CollectingEmitter
 from agent.frontends.line import Goal, OwnCommand
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.frontends.undo_controller import UndoController
+from agent.planner.facts import facts
+from agent.planner.offline.planner import OfflinePlanner
+from agent.policy.files import PolicyFiles
 from agent.policy.parse import parse_policy
 from agent.protocol.commands import Set
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunOptions, RunRequest
+from agent.recording.disk import Disk
 from agent.recording.fold import history
 from agent.recording.reader import read_records
 from agent.recording.session_state import SessionFold
+from agent.risk import classifier
 from tests.support.fakes import FakePerson
 from tests.support.session_world import SessionWorld
 
@@ -184,3 +191,44 @@ def test_a_run_that_waits_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.M
     assert outcome.error_code == "cancelled"
     assert again.exit_code == 0
     assert [record.event for record in read_records(str(ctx.recorder.path)) if record.run == outcome.request_id] == []
+
+
+def test_what_waits_or_computes_is_not_on_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these would hold up every other session for as long as it takes."""
+    world = SessionWorld(tmp_path, monkeypatch)
+    services = build_services(
+        load({"session_dir": str(world.logs), "cwd": str(world.work), "planner": "offline", "approve": "low"})
+    )
+    world.services = services
+    each = member(world, 1)
+    where: dict[str, set[int]] = {}
+
+    def watched(owner: Any, name: str) -> None:
+        real = getattr(owner, name)
+
+        def noted(*given: Any, **more: Any) -> Any:
+            where.setdefault(name, set()).add(threading.get_ident())
+            return real(*given, **more)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    async def goals_and_commands() -> None:
+        for owner, name in (
+            (classifier, "classify"),
+            (PolicyFiles, "policy"),
+            (OfflinePlanner, "answer"),
+            (facts, "risk_context"),
+            (Disk, "fsync"),
+            (Disk, "write"),
+            (Disk, "pwrite"),
+        ):
+            watched(owner, name)
+        await each.run(Goal("find the 5 largest files here"))
+        await each.run(OwnCommand("echo x > made"))
+        await each.close()
+        await services.shutdown()
+
+    asyncio.run(goals_and_commands())
+    assert set(where) == {"classify", "policy", "answer", "risk_context", "fsync", "write", "pwrite"}
+    assert [name for name, threads in where.items() if threading.get_ident() in threads] == []
+    assert len(where["classify"] | where["answer"] | where["policy"]) == 1  # and what computes takes turns
