@@ -7,6 +7,8 @@ from msgspec.structs import replace
 from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import (
+    ApprovalGiven,
+    ApprovalRequested,
     AssistantDelta,
     AssistantMessage,
     CommandConfirmed,
@@ -195,6 +197,12 @@ CASES: dict[str, list[Event]] = {
     "tool.finished-error": [ToolFinished(call_id="1", name="t", result="no such file", is_error=True)],
     "command.proposed": [PROPOSED],
     "command.rated": [PROPOSED, RATED],
+    "approval.requested": (
+        ApprovalRequested(
+            approval_id="1", command_id="c", kind="command", command="rm a", level="medium", answers=("approved",)
+        ),
+    ),
+    "approval.given": (ApprovalGiven(approval_id="1", command_id="c", answer="approved"),),
     "command.confirmed": [PROPOSED, RATED, confirmed("approved", "person", "rm -rf build")],
     "command.confirmed-refused": [PROPOSED, RATED, confirmed("refused", "policy")],
     "command.confirmed-unattended": [PROPOSED, RATED, confirmed("declined", "nobody")],
