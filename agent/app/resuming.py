@@ -5,24 +5,20 @@ What loosens counts only where somebody sees that it does. What was allowed for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
 
 from agent.config.settings import Settings
 from agent.config.table import BY_NAME
-from agent.protocol.confinement import CONFINEMENTS, is_as_strict
+from agent.protocol.confinement import is_as_strict
 
 if TYPE_CHECKING:
+    from agent.protocol.decisions import Confinement
     from agent.recording.past import Past
 
-_CHOICES: dict[str, tuple[str, ...]] = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
-_LOOSER: dict[str, Callable[[str, str], bool]] = {
-    "approve": lambda new, old: _CHOICES["approve"].index(new) > _CHOICES["approve"].index(old),
-    "confine": lambda new, old: not is_as_strict(new, old),  # type: ignore[arg-type]  # both are choices of the setting
-    "rehearse": lambda new, old: ("auto", "ask", "off").index(new) > ("auto", "ask", "off").index(old),
-}
+_FROM_STRICT = {"approve": ("ask", "low", "medium"), "rehearse": ("auto", "ask", "off")}
 _OF_PROCESS = "it held for the process where it was switched off"
 
 
@@ -66,16 +62,24 @@ class Resumed:
 
     def _take(self, key: str, value: str, *, given: bool, attended: bool) -> None:
         now = getattr(self.settings, key)
-        choices = BY_NAME[key].choices if key in BY_NAME else ()
+        choices = BY_NAME[key].choices
         said = f"{key} {value}" if value else f"no {key}"
         if given:
             return
         if choices and value not in choices:
             self.drop(f"{said} (no such choice)")
-        elif key in _LOOSER and _LOOSER[key](value, now) and not attended:
+        elif not attended and _is_looser(key, value, now):
             self.drop(f"{said} (it is looser than {now}, and nobody is there to see it)")
         else:
             changed: dict[str, Any] = {key: value or None}
             self.settings = structs.replace(self.settings, **changed)
             if key != "role":  # it has to be found first
                 self.keep(said)
+
+
+def _is_looser(key: str, value: str, now: str) -> bool:
+    """Tell whether `value` asks or holds back less than what counts now."""
+    if key == "confine":
+        return not is_as_strict(cast("Confinement", value), cast("Confinement", now))
+    order = _FROM_STRICT.get(key, ())
+    return value in order and order.index(value) > order.index(now)

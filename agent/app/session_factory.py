@@ -60,7 +60,7 @@ class SessionFactory:
             resumed = Resumed(settings, process.origins, None if branched else past, attended=attended)
             if resumed.settings.role != settings.role:
                 role = self._role(resumed)
-            planner = self._planner(resumed, planner, redactor)
+            planner = self._planner(resumed, planner, redactor, attended=attended)
             settings = resumed.settings
             jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
             jobs.go_on_in(recorder.session_id)
@@ -104,7 +104,7 @@ class SessionFactory:
         process.opened(context)
         return context
 
-    def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor) -> Planner:
+    def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor, *, attended: bool) -> Planner:
         """The planner that was chosen in the session, where there is one and it can be made."""
         if resumed.planner is None or resumed.planner == (configured.name, configured.model):
             return configured
@@ -114,6 +114,10 @@ class SessionFactory:
             planner = self._process.planners.make(name, model or None, redactor)
         except (NotFound, ConfigError) as error:
             resumed.drop(f"{said} ({error.message})")
+            return configured
+        here = self._process.planners.stays_here
+        if not attended and here(configured) and not here(planner):
+            resumed.drop(f"{said} (it is not on this machine, and nobody is there to see it)")
             return configured
         resumed.keep(said)
         return planner

@@ -87,6 +87,13 @@ def test_what_loosens_is_not_restored_where_nobody_sees_it(world: SessionWorld) 
     assert again(world, session).approve == "ask"  # that is how it was left now
 
 
+def test_goals_do_not_leave_this_machine_unseen(world: SessionWorld) -> None:
+    session = left(world, core.SetModel("anthropic:claude-9"))
+    back = again(world, session, attended=False)
+    assert back.planner.name == "offline"
+    assert "planner anthropic claude-9 (it is not on this machine" in back.restored
+
+
 def test_what_tightens_is_restored_also_where_nobody_is(world: SessionWorld) -> None:
     session = left(world, core.Set("approve", "ask"), core.Set("confine", "read-only"))
     back = again(world, session, attended=False, confine="workspace")  # a flag is meant
