@@ -213,7 +213,8 @@ class Process:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
         import gc
 
-        import agent.engine.goal  # noqa: F401
+        import agent.engine.goal_loop
+        import agent.engine.goal_run  # noqa: F401
 
         cwd = os.getcwd()
         self.policies.classify("true", self._facts.risk_context("true", cwd))

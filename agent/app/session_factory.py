@@ -9,6 +9,7 @@ from msgspec import structs
 
 from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyJobs
 from agent.app.resuming import Resumed
+from agent.app.strategies import strategy_of
 from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
 
@@ -38,12 +39,14 @@ class SessionFactory:
         before: RequestContext | None = None,
         terminal: bool = False,
         attended: bool = False,
+        profile: str = "goals",
     ) -> RequestContext:
         """A new session, one made from another (`origin`), or `session_id` with the past that its log tells; commands start in `cwd`.
 
         `frontend`: what it is opened by, in the words of the log. `before`: the session that this front end leaves for it; its jobs stay
         in sight, and with an `origin` the new one goes on in its shell, with its choices. `terminal`: the front end has the terminal of
-        the process to give. `attended`: somebody sees what is restored. Raises CoreError.
+        the process to give. `attended`: somebody sees what is restored. `profile`: how its goals are pursued (`agent.app.strategies`).
+        Raises CoreError.
         """
         from agent.engine.context import RequestContext, carry_over
         from agent.engine.session_state import changed, settings_of
@@ -52,6 +55,7 @@ class SessionFactory:
         branched = before if origin is not None else None
         redactor = process.redactor.for_session() if branched is None else branched.redactor
         # Before the log: what fails here must not leave one without an end.
+        strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
         role = process.load_role(settings.role) if settings.role else ""
         off = settings.safety_off if branched is None else branched.safety_off
@@ -75,6 +79,7 @@ class SessionFactory:
                 recorder=recorder,
                 planner=planner,
                 redactor=redactor,
+                strategy=strategy,
                 executor=executor,
                 rehearser=executor,
                 checkpoints=LazyCheckpoints(lambda: process.execution.make_checkpoints(redactor.redact)),

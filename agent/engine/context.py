@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.engine.strategy import TurnStrategy
 from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
@@ -85,7 +86,8 @@ class AppState:
 
 @dataclass(eq=False, repr=False)
 class RequestContext:
-    """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log.
+    """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log, `strategy` how its
+    goals are pursued.
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
     `restored` in words what it was set to. `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was
@@ -98,6 +100,7 @@ class RequestContext:
     recorder: Recorder
     planner: Planner
     redactor: Redactor
+    strategy: TurnStrategy
     executor: Executor | None = None
     rehearser: Rehearser | None = None
     checkpoints: Checkpoints | None = None
@@ -147,7 +150,7 @@ def carry_over(before: RequestContext, after: RequestContext) -> None:
     """A branch goes on in the same shell, and with the choices of the session that it comes from. Its goals and costs are its own."""
     after.executor, after.rehearser, after.checkpoints = before.executor, before.rehearser, before.checkpoints
     after.redactor = before.redactor
-    after.planner = before.planner
+    after.planner, after.strategy = before.planner, before.strategy
     after.rehearse, after.approve = before.rehearse, before.approve
     after.safety_off, after.confine = before.safety_off, before.confine
     after.role_name, after.role_text = before.role_name, before.role_text

@@ -122,10 +122,11 @@ class Engine:
             user_input = _merged(user_input, done.inject_input)
         if user_input is None:
             return outcome
-        from agent.engine.goal import GoalRun  # with the gate below it, this is not for the REPL's first frame
+        from agent.engine.goal import new_goal  # with the gate below it, this is not for the REPL's first frame
+        from agent.engine.goal_run import run_goal
 
-        goal = GoalRun(self.app, ctx, options, stream, confirmer)
-        summary = await goal.run(user_input)
+        goal = new_goal(self.app, ctx, options, user_input, events=stream, confirmer=confirmer)
+        summary = await run_goal(goal)
         ctx.usage = add_usage(ctx.usage, summary.usage)
         ctx.goals.append(summary)
         return replace(

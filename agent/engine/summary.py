@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.engine.strategy import Ending
 from agent.protocol.errors import BudgetExceeded, Cancelled, CoreError, OtherError, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import WORD_NOT_TYPED, CommandSummary, GoalStatus
@@ -88,17 +89,7 @@ def capped(text: str, cap: int = _CAP) -> str:
     return f"{text[:cap]}\n[… {len(text) - 2 * cap:,} characters left out …]\n{text[-cap:]}"
 
 
-class GoalEnded(Exception):
-    """Leaves the loop with a status; internal to the engine."""
-
-    def __init__(self, status: GoalStatus, message: str = "", *, exit_code: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.exit_code = exit_code
-
-
-def ended_by(error: Exception) -> tuple[GoalEnded, CoreError]:
+def ended_by(error: Exception) -> tuple[Ending, CoreError]:
     """The ending that stands for an error, and the error as it is recorded and shown."""
     if not isinstance(error, CoreError):
         error = OtherError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details")
@@ -110,6 +101,4 @@ def ended_by(error: Exception) -> tuple[GoalEnded, CoreError]:
         status = GoalStatus.PLANNER_ERROR
     elif isinstance(error, BudgetExceeded):
         status = GoalStatus.BUDGET_EXHAUSTED
-    ended = GoalEnded(status, error.message, exit_code=exit_code)
-    ended.__cause__ = error
-    return ended, error
+    return Ending(status, error.message, exit_code), error

@@ -39,6 +39,7 @@ class OpenSession(Protocol):
         before: RequestContext | None = None,
         terminal: bool = False,
         attended: bool = False,
+        profile: str = "goals",
     ) -> RequestContext: ...
 
 

@@ -15,6 +15,7 @@ from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
+from agent.engine.goal_loop import GoalLoop
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
 from agent.protocol.errors import PlannerError, ProviderError
@@ -152,7 +153,9 @@ def pursue(way: Way, folder: Path) -> Ended:
             str(folder), clock=SystemClock(), redactor=FakeRedactor(), started=SessionStarted(session_id="")
         )
         assert log.path is not None
-        context = RequestContext(recorder=log, planner=planner, redactor=FakeRedactor(), executor=FakeExecutor(RESULTS))
+        context = RequestContext(
+            recorder=log, planner=planner, redactor=FakeRedactor(), strategy=GoalLoop(), executor=FakeExecutor(RESULTS)
+        )
         emitter = Watching(TerminalEmitterOptions(show_spinner=False), out, out)
         emitter.path = log.path
         token = CancellationToken()

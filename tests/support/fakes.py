@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
+from agent.engine.goal_loop import GoalLoop
+from agent.engine.strategy import TurnStrategy
 from agent.execution.file_performer import FilePerformer
 from agent.policy.model import Policy
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
@@ -281,10 +283,15 @@ def make_engine(
     tools: Mapping[str, Tool] | None = None,
     recorder: FakeRecorder | None = None,
     clock: FakeClock | None = None,
+    strategy: TurnStrategy | None = None,
 ) -> tuple[Engine, RequestContext, FakeRecorder]:
     """An engine over doubles, with a fresh session."""
     log = recorder or FakeRecorder()
     context = RequestContext(
-        recorder=log, planner=planner, redactor=FakeRedactor(), executor=executor or FakeExecutor()
+        recorder=log,
+        planner=planner,
+        redactor=FakeRedactor(),
+        strategy=strategy or GoalLoop(),
+        executor=executor or FakeExecutor(),
     )
     return Engine(make_app(planner, tools=tools, clock=clock)), context, log

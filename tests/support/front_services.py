@@ -12,6 +12,7 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
+from agent.engine.goal_loop import GoalLoop
 from agent.frontends.services import Services
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
@@ -61,6 +62,7 @@ class World:
             recorder=recorder,
             planner=self._planner,
             redactor=FakeRedactor(),
+            strategy=GoalLoop(),
             executor=self.executor,
             approve=approve,
             safety_off=settings.safety_off,

@@ -28,6 +28,7 @@ from agent.audit.replay.replies import TodaysJudges, is_comparable
 from agent.audit.replay.tape import RanDry, Tape
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
+from agent.engine.goal_loop import GoalLoop
 from agent.engine.plain_emitters import NullEmitter
 from agent.engine.tool_calls import ALIASES
 from agent.policy.model import Policy
@@ -77,6 +78,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
         recorder=recorder,
         planner=planner,
         redactor=fed.redactor,
+        strategy=GoalLoop(),
         executor=player if given.can_run else None,
         rehearser=player,
         checkpoints=player,

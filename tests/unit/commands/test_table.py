@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.commands.dispatch import HANDLERS, dispatch
 from agent.commands.table import COMMANDS, FRONTEND_COMMANDS, FrontendCommand, help_rows, parse_meta
 from agent.engine.context import RequestContext
+from agent.engine.goal_loop import GoalLoop
 from agent.engine.session_state import change
 from agent.engine.stream import EventStream
 from agent.protocol import commands as core
@@ -98,7 +99,11 @@ def test_the_table_is_total():
 def session(cwd="/work"):
     planner = FakePlanner(say())
     return make_app(planner), RequestContext(
-        recorder=FakeRecorder(), planner=planner, redactor=FakeRedactor(), executor=FakeExecutor(cwd=cwd)
+        recorder=FakeRecorder(),
+        planner=planner,
+        redactor=FakeRedactor(),
+        strategy=GoalLoop(),
+        executor=FakeExecutor(cwd=cwd),
     )
 
 

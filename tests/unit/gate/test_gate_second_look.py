@@ -12,6 +12,7 @@ import pytest
 
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
+from agent.engine.goal_loop import GoalLoop
 from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
 from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
@@ -104,6 +105,7 @@ def go(
         recorder=log,
         planner=FakePlanner(say()),
         redactor=FakeRedactor(),
+        strategy=GoalLoop(),
         executor=executor,
         checkpoints=checkpoints,
         rehearser=rehearser,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.engine.context import RequestContext
+from agent.engine.goal_loop import GoalLoop
 from agent.frontends.repl.toolbar import short_path, toolbar_text
 from agent.protocol.replies import Usage, usage_text
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
@@ -15,6 +16,7 @@ def test_toolbar() -> None:
         recorder=FakeRecorder(),
         planner=FakePlanner(say()),
         redactor=FakeRedactor(),
+        strategy=GoalLoop(),
         executor=FakeExecutor(cwd="/home/me/src"),
     )
     assert toolbar_text(ctx, "/home/me") == "fake fake-1 · approve ask · safety on · ~/src"

@@ -1,0 +1,102 @@
+"""Pursue one goal by the session's strategy: its beginning and its ending, which are the same for all strategies."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+import uuid
+
+from agent.engine.goal import Goal
+from agent.engine.goal_words import goal_item, goal_text
+from agent.engine.plan_steps import stop
+from agent.engine.strategy import Ending
+from agent.engine.summary import command_summary, ended_by, not_run, status_of_direct
+from agent.protocol.errors import CoreError, RecordingError
+from agent.protocol.events import Failed, GoalStarted, goal_finished
+from agent.protocol.messages import GoalItem
+from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
+from agent.protocol.replies import Command
+
+
+async def run_goal(goal: Goal) -> GoalSummary:
+    """Pursue it to its end. Exactly one `goal.finished` for the `goal.started`; errors become a status."""
+    ctx, events = goal.ctx, goal.events
+    item = await _begin(goal)
+    interrupted: asyncio.CancelledError | None = None
+    recording_failed = False
+    try:
+        if item is None:
+            ended = await _own_command(goal)
+        else:
+            ctx.history.append(item)
+            ended = await ctx.strategy.pursue(goal)
+    except asyncio.CancelledError as error:
+        interrupted = error
+        ended = Ending(GoalStatus.INTERRUPTED, "interrupted")
+    except Exception as error:  # every goal has an ending in the log
+        if goal.app.debug and not isinstance(error, CoreError):
+            traceback.print_exc()
+        recording_failed = isinstance(error, RecordingError)
+        ended, told = ended_by(error)
+        goal.error_code = told.code
+        await events.send_if_possible(Failed(error=told.info()))
+    await stop(goal, ended.message or ended.status.value)
+    summary = _summary(goal, ended)
+    trouble = await events.send_if_possible(goal_finished(summary))
+    events.goal_id = ""
+    if interrupted is not None:
+        raise interrupted
+    if trouble is not None and not recording_failed:
+        raise trouble
+    return summary
+
+
+async def _begin(goal: Goal) -> GoalItem | None:
+    """Say what it is. The goal as planners see it, None for the person's own command. Raises CoreError; then there is none."""
+    ctx, given, approval = goal.ctx, goal.given, goal.options.approval
+    goal.id = uuid.uuid4().hex[:12]
+    goal.text, origin = goal_text(goal)
+    item = None if given.shell else await goal_item(goal)
+    goal.events.goal_id = goal.id
+    await goal.events.send(
+        GoalStarted(
+            goal=goal.text,
+            origin=origin,
+            cwd=ctx.cwd,
+            planner=ctx.planner.name,
+            model=ctx.planner.model,
+            approve=approval.mode,
+            safety_off=approval.safety_off,
+            environment=item.environment if item else None,
+            files=item.files if item else (),
+            context=item.context if item else (),
+            private=given.private,
+            unlisted=given.unlisted,
+        )
+    )
+    return item
+
+
+async def _own_command(goal: Goal) -> Ending:
+    """Run the person's own command. A private one stays out of the history."""
+    given = goal.given
+    own = Command(command=given.text.strip("\n"))
+    item = await goal.run(own, origin=given.origin or "person", private=given.private)
+    return Ending(status_of_direct(item), not_run(item), ExitCode.TIMEOUT if item.timed_out else None)
+
+
+def _summary(goal: Goal, ended: Ending) -> GoalSummary:
+    return GoalSummary(
+        goal_id=goal.id,
+        goal=goal.text,
+        status=ended.status,
+        exit_code=ended.code,
+        message=ended.message,
+        commands=tuple(command_summary(item) for item in goal.commands),
+        messages=tuple(goal.messages),
+        planner=goal.ctx.planner.name,
+        model=goal.ctx.planner.model,
+        usage=goal.budget.usage,
+        duration=round(goal.budget.elapsed, 6),
+        steps=goal.budget.steps,
+    )
