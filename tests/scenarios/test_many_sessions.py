@@ -32,8 +32,6 @@ from agent.risk import classifier
 from tests.support.fakes import FakePerson
 from tests.support.session_world import SessionWorld
 
-MANY = 50
-
 
 class Member(SessionController):
     """One of the sessions, with a mark that nothing of another one holds."""
@@ -93,8 +91,10 @@ async def undo(each: Member) -> None:
 STEPS = (goals, jobs, rules, settings, undo)
 
 
-def test_no_line_stands_in_the_log_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = SessionWorld(tmp_path, monkeypatch, *[{"mode": "chat", "message": "said"}] * MANY)
+@pytest.mark.few(1)
+@pytest.mark.parametrize("many", [12, 50])
+def test_no_line_stands_in_the_log_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    world = SessionWorld(tmp_path, monkeypatch, *[{"mode": "chat", "message": "said"}] * many)
     chance = random.Random(7)
 
     async def live(each: Member) -> None:
@@ -103,7 +103,7 @@ def test_no_line_stands_in_the_log_of_another(tmp_path: Path, monkeypatch: pytes
             await asyncio.sleep(chance.random() / 50)
 
     async def all_of_them() -> list[Member]:
-        members = [member(world, number) for number in range(MANY)]
+        members = [member(world, number) for number in range(many)]
         try:
             await asyncio.gather(*(live(each) for each in members))
         finally:
