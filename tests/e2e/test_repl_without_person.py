@@ -174,10 +174,10 @@ def test_interrupt_while_waiting_for_lines(program: Program) -> None:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(b":session\n:info\n")
     process.stdin.flush()
-    for line in process.stdout:
-        if b'"core_command.finished"' in line:
-            process.send_signal(signal.SIGINT)
-            break
+    ended = 0
+    while ended < 2:  # a signal to a command that still runs would end that one only
+        ended += b'"core_command.finished"' in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130
     process.stdin.close()
     process.stdout.close()
