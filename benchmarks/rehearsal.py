@@ -117,7 +117,7 @@ def commit_and_undo(bench: Bench) -> list[Figure]:
         done: list[Committed] = []
         commits.append(milliseconds(lambda: done.append(bench.commit(rehearsal))))  # noqa: B023 - called at once
         bench.loop.run_until_complete(asyncio.sleep(0.1))  # its scratch is being cleared
-        undos.append(milliseconds(lambda: journals.undo(done[0].undo_id)))  # noqa: B023 - likewise
+        undos.append(milliseconds(lambda: journals.turn(done[0].undo_id)))  # noqa: B023 - likewise
     ours, back = min(commits), min(undos)
     return [
         Figure("committing 100 changes", ours, 0, "ms", f"<= {MOST_COMMIT:g} ms", ours <= MOST_COMMIT),

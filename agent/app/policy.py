@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent.policy.files import PolicyFiles
     from agent.policy.model import Policy, SessionRules
     from agent.policy.shown_once import Showing, ShownFiles
-    from agent.protocol.actions import FileAction
+    from agent.protocol.actions import Action
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
 
@@ -91,8 +91,8 @@ class ProcessPolicies:
 
         return raised(report, self.files.policy().files)
 
-    def rate_action(self, action: FileAction, context: RiskContext) -> RiskReport:
-        """The same for a change of files that a tool asks for."""
+    def rate_action(self, action: Action, context: RiskContext) -> RiskReport:
+        """The same for a change of files that a tool asks for, and for a run to be taken back."""
         from agent.risk.file_actions import rate_action
 
         report = rate_action(action, context)

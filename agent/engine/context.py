@@ -11,7 +11,7 @@ from agent.engine.strategy import TurnStrategy
 from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
-from agent.protocol.actions import FileAction
+from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.decisions import Confinement, RiskContext, RiskReport, Verdict
 from agent.protocol.errors import NotFound
@@ -73,7 +73,7 @@ class AppState:
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = what_changed
     performer: Performer | None = None
-    rate_action: Callable[[FileAction, RiskContext], RiskReport] = rate_action
+    rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)

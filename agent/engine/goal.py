@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
+from agent.engine.judges import judges_of
 from agent.engine.stream import EventStream
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
@@ -113,19 +114,7 @@ def new_goal(
     confirmer: Confirmer,
 ) -> Goal:
     """What a person wants, with a gate of its own; its time runs from now on."""
-    judges = Judges(
-        app.classify,
-        app.decide,
-        app.facts,
-        ctx.redactor,
-        lambda: app.open_stream_redaction(ctx.redactor),
-        app.is_root,
-        policy=lambda cwd: app.policy(cwd, ctx.rules),
-        rules_due=app.rules_due,
-        rules_seen=app.rules_seen,
-        changed=app.changed,
-        rate_action=app.rate_action,
-    )
+    judges = judges_of(app, ctx)
     gate = Gate(
         judges,
         executor=ctx.executor,

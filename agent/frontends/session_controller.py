@@ -24,8 +24,9 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Origin
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, RunOutcome
-from agent.protocol.ports import Confirmer, Emitter
-from agent.protocol.requests import Limits, RehearseMode, RunOptions, RunRequest
+from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
+from agent.protocol.rehearsals import UndoEntry, Undone
+from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, RunRequest
 
 if TYPE_CHECKING:
     from agent.frontends.rule_controller import RuleController
@@ -107,8 +108,10 @@ class SessionController:
         options = run_options(
             self.services.settings, frontend=self.frontend, cancel=token, stdout_is_tty=sys.stdout.isatty()
         )
-        approval = self.ctx.approval(dry_run=self.services.settings.dry_run, interactive=self.interactive)
-        return replace(options, approval=approval, close_session=False)  # its front end closes the session
+        return replace(options, approval=self._approval(), close_session=False)  # its front end closes the session
+
+    def _approval(self) -> Approval:
+        return self.ctx.approval(dry_run=self.services.settings.dry_run, interactive=self.interactive)
 
     async def record_jobs(self, *, ending: bool = False) -> None:
         """Events for background jobs that began or ended, shown too; with `ending` for all, since the log ends."""
@@ -151,6 +154,15 @@ class SessionController:
         from agent.engine.session_state import record
 
         await record(self.ctx, event, self.emitter)
+
+    async def turn_run(self, store: UndoStore, entry: UndoEntry, person: UndoPerson, sure: bool) -> Undone | None:
+        """Take a run back, or do it again, through the gate; None where the person does not want it. Raises CoreError."""
+        from agent.engine.undoing import turn_run
+
+        app, approval = self.services.engine.app, self._approval()
+        return await turn_run(
+            app, self.ctx, store, entry, person=person, emitter=self.emitter, approval=approval, sure=sure
+        )
 
     async def change(self, *changes: Change) -> None:
         """Record changes of the session, then make them. Raises RecordingError, and then nothing is changed."""

@@ -1,22 +1,24 @@
-"""Taking runs back: which one, what that would do, what was changed since, and then doing it. For `undo` and `:undo` alike."""
+"""Show and ask about a run that is to be taken back: which one, what that would do, what was changed since. `undo` and `:undo`."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from agent.emitters.rehearsal_text import change_lines, name, plain
+from agent.protocol.actions import TurnRun
+from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
-from agent.protocol.events import UndoFinished, UndoStarted
-from agent.protocol.ports import UndoStore
-from agent.protocol.rehearsals import Change, Conflict, UndoEntry, Undone
+from agent.protocol.ports import UndoPerson, UndoStore
+from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.sizes import size_words
 
-Choice = Literal["skip", "force", "stop"]
 AskYes = Callable[[str], Awaitable[bool]]
-AskChoice = Callable[[Conflict], Awaitable[Choice]]
+AskChoice = Callable[[Conflict], Awaitable[UndoChoice]]
+AskWord = Callable[[ConfirmationRequest], Awaitable[str | None]]
+Turn = Callable[[UndoStore, UndoEntry, UndoPerson, bool], Awaitable[Undone | None]]
 
 LISTING = "agent-shell undo --list"
 """What shows the list, on a command line."""
@@ -24,88 +26,56 @@ LISTING = "agent-shell undo --list"
 _SHOWN_CHANGES = 30
 
 
+async def _no_word(request: ConfirmationRequest) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class UndoController:
-    """`record` writes an event to the session's log and shows it; `tell` shows a text.
+    """Port `UndoPerson`. `turn` takes a run back through the gate of the session; `tell` shows a text.
 
     `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.
-    `listing`: what is typed for the list.
+    `word` asks for the word of what is high-risk. `listing`: what is typed for the list.
     """
 
     store: UndoStore
-    record: Callable[[UndoStarted | UndoFinished], Awaitable[None]]
+    turn: Turn
     tell: Callable[[str], None]
     ask: AskYes | None = None
-    choose: AskChoice | None = None
+    choice: AskChoice | None = None
+    word: AskWord = _no_word
     color: bool = False
     listing: str = LISTING
 
     async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
         """Take back the run `wanted` (default: the newest one that counts); None where the person does not want it after all.
 
-        `sure`: it need not be asked for. Raises InvalidRequest, UndoConflict (nothing was changed), UndoFailed.
+        `sure`: it need not be asked for. Raises InvalidRequest, PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
         """
         entry = find(await asyncio.to_thread(self.store.entries), wanted, listing=self.listing)
-        changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
-        if not sure:
-            self._show(entry, changes)
-            self._show_changed(await asyncio.to_thread(self.store.conflicts, entry.undo_id))
-            verb = "do it again" if entry.state == "undone" else "take it back"
-            if self.ask is None:
-                raise InvalidRequest("nobody is there to ask", hint="--yes takes it back without asking")
-            if not await self.ask(f"{verb}?"):
-                return None
-        conflicts = await asyncio.to_thread(self.store.conflicts, entry.undo_id)
-        skip, force = frozenset[str](), False
-        if conflicts:
-            if self.choose is None or sure:
-                raise UndoConflict(
-                    "files were changed since; nothing was taken back",
-                    conflicts=conflicts,
-                    hint="on a terminal, without --yes, each of them is asked about",
-                )
-            chosen = await self._choose(conflicts)
-            if chosen is None:
-                return None
-            skip, force = chosen
-        done = await self._taken_back(entry, skip, force=force)
-        for note in done.notes:
+        if not sure and self.ask is None:
+            raise InvalidRequest("nobody is there to ask", hint="--yes takes it back without asking")
+        done = await self.turn(self.store, entry, self, sure)
+        for note in done.notes if done is not None else ():
             self.tell(name(note))
         return done
 
-    async def _taken_back(self, entry: UndoEntry, skip: frozenset[str], *, force: bool) -> Undone:
-        """Do it, recorded before it begins and when it has ended."""
-        await self.record(UndoStarted(undo_id=entry.undo_id, command=entry.command, state=entry.state))
-        reason = "it was interrupted"
-        done: Undone | None = None
-        try:
-            done = await asyncio.to_thread(lambda: self.store.undo(entry.undo_id, skip=skip, force=force))
-            return done
-        except Exception as error:
-            reason = str(error) or type(error).__name__
-            raise
-        finally:
-            if done is None:
-                await self.record(UndoFinished(undo_id=entry.undo_id, restored=0, state=entry.state, reason=reason))
-            else:
-                await self.record(
-                    UndoFinished(undo_id=done.undo_id, restored=done.restored, skipped=done.skipped, state=done.state)
-                )
+    @property
+    def can_choose(self) -> bool:
+        return self.choice is not None
 
-    async def _choose(self, conflicts: tuple[Conflict, ...]) -> tuple[frozenset[str], bool] | None:
-        """Which paths to leave as they are, and whether others are taken back anyway; None for stop."""
-        assert self.choose is not None
-        skip = set()
-        force = False
-        for conflict in conflicts:
-            choice = await self.choose(conflict)
-            if choice == "stop":
-                return None
-            if choice == "skip":
-                skip.add(conflict.path)
-            else:
-                force = True
-        return frozenset(skip), force
+    async def show(self, action: TurnRun, entry: UndoEntry, changed: tuple[Conflict, ...]) -> None:
+        self._show(entry, action.changes)
+        self._show_changed(changed)
+
+    async def agree(self, action: TurnRun) -> bool:
+        return self.ask is not None and await self.ask("do it again?" if action.state == "undone" else "take it back?")
+
+    async def choose(self, changed: Conflict) -> UndoChoice:
+        return "stop" if self.choice is None else await self.choice(changed)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return await self.word(request)
 
     def _show(self, entry: UndoEntry, changes: tuple[Change, ...]) -> None:
         what = "would be done again" if entry.state == "undone" else "would be taken back"
@@ -121,7 +91,7 @@ class UndoController:
         """What was changed since, before the question: whoever agrees should know of it."""
         if not conflicts:
             return
-        after = "; each is asked about" if self.choose is not None else ""
+        after = "; each is asked about" if self.can_choose else ""
         lines = [f"  {name(each.path)}: {name(each.reason)}" for each in conflicts[:_SHOWN_CHANGES]]
         if len(conflicts) > _SHOWN_CHANGES:
             lines.append(f"  and {len(conflicts) - _SHOWN_CHANGES:,} more")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from agent.emitters.rehearsal_text import name
 from agent.frontends.questions import ask_letter, ask_yes
 from agent.frontends.screen import Screen
-from agent.frontends.undo_controller import AskChoice, AskYes, Choice
+from agent.frontends.undo_controller import AskChoice, AskYes
 from agent.protocol.ports import Confirmer
-from agent.protocol.rehearsals import Conflict
+from agent.protocol.rehearsals import Conflict, UndoChoice
 
-_CHOICES: dict[str, Choice] = {"s": "skip", "t": "force", "x": "stop", "": "stop"}
+_CHOICES: dict[str, UndoChoice] = {"s": "skip", "t": "force", "x": "stop", "": "stop"}
 
 
 def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskChoice | None]:
@@ -30,7 +30,7 @@ def yes_at(screen: Screen) -> AskYes:
 def choice_at(screen: Screen) -> AskChoice:
     """The question about one changed file, at `screen`."""
 
-    async def choose(conflict: Conflict) -> Choice:
+    async def choose(conflict: Conflict) -> UndoChoice:
         screen.say(f"{name(conflict.path)}: {name(conflict.reason)}", "class:warn")
         question = "s leave it as it is · t take it back anyway · x stop, take nothing back"
         return _CHOICES[await ask_letter(screen, question, "stx")]

@@ -51,7 +51,8 @@ class FileActions:
         proposal = Proposal(command_id=call_id or action.path, command=text, origin="tool", cwd=folder, call_id=call_id)
         await self.events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool", cwd=folder))
         report, context = await computed(lambda: self._rate(action, folder))
-        rated = await self.rater.judge(proposal, report, "proposed", folder, path=action.path, context=context)
+        paths = tuple(path for _, path in action.effects)
+        rated = await self.rater.judge(proposal, report, "proposed", folder, paths=paths, context=context)
         verdict = rated.verdict
         if verdict.action == "refuse" or self.performer is None:
             return await self._not_done(proposal, "refused", by="policy", remark=refusal(verdict))

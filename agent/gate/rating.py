@@ -79,13 +79,13 @@ class Rater:
         *,
         longest: int | None = None,
         confining: Confining = _FREE,
-        path: str = "",
+        paths: tuple[str, ...] = (),
         context: RiskContext | None = None,
         law: Law | None = None,
     ) -> Rated:
         """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
 
-        `context`: what it was rated against. `path`: the file, where it is about one that a tool of ours would write; that cannot be
+        `context`: what it was rated against. `paths`: what it would change, where that is no command; that cannot be
         confined, so it is held against it here. `law`: what policy says, where that was looked up already.
         """
         if law is None:
@@ -97,12 +97,12 @@ class Rater:
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
-        if path:
-            verdict = kept_out(verdict, await self._confining(report, law), os.path.realpath(path))
+        if paths:
+            verdict = await self._kept_out(verdict, report, law, paths)
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context)
-        if self.executor is not None and not path and verdict.action == "allow":
+        if self.executor is not None and not paths and verdict.action == "allow":
             verdict, rights = await held(rated, law.policy or Policy(), self.executor, self.events)
             rated = replace(rated, verdict=verdict, rights=rights)
         await self.events.send(
@@ -111,6 +111,16 @@ class Rater:
             )
         )
         return rated
+
+    async def undo_verdict(self, report: RiskReport, cwd: str, paths: tuple[str, ...]) -> Verdict:
+        """What policy says of taking a run back that was in `cwd`. Raises RecordingError."""
+        law = await computed(lambda: _law_of(self.judges, cwd))
+        await self._show_new_rules(law)
+        return await self._kept_out(self._decide(report, law, "person"), report, law, paths)
+
+    async def _kept_out(self, verdict: Verdict, report: RiskReport, law: Law, paths: tuple[str, ...]) -> Verdict:
+        confining = await self._confining(report, law)
+        return await computed(lambda: kept_out(verdict, confining, tuple(map(_place, paths))))
 
     async def wanted_more(self, proposal: Proposal, rated: Rated, refused: tuple[str, ...]) -> Rated:
         """The rating of what was refused something while it ran: one level higher, and asked for in any case. Raises RecordingError."""
@@ -161,3 +171,9 @@ def _law_of(judges: Judges, cwd: str) -> Law:
         return Law(policy=judges.policy(cwd), due=due)
     except Exception as error:
         return Law(failure=type(error).__name__, due=due)
+
+
+def _place(path: str) -> str:
+    """Where the name `path` really stands; a link there is what is changed, not what it leads to."""
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
-from agent.protocol.actions import FileAction
+from agent.protocol.actions import Action
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Known
@@ -26,7 +26,7 @@ _CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret"
 """Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
 
 
-def rate_action(action: FileAction, context: RiskContext) -> RiskReport:
+def rate_action(action: Action, context: RiskContext) -> RiskReport:
     """The rating of a change of files by the classifier's own tables, which the first frame does not wait for."""
     from agent.risk import file_actions
 
@@ -55,7 +55,7 @@ class Judges:
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down
-    rate_action: Callable[[FileAction, RiskContext], RiskReport] = rate_action
+    rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
 
 
 FREE = Confining()

@@ -52,12 +52,12 @@ def _is_writable(path: str, confining: Confining) -> bool:
     return bool(below) and not any(folder and holds(folder, path) for folder in confining.protected)
 
 
-def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
-    """Refuse a file that a tool of ours would write, at the real `path`, where a confined command could not."""
+def kept_out(verdict: Verdict, confining: Confining, paths: tuple[str, ...]) -> Verdict:
+    """Refuse what would change one of the real `paths` without a command, where a confined command could not."""
     files = confining.mode.split(",")[0]
     if files not in ("workspace", "read-only") or verdict.action == "refuse":
         return verdict
-    if files == "workspace" and _is_writable(path, confining):
+    if files == "workspace" and all(_is_writable(path, confining) for path in paths):
         return verdict
     where = "nothing" if files == "read-only" else f"only {confining.workspace or 'the workspace'}"
     return Verdict(action="refuse", rule=RULE, reason=f"{where} may be written ({confining.mode})", word=verdict.word)

@@ -1,11 +1,15 @@
-"""Changes that tools ask for and the gate decides about: files written, renamed and deleted, without a shell between."""
+"""Changes that the gate decides about and no shell does: files written, renamed and deleted for tools, runs taken back for a person."""
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
+
+from agent.protocol.rehearsals import Change
 
 
 class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
@@ -57,14 +61,41 @@ class DeleteFile(Struct, frozen=True, kw_only=True, tag="delete_file"):
 FileAction = WriteFile | RenameFile | DeleteFile
 
 
-def text_of(action: FileAction) -> str:
+class TurnRun(Struct, frozen=True, kw_only=True, tag="turn_run"):
+    """Take the run `undo_id` of `command` back, or do it again where its `state` is "undone"; `changes`: what that does to each path."""
+
+    undo_id: str
+    command: str
+    cwd: str
+    state: Literal["committed", "undone"]
+    changes: tuple[Change, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("redo" if self.state == "undone" else "undo", self.undo_id)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that would be another one, once."""
+        found = (path for change in self.changes for path in (change.path, change.source) if path)
+        return tuple(dict.fromkeys(found))
+
+
+Action = FileAction | TurnRun
+
+
+def text_of(action: Action) -> str:
     """One line for screen, log and rating; it names the places, not the content."""
     return " ".join(action.words)
 
 
-def content_hash(action: FileAction) -> str:
+def content_hash(action: Action) -> str:
     """SHA-256 of the whole action, content and all, as the log keeps it."""
-    return sha256(msgspec.json.encode(action)).hexdigest()
+    try:
+        data = msgspec.json.encode(action)
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        data = json.dumps(msgspec.to_builtins(action)).encode()
+    return sha256(data).hexdigest()
 
 
 class Performed(Struct, frozen=True, kw_only=True):

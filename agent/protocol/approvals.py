@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from agent.protocol.actions import FileAction, text_of
+from agent.protocol.actions import FileAction, TurnRun, content_hash, text_of
 from agent.protocol.decisions import Confinement, Level, RiskReport
+from agent.protocol.rehearsals import Conflict
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -63,7 +64,7 @@ class ApprovedFileAction(Struct, frozen=True, kw_only=True):
     consent: Consent
 
     def __post_init__(self) -> None:
-        _check(text_of(self.rated.action), self.rated.report, self.consent)
+        _check(text_of(self.rated.action), self.rated.report, self.consent, content=content_hash(self.rated.action))
 
     @property
     def action(self) -> FileAction:
@@ -78,14 +79,44 @@ class ApprovedFileAction(Struct, frozen=True, kw_only=True):
         return self.rated.report
 
 
+class RatedUndo(Struct, frozen=True, kw_only=True):
+    """A run to be taken back (or done again) with its rating."""
+
+    action: TurnRun
+    report: RiskReport
+
+
+class ApprovedUndo(Struct, frozen=True, kw_only=True):
+    """The only thing that a store of journals takes. Raises ValueError unless `report` is for that action and a person agreed to it.
+
+    `left`: paths that stay as they are. `over`: what was changed since, and goes into the journal because the person says so.
+    """
+
+    rated: RatedUndo
+    consent: Consent
+    left: frozenset[str] = frozenset()
+    over: tuple[Conflict, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.consent.by != "person":
+            raise ValueError("an undo needs a person")
+        _check(text_of(self.rated.action), self.rated.report, self.consent, content=content_hash(self.rated.action))
+
+    @property
+    def action(self) -> TurnRun:
+        return self.rated.action
+
+
 ApprovedAction = ApprovedCommand | ApprovedFileAction
-"""What gets past the gate: nothing else is run, written, renamed or deleted."""
+"""What gets past the gate and can be taken back: nothing else is run, written, renamed or deleted."""
 
 
-def _check(text: str, report: RiskReport, consent: Consent) -> None:
-    """Raise ValueError where the report is for another text, or the consent does not cover its level."""
+def _check(text: str, report: RiskReport, consent: Consent, *, content: str | UnsetType = UNSET) -> None:
+    """Raise ValueError where the report is for another text or `content`, or the consent does not cover its level."""
     if report.command != text:
         raise ValueError("the risk report is for another text")
+    if report.content != content:
+        raise ValueError("the risk report is for another content")
     if report.level is Level.HIGH:
         if consent.by != "person":
             raise ValueError("a high-risk command needs a person")

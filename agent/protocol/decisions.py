@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 
 class Level(StrEnum):
@@ -80,7 +80,8 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
 class RiskReport(Struct, frozen=True, kw_only=True):
     """The rating of exactly `command`; findings worst first, programs in the order they would start.
 
-    `cut`: there are more programs or findings than are told here.
+    `cut`: there are more programs or findings than are told here. `content`: of a change of files or an undo the hash of all of it, since
+    `command` names no more than the places.
     """
 
     command: str
@@ -89,6 +90,7 @@ class RiskReport(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     programs: tuple[ProgramRun, ...] = ()
     cut: bool = False
+    content: str | UnsetType = UNSET
 
 
 class RiskContext(Struct, frozen=True, kw_only=True):

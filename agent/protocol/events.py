@@ -304,12 +304,13 @@ class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.request
 
     `approval_id` counts the questions of a goal.
 
-    `kind`: "command", "write" (a change of files by a tool), "review" (of what a rehearsal showed), "word" (`answers` holds it).
+    `kind`: "command", "write" (a change of files by a tool), "review" (of what a rehearsal showed), "word" (`answers` holds it), "undo",
+    "changed" (a file that was changed since, before an undo).
     """
 
     approval_id: str
     command_id: str
-    kind: Literal["command", "write", "review", "word"]
+    kind: Literal["command", "write", "review", "word", "undo", "changed"]
     command: str
     level: str
     answers: tuple[str, ...] = ()
@@ -403,15 +404,27 @@ class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finish
 
 
 class UndoStarted(_Event, frozen=True, kw_only=True, tag="undo.started"):
-    """A run is about to be taken back, or (`state` "undone") one that was taken back to be done again. `state`: how it stands before."""
+    """A run is about to be taken back, or (`state` "undone") one that was taken back to be done again. `state`: how it stands before.
+
+    `level`: how that was rated, `content` the hash of all that it does. `left`: paths that stay as they are, `over`: what was changed since
+    and goes all the same.
+    """
 
     undo_id: str
     command: str = ""
     state: str = "committed"
+    level: str = ""
+    content: str = ""
+    word_typed: bool = False
+    left: tuple[str, ...] = ()
+    over: tuple[Conflict, ...] = ()
 
 
 class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
-    """A run was taken back (or, with state "committed", done again). With a `reason` it was not: then `state` is as it was before."""
+    """A run was taken back (or, with state "committed", done again). With a `reason` it was not: then `state` is as it was before.
+
+    Without an `undo.started` before it, it did not come to that: policy refused, or nobody agreed.
+    """
 
     undo_id: str
     restored: int

@@ -7,8 +7,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.protocol.actions import FileAction, Performed
-from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
+from agent.protocol.actions import FileAction, Performed, TurnRun
+from agent.protocol.approvals import (
+    ApprovedAction,
+    ApprovedCommand,
+    ApprovedFileAction,
+    ApprovedRehearsal,
+    ApprovedUndo,
+)
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Confinement,
@@ -25,7 +31,16 @@ from agent.protocol.events import Event, Record
 from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.rehearsals import Change, Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
+from agent.protocol.rehearsals import (
+    Change,
+    Committed,
+    Conflict,
+    Rehearsal,
+    UndoChoice,
+    UndoEntry,
+    Undone,
+    UndoPlan,
+)
 from agent.protocol.replies import PlannerReply, StreamPiece
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -203,10 +218,30 @@ class UndoStore(Protocol):
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that."""
 
-    def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
-        """Put everything back but `skip` (paths). An undone entry is done again. Raises UndoConflict where paths outside `skip` changed,
-        unless `force`; NotFound.
+    def undo(self, approved: ApprovedUndo) -> Undone:
+        """Put everything back but what is left; an undone entry is done again. Raises UndoConflict and UndoFailed where that is not
+        any more what was agreed to, or could not be done: then nothing was changed. Raises NotFound.
         """
+
+
+class UndoPerson(Protocol):
+    """Whoever says that a run is taken back. Never decides by itself."""
+
+    @property
+    def can_choose(self) -> bool:
+        """They can be asked about each file that was changed since."""
+
+    async def show(self, action: TurnRun, entry: UndoEntry, changed: tuple[Conflict, ...]) -> None:
+        """Let them see what it would do, and what was changed since."""
+
+    async def agree(self, action: TurnRun) -> bool:
+        """Ask whether that is to be done."""
+
+    async def choose(self, changed: Conflict) -> UndoChoice:
+        """Ask what to do about a file that was changed since."""
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        """Ask for `request.verdict.word` to be typed; None where it was not, or cannot be."""
 
 
 class Performer(Protocol):

@@ -117,6 +117,10 @@ class Committed(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+UndoChoice = Literal["skip", "force", "stop"]
+"""About a file that was changed since: leave it as it is, take it back anyway, or take nothing back."""
+
+
 class Conflict(Struct, frozen=True, kw_only=True):
     """A path that is not what it was when it was looked at last; `reason` in words."""
 

@@ -51,13 +51,12 @@ class SessionFold:
                 self._older(event)
             case GoalStarted(origin=origin):
                 self.pending, self._own, self._reasons = None, origin == "shell", {}
-            case CommandProposed(command_id=command_id, reason=reason):
+            case CommandProposed(command_id=command_id, reason=reason) if event.origin != "tool":
                 self._reasons[command_id] = reason
-            case ApprovalRequested(command_id=command_id, command=command) if event.kind != "write":
-                reason = self._reasons.get(command_id, "")
-                known = PendingApproval(command=command, reason=reason, own=self._own)
+            case ApprovalRequested(command_id=command_id, command=command) if command_id in self._reasons:
+                known = PendingApproval(command=command, reason=self._reasons[command_id], own=self._own)
                 self.pending = None if _LABEL in command else known
-            case ApprovalGiven():
+            case ApprovalGiven(command_id=command_id) if command_id in self._reasons:
                 self.pending = None
             case GoalFinished(status=status) if status != GoalStatus.INTERRUPTED.value:
                 self.pending = None

@@ -53,7 +53,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 
 def undo(bench: Bench, undo_id: str) -> None:
     """Take it back, or do it again, as whoever rehearsed, in a process of its own."""
-    code = f"from agent.execution.journal.store import Journals; Journals({str(bench.state)!r}).undo({undo_id!r})"
+    code = f"from agent.execution.journal.store import Journals; Journals({str(bench.state)!r}).turn({undo_id!r})"
     done = subprocess.run([*bench.words, "-c", code], env=bench.environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -85,7 +85,7 @@ async def undo(each: Member) -> None:
     store = each.services.undo()
     [entry] = [entry for entry in await asyncio.to_thread(store.entries) if name in entry.command]
     assert entry.session == each.ctx.session_id
-    await UndoController(store, each.record, tell=lambda text: None).undo(entry.undo_id, sure=True)
+    await UndoController(store, each.turn_run, tell=lambda text: None).undo(entry.undo_id, sure=True)
 
 
 STEPS = (goals, jobs, rules, settings, undo)

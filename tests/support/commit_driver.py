@@ -86,17 +86,17 @@ async def crash(work: str, state: str) -> dict[str, Any]:
             f"{entry.undo_id} is {entry.state}" for entry in entries if entry.state not in ("undone", "committed")
         ]
         if entries and entries[0].state == "committed":
-            Journals(state).undo(entries[0].undo_id)  # it came to its end
+            Journals(state).turn(entries[0].undo_id)  # it came to its end
             found = listing(real)
         wrong += differences(before, found)
     after, undo_id = found, entries[0].undo_id
     undoing = [0, 0]
     for turn, (there, back) in enumerate(((before, after), (after, before))):
-        while killed_after(undoing[turn] + 1, lambda watch: Journals(state, watch=watch).undo(undo_id)):
+        while killed_after(undoing[turn] + 1, lambda watch: Journals(state, watch=watch).turn(undo_id)):
             undoing[turn] += 1
             Journals(state).entries()
             wrong += differences(there, listing(real))
-            Journals(state).undo(undo_id)
+            Journals(state).turn(undo_id)
             wrong += differences(back, listing(real))
     wrong += differences(after, listing(real))
     await shell.executor.close()
@@ -121,7 +121,7 @@ async def rivals(work: str, state: str) -> dict[str, Any]:
     except CoreError as error:
         said |= {"error": error.code, "message": error.message}
     said["names"], said["content"] = sorted(os.listdir(work)), _read(work, "f")
-    Journals(state).undo(said["first"])
+    Journals(state).turn(said["first"])
     said["undone"] = _read(work, "f")
     for shell in (one, two):
         await shell.executor.close()
@@ -148,14 +148,14 @@ async def full(work: str, state: str) -> dict[str, Any]:
     after = listing(real)
     fill(state)
     try:
-        Journals(state).undo(undo_id)
+        Journals(state).turn(undo_id)
         there, back = before, after
     except CoreError as error:
         said["undo"] = error.message
         there, back = after, before
     said["one of two"] = differences(there, listing(real))
     os.unlink(f"{state}/filler")
-    Journals(state).undo(undo_id)
+    Journals(state).turn(undo_id)
     said["turned"] = differences(back, listing(real))
     await shell.executor.close()
     return said

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, ApprovedUndo
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ConfirmationRequest, Discard, Review, RiskReport
 from agent.protocol.errors import IoError, NotFound, UndoConflict
@@ -141,7 +141,8 @@ class FakeUndoStore:
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         return self._changed.get(undo_id, ())
 
-    def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
+    def undo(self, approved: ApprovedUndo) -> Undone:
+        undo_id, skip, force = approved.action.undo_id, approved.left, bool(approved.over)
         if undo_id not in {entry.undo_id for entry in self._entries}:
             raise NotFound("run", undo_id)
         left = tuple(conflict for conflict in self.conflicts(undo_id) if conflict.path not in skip)

@@ -59,7 +59,7 @@ async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -
         committed = await executor.commit(rehearsal, ApprovedCommand(**facts), session="s1")
         said["committed"] = msgspec.to_builtins(committed)
         if wanted["then"] == "undo":
-            said["undone"] = msgspec.to_builtins(Journals(state_dir).undo(committed.undo_id))
+            said["undone"] = msgspec.to_builtins(Journals(state_dir).turn(committed.undo_id))
     else:
         await executor.discard(rehearsal)
     said["cwd_now"] = executor.cwd

@@ -67,10 +67,9 @@ async def undone(stage: Stage) -> None:
         await scene.goal("!echo after > a.txt")
         store = scene.services.undo()
         entry = store.entries()[0]
-        from agent.protocol.events import UndoFinished
+        from agent.frontends.undo_controller import UndoController
 
-        done = store.undo(entry.undo_id)
-        await scene.controller.record(UndoFinished(undo_id=done.undo_id, restored=done.restored, state=done.state))
+        await UndoController(store, scene.controller.turn_run, tell=lambda text: None).undo(entry.undo_id, sure=True)
         await scene.goal("!cat a.txt")
 
 

@@ -18,6 +18,7 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ("timeout, where it differs within a goal", "what was left of a time budget, which the log does not tell"),
     ("undo_id", "made anew by each run; nothing is kept here that could be taken back"),
     ("known", "what a rating was held against: fed from the log"),
+    ("content of command.started and of a report", "a hash of what may stand in the log with labels in it"),
     ("levels of plan.proposed", "a first look at commands that are rated again, and compared, when their turn comes"),
     ("where one command.output ends and the next begins", "the text of each stream is compared as a whole"),
     ("stdout and stderr of goal.finished, where bytes were not kept", "they are cut again at the cut"),
@@ -142,11 +143,15 @@ class _Normal:
         data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
         data.pop("type", None)
         match event:
-            case recorded.CommandStarted() if self._lenient.timeouts:
-                data.pop("timeout", None)
+            case recorded.CommandStarted():
+                data.pop("content", None)
+                if self._lenient.timeouts:
+                    data.pop("timeout", None)
             case recorded.CommandRated() if self._key(event.command_id) in self._lenient.unrated:
                 data.pop("report", None)
                 data.pop("verdict", None)
+            case recorded.CommandRated():
+                data["report"].pop("content", None)
             case recorded.GoalFinished():
                 for command in data["commands"]:
                     if command.get("command_id") in self._lenient.cut:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
@@ -15,6 +15,7 @@ from agent.execution.journal.post_image import Misplaced, explain
 from agent.execution.journal.records import Entry, Run
 from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
+from agent.protocol.approvals import ApprovedUndo
 from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
 from agent.protocol.rehearsals import Change, Committed, Conflict, UndoEntry, Undone
 
@@ -69,13 +70,37 @@ class Journals:
         with self._held(UndoFailed), self._open(undo_id) as turning:
             return undo.conflicts(turning)
 
-    def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
-        """Take it back, or do it again if it was taken back. Raises UndoConflict, UndoFailed and NotFound."""
+    def undo(self, approved: ApprovedUndo) -> Undone:
+        """Do exactly what was agreed to. Raises UndoConflict, UndoFailed and NotFound."""
+        action = approved.action
+        done = action.state == "committed"
+
+        def check(turning: OpenEntry) -> None:
+            if (turning.entry.state == "undone") is done:
+                raise UndoFailed(f"{action.undo_id} is {turning.entry.state} by now, so nothing was changed")
+            if told_ops(preview.turned(turning, done=done)) != told_ops(action.changes):
+                raise UndoFailed(
+                    "it would change something else than was agreed to, so nothing was changed", hint="look at it again"
+                )
+            undo.refuse_others(turning, skip=approved.left, known=approved.over)
+
+        return self.turn(action.undo_id, skip=approved.left, force=bool(approved.over), check=check)
+
+    def turn(
+        self,
+        undo_id: str,
+        *,
+        skip: frozenset[str] = frozenset(),
+        force: bool = False,
+        check: Callable[[OpenEntry], None] = lambda turning: None,
+    ) -> Undone:
+        """Take it back, or do it again if it was taken back, once `check` has nothing against it. Raises what `undo` raises."""
         with self._held(UndoFailed) as resumed, self._open(undo_id) as turning:
             entry = turning.entry
             if undo_id in resumed:  # that was what was asked for: to turn it round now would take that back
                 return Undone(undo_id=undo_id, restored=entry.changes, state=entry.state, notes=(resumed[undo_id],))
             try:
+                check(turning)
                 return undo.turn(turning, skip=skip, force=force)
             except OSError as error:
                 raise UndoFailed(f"it could not be done: {explain(error)}") from error
@@ -177,6 +202,11 @@ class Journals:
             with suppress(OSError):
                 self.journal_folder.write(entry)
         return entry.note
+
+
+def told_ops(changes: tuple[Change, ...]) -> list[tuple[str, str, str, str]]:
+    """What is done to which path: what somebody agreed to, without times and sizes of what lies there."""
+    return [(change.path, change.op, change.kind, change.source) for change in changes]
 
 
 def _seconds(text: str) -> float:

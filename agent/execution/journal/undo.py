@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agent.execution.journal import post_image, syscalls
 from agent.execution.journal.attributes import Facts, look, values_at
@@ -31,6 +31,20 @@ def conflicts(turning: OpenEntry) -> tuple[Conflict, ...]:
     return _told(what_changed(turning, {}, done=turning.entry.state != "undone"))
 
 
+def refuse_others(turning: OpenEntry, *, skip: frozenset[str], known: Sequence[Conflict]) -> None:
+    """Raise UndoConflict where something outside `skip` was changed since that is not `known`, or in another way."""
+    left_alone = _left_alone(skip)
+    found = what_changed(turning, {}, done=turning.entry.state != "undone")
+    told = _told([each for each in found if not _is_skipped(each.path, left_alone)])
+    others = tuple(each for each in told if each not in known)
+    if others:
+        raise UndoConflict(f"{conflict_words(others)}; nothing was changed", conflicts=others, hint="look at it again")
+
+
+def _left_alone(skip: Iterable[str]) -> list[bytes]:
+    return [os.fsencode(path.rstrip("/") or "/") for path in skip]
+
+
 def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
     """Take a committed entry back, do an undone one again. The lock must be held.
 
@@ -41,7 +55,7 @@ def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool 
     done = entry.state != "undone"
     seen: dict[bytes, Facts | None] = {}
     changed = what_changed(turning, seen, done=done)
-    left_alone = [os.fsencode(path.rstrip("/") or "/") for path in skip]
+    left_alone = _left_alone(skip)
     against = [each for each in changed if not _is_skipped(each.path, left_alone)]
     if against and not force:
         told = _told(against)

@@ -87,7 +87,13 @@ async def undo(controller: SessionController, argument: str, show: Show) -> None
         raise InvalidRequest("nobody is there to ask", hint="`agent-shell undo --yes` takes it back without asking")
     try:
         at = UndoController(
-            store, controller.record, tell=controller.tell, ask=ask, choose=choose, listing=":undo list"
+            store,
+            controller.turn_run,
+            tell=controller.tell,
+            ask=ask,
+            choice=choose,
+            word=controller.confirmer.ask_word,
+            listing=":undo list",
         )
         done = await at.undo(argument)
     except UndoConflict as error:

@@ -53,10 +53,11 @@ async def _undo(controller: SessionController, store: UndoStore, wanted: str, *,
         return ExitCode.DECLINED
     undo = UndoController(
         store,
-        controller.record,
+        controller.turn_run,
         tell=lambda text: complain(shown(text)),
         ask=ask,
-        choose=choose,
+        choice=choose,
+        word=controller.confirmer.ask_word,
     )
     try:
         done = await undo.undo(wanted, sure=sure)

@@ -11,7 +11,7 @@ from msgspec import structs
 from agent.execution.file_performer import FilePerformer
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
-from agent.protocol.actions import FileAction, text_of
+from agent.protocol.actions import FileAction, content_hash, text_of
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.requests import Approval, ApproveMode
@@ -25,7 +25,7 @@ def rate_at_home(base: Path, action: FileAction) -> RiskReport:
     """As if `base` were a project below somebody's home, and not a temporary folder."""
     there = structs.replace(action, path=action.path.replace(str(base), "/home/me/project"))
     context = RiskContext(cwd="/home/me/project", home="/home/me", workspace="/home/me/project")
-    return structs.replace(rate_action(there, context), command=text_of(action))
+    return structs.replace(rate_action(there, context), command=text_of(action), content=content_hash(action))
 
 
 def write(base: Path, path: str, person: FakePerson, mode: ApproveMode = "ask") -> bool:

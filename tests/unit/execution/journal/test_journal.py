@@ -87,7 +87,7 @@ def test_an_unknown_id_is_said(tmp_path: Path) -> None:
     assert journals.entries() == ()
     for undo_id in ("0000000", "../../x", ""):
         with pytest.raises(NotFound):
-            journals.undo(undo_id)
+            journals.turn(undo_id)
 
 
 # --- conflicts ---
@@ -146,16 +146,16 @@ def test_undo_refuses_after_a_later_edit_and_can_leave_or_force_it(world: Overla
         f"{real}/new": "something came or went in it",
     }
     with pytest.raises(UndoConflict) as caught:
-        case.journals.undo(undo_id)
+        case.journals.turn(undo_id)
     assert {conflict.path for conflict in caught.value.conflicts} == set(conflicts)
     assert same(mine, case.now())
-    left = case.journals.undo(undo_id, skip=frozenset((f"{real}/a", f"{real}/new")), force=True)
+    left = case.journals.turn(undo_id, skip=frozenset((f"{real}/a", f"{real}/new")), force=True)
     assert {conflict.path for conflict in left.skipped} == {f"{real}/a", f"{real}/new"}
     assert (case.real / "a").read_text() == "mine\n"
     assert (case.real / "b").read_text() == "1\n"
     assert (case.real / "new/file").read_text() == "mine\n"
     assert os.listdir(case.real / "gone") == ["x"]
-    case.journals.undo(undo_id)  # and again: what was there before comes back, the person's folder too
+    case.journals.turn(undo_id)  # and again: what was there before comes back, the person's folder too
     assert same(mine, case.now())
 
 
@@ -165,9 +165,9 @@ def test_the_preview_of_doing_it_again_tells_what_really_comes_back(world: Overl
     undo_id = case.commit().undo_id
     world.prepare("printf 123456789012345678 > a")
     assert sizes(case, undo_id) == {(18, 8)}
-    case.journals.undo(undo_id, force=True)
+    case.journals.turn(undo_id, force=True)
     assert sizes(case, undo_id) == {(8, 18)}
-    case.journals.undo(undo_id)
+    case.journals.turn(undo_id)
     assert os.path.getsize(os.path.join(os.fsdecode(case.real), "a")) == 18
 
 
@@ -184,14 +184,14 @@ def test_force_keeps_what_was_there(world: OverlayWorld) -> None:
     world.prepare("echo mine > a; chmod 640 m; echo mine > hard-2; echo mine > from; rm linked; echo mine > linked")
     mine = case.now()
     assert len(case.journals.conflicts(undo_id)) >= 4
-    case.journals.undo(undo_id, force=True)
+    case.journals.turn(undo_id, force=True)
     now = case.now()
     for path in ("/a", "/m", "/hard-1", "/hard-2", "/from"):
         assert {**now[path], "first_name": ""} == {**case.before[path], "first_name": ""}, path
     assert "/to" not in now
     kept = subprocess.run(["grep", "-rlx", "mine", f"{case.state}/undo/journals"], capture_output=True, text=True)
     assert len(kept.stdout.splitlines()) >= 3  # a, hard-2 and the rival of from
-    case.journals.undo(undo_id)
+    case.journals.turn(undo_id)
     again = case.now()
     for path in ("/a", "/m", "/hard-1", "/hard-2"):
         assert {**again[path], "first_name": ""} == {**mine[path], "first_name": ""}, path
@@ -204,9 +204,9 @@ def test_a_later_run_on_the_same_file_is_undone_first(world: OverlayWorld) -> No
     second = case.commit().undo_id
     reason = f"the later run {second} changed it, too: undo that one first"
     assert case.journals.conflicts(first) == (Conflict(path=f"{case.real}/a", reason=reason),)
-    case.journals.undo(second)
+    case.journals.turn(second)
     assert case.journals.conflicts(first) == ()
-    case.journals.undo(first)
+    case.journals.turn(first)
     assert same(case.before, case.now())
 
 
@@ -237,7 +237,7 @@ END
     assert os.stat(case.real / "sparse").st_blocks < 2000
     (entry,) = case.journals.entries()
     assert entry.held_bytes < 1_000_000
-    case.journals.undo(undo_id)
+    case.journals.turn(undo_id)
     assert same(case.before, case.now())
     assert os.stat(case.real / "sparse").st_blocks < 2000
 
@@ -275,7 +275,7 @@ def test_a_git_repository_is_files_like_any_others(world: OverlayWorld) -> None:
     assert same(case.after, case.now())
     log = subprocess.run(["git", "-C", case.real, "log", "--format=%s"], capture_output=True, text=True).stdout
     assert log == "two\none\n"
-    case.journals.undo(undo_id, force=True)  # git log may have refreshed its index
+    case.journals.turn(undo_id, force=True)  # git log may have refreshed its index
     status = subprocess.run(["git", "-C", case.real, "status", "--short"], capture_output=True, text=True).stdout
     assert status == " M a\n"
 
@@ -303,7 +303,7 @@ def test_a_damaged_or_missing_journal_is_broken_and_no_exception(world: OverlayW
     (entry,) = case.journals.entries()
     assert entry.state == "broken" and "cannot be read" in entry.note
     with pytest.raises(UndoFailed):
-        case.journals.undo(undo_id)
+        case.journals.turn(undo_id)
     (folder / "record.json").write_bytes(b"\xff")
     (entry,) = case.journals.entries()
     assert entry.state == "broken"
@@ -320,7 +320,7 @@ def test_two_processes_take_turns(world: OverlayWorld) -> None:
         child = os.fork()
         if child == 0:
             try:
-                Journals(case.state).undo(undo_id)
+                Journals(case.state).turn(undo_id)
                 os._exit(0)
             except BaseException:
                 os._exit(1)
@@ -359,4 +359,4 @@ def test_what_is_pending_elsewhere_cannot_be_undone(world: OverlayWorld) -> None
     (entry,) = case.journals.entries()
     assert entry.state == "pending"
     with pytest.raises(InvalidState):
-        case.journals.undo(undo_id)
+        case.journals.turn(undo_id)

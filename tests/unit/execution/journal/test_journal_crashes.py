@@ -86,7 +86,7 @@ def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
         case.check(case.after if state == "committed" else case.before)
         if state == "undone":
             rolled_back += 1
-            case.journals().undo(case.journals().entries()[0].undo_id)
+            case.journals().turn(case.journals().entries()[0].undo_id)
             case.check(case.after)
         count += 1
     assert rolled_back > 4
@@ -102,8 +102,8 @@ def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool
         case.commit()
         undo_id = case.journals().entries()[0].undo_id
         if again:
-            case.journals().undo(undo_id)
-        ended = killed_after(count, lambda watch: case.journals(watch).undo(undo_id))  # noqa: B023
+            case.journals().turn(undo_id)
+        ended = killed_after(count, lambda watch: case.journals(watch).turn(undo_id))  # noqa: B023
         assert case.resumed() == ("committed" if again else "undone")
         case.check(case.after if again else case.before)
         if not ended:
@@ -142,7 +142,7 @@ def test_killed_where_a_file_system_cannot_exchange(world: OverlayWorld, monkeyp
         if not case.journals().entries():
             case.commit()
         else:
-            case.journals().undo(case.journals().entries()[0].undo_id)
+            case.journals().turn(case.journals().entries()[0].undo_id)
 
     for undoing in (False, True):
         count, ended = 1, True
@@ -161,12 +161,12 @@ def test_asking_for_what_was_interrupted_goes_on_with_it(world: OverlayWorld) ->
     case = Case(world, None)
     case.commit()
     undo_id = case.journals().entries()[0].undo_id
-    assert killed_after(6, lambda watch: case.journals(watch).undo(undo_id))
-    done = case.journals().undo(undo_id)
+    assert killed_after(6, lambda watch: case.journals(watch).turn(undo_id))
+    done = case.journals().turn(undo_id)
     assert (done.state, done.notes) == ("undone", ("it was interrupted while being undone, and finished later",))
     case.check(case.before)
     journals = case.journals()
-    journals.undo(undo_id)
+    journals.turn(undo_id)
     case.check(case.after)
     assert journals.resumed == []
 

@@ -68,7 +68,7 @@ def test_what_cannot_be_read_is_broken_and_touches_nothing(
     (entry,) = case.journals.entries()
     assert (entry.undo_id, entry.state) == (folder.name, "broken")
     with pytest.raises(UndoFailed):
-        case.journals.undo(folder.name)
+        case.journals.turn(folder.name)
     assert (Path(str(world.lower)) / "a").read_text() == "1\n1\n"
 
 
@@ -89,9 +89,9 @@ def test_nothing_newer_is_lost_where_it_is_not_known_how_files_were_left(
     file.write_text("newer\n")
     damage(folder)
     with pytest.raises(UndoConflict):
-        case.journals.undo(folder.name)
+        case.journals.turn(folder.name)
     assert file.read_text() == "newer\n"
-    case.journals.undo(folder.name, force=True)
+    case.journals.turn(folder.name, force=True)
     assert file.read_text() == "1\n"
 
 

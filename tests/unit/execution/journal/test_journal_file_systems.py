@@ -115,7 +115,7 @@ def round_trip(bench: Bench) -> str:
     assert "user.overlay.origin" not in os.listxattr(bench.real / "a")
     for wanted in (before, after, before):
         assert journals.conflicts(undo_id) == ()
-        journals.undo(undo_id)
+        journals.turn(undo_id)
         assert not differences(wanted, bench.now())
     return undo_id
 
@@ -131,7 +131,7 @@ def other_file_system(folder: Path) -> None:
     (entry,) = Journals(str(folder / "state")).entries()
     assert entry.state == "broken" and "is that file system mounted?" in entry.note
     with expected(UndoFailed):
-        Journals(str(folder / "state")).undo(undo_id)
+        Journals(str(folder / "state")).turn(undo_id)
 
 
 def home_goes_with_the_last_entry(folder: Path) -> None:
@@ -222,7 +222,7 @@ def ordinary_user(folder: Path) -> None:
     assert (
         os.stat(bench.real / "fixed/mine").st_ino == number
     )  # its folder lets nobody give the name away: written in place
-    Journals(str(bench.state)).undo(Journals(str(bench.state)).entries()[0].undo_id)
+    Journals(str(bench.state)).turn(Journals(str(bench.state)).entries()[0].undo_id)
     assert (bench.real / "fixed/mine").read_text() == "new and longer"
     assert os.stat(bench.real / "shut").st_mode & 0o777 == 0o500
 

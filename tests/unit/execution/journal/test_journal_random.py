@@ -73,11 +73,11 @@ def test_commit_undo_and_undo_of_undo(world: OverlayWorld) -> None:
         said = differences(*(visible(each, names_stay_one_file) for each in (shown["listing"], after)))
         assert not said, story + "\n".join(said)
         assert journals.conflicts(committed.undo_id) == (), story
-        journals.undo(committed.undo_id)
+        journals.turn(committed.undo_id)
         said = differences(before, listing(real))
         assert not said, story + "\n".join(said)
         assert inodes(real) == numbers, story
         assert journals.conflicts(committed.undo_id) == (), story
-        journals.undo(committed.undo_id)
+        journals.turn(committed.undo_id)
         said = differences(after, listing(real))
         assert not said, story + "\n".join(said)

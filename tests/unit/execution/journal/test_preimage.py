@@ -112,10 +112,10 @@ def test_a_direct_run_is_taken_back_and_done_again(world: TreeWorld, command: st
     after = world.listing()
     assert undo_id and before != after
     assert world.journals.conflicts(undo_id) == ()
-    world.journals.undo(undo_id)
+    world.journals.turn(undo_id)
     assert not differences(before, world.listing())
     assert world.journals.conflicts(undo_id) == ()
-    world.journals.undo(undo_id)
+    world.journals.turn(undo_id)
     assert not differences(after, world.listing())
 
 
@@ -180,7 +180,7 @@ def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(world: TreeW
     os.waitpid(child, 0)
     (entry,) = world.journals.entries()
     assert (entry.state, entry.note) == ("committed", "agent-shell ended while this ran")
-    world.journals.undo(entry.undo_id)
+    world.journals.turn(entry.undo_id)
     assert not differences(before, world.listing())
 
 
@@ -191,7 +191,7 @@ def test_a_run_that_goes_on_is_left_alone(world: TreeWorld) -> None:
     assert entry.state == "pending"
     os.unlink(world.folder / "a")
     undo_id = taken.finish()
-    world.journals.undo(undo_id)
+    world.journals.turn(undo_id)
     assert (world.folder / "a").read_text() == "one\n"
 
 
@@ -205,11 +205,11 @@ def test_runs_on_the_same_file_are_taken_back_one_after_the_other(world: TreeWor
         if number:
             assert world.journals.conflicts(ids[number - 1]), commands[number]
         assert world.journals.conflicts(ids[number]) == (), commands[number]
-        world.journals.undo(ids[number])
+        world.journals.turn(ids[number])
         assert not differences(states[number], world.listing()), commands[number]
     for number in range(len(commands)):
         assert world.journals.conflicts(ids[number]) == (), commands[number]
-        world.journals.undo(ids[number])
+        world.journals.turn(ids[number])
         assert not differences(states[number + 1], world.listing()), commands[number]
 
 

@@ -1,0 +1,35 @@
+"""Take a run back in a session: through the gate, with the events in its log."""
+
+from __future__ import annotations
+
+from agent.engine.context import AppState, RequestContext
+from agent.engine.judges import judges_of
+from agent.engine.stream import EventStream
+from agent.gate.rating import Rater
+from agent.gate.undo_actions import UndoActions
+from agent.protocol.ports import Emitter, UndoPerson, UndoStore
+from agent.protocol.rehearsals import UndoEntry, Undone
+from agent.protocol.requests import Approval
+
+
+async def turn_run(
+    app: AppState,
+    ctx: RequestContext,
+    store: UndoStore,
+    entry: UndoEntry,
+    *,
+    person: UndoPerson,
+    emitter: Emitter,
+    approval: Approval,
+    sure: bool = False,
+) -> Undone | None:
+    """Take `entry` back, or do it again; None where the person does not want it after all. Raises CoreError.
+
+    No run of the session is under way meanwhile: what its commands change would not be what was agreed to.
+    """
+    async with ctx.lock:
+        events = EventStream(ctx.recorder, emitter, run="")
+        judges = judges_of(app, ctx)
+        rater = Rater(judges, events, approval, ctx.executor)
+        undo = UndoActions(judges, rater, person, events, approval, store, ctx.session_id)
+        return await undo.turn(entry, sure=sure)

@@ -1,0 +1,165 @@
+"""Decide about taking a run back: rated by what it would change, held against policy, confirmed, recorded, done."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.gate.command_record import ended_unrecorded
+from agent.gate.questions import RecordedUndoPerson
+from agent.gate.rating import Rater
+from agent.gate.verdicts import Judges, failed_rating, refusal
+from agent.protocol.actions import TurnRun, content_hash, text_of
+from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
+from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
+from agent.protocol.errors import PolicyDenied, UndoConflict
+from agent.protocol.events import UndoFinished, UndoStarted
+from agent.protocol.ports import EventSink, UndoPerson, UndoStore
+from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
+from agent.protocol.requests import Approval
+from agent.waiting import completed, computed
+
+_DECLINED = "the person did not agree to it"
+
+
+@dataclass(frozen=True)
+class UndoActions:
+    """One session's runs that are taken back. Raises RecordingError: nothing was done, or its ending could not be kept."""
+
+    judges: Judges
+    rater: Rater
+    person: UndoPerson
+    events: EventSink
+    approval: Approval
+    store: UndoStore
+    session: str = ""
+
+    async def turn(self, entry: UndoEntry, *, sure: bool = False) -> Undone | None:
+        """Take `entry` back, or do it again; None where it does not come to that, and the log says why.
+
+        `sure`: the person has said yes before, without a look. Raises PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
+        """
+        action, report = await self._rated(entry)
+        verdict = await self.rater.undo_verdict(report, entry.cwd, action.paths)
+        if verdict.action == "refuse":
+            reason = refusal(verdict)
+            await self._not_done(action, reason)
+            raise PolicyDenied(reason)
+        request = self._request(action, report, verdict)
+        person = RecordedUndoPerson(self.person, request, self.events)
+        if self.approval.dry_run or not sure:
+            await self.person.show(action, entry, await asyncio.to_thread(self.store.conflicts, entry.undo_id))
+        if self.approval.dry_run:
+            return await self._given_up(action, "dry run")
+        if not sure and not await person.agree(action):
+            return await self._given_up(action, _DECLINED)
+        chosen = await self._chosen(person, action, sure=sure)
+        if chosen is None:
+            return await self._given_up(action, _DECLINED)
+        typed = verdict.action == "type" and await person.ask_word(request) == verdict.word
+        if verdict.action == "type" and not typed:
+            return await self._given_up(action, "the word was not typed")
+        left, over = chosen
+        approved = ApprovedUndo(
+            rated=RatedUndo(action=action, report=report),
+            consent=Consent(by="person", word_typed=typed, safety_off=self.approval.safety_off),
+            left=left,
+            over=over,
+        )
+        return await self._do(approved)
+
+    async def _rated(self, entry: UndoEntry) -> tuple[TurnRun, RiskReport]:
+        """What would be done and its rating; where that fails it is high."""
+        changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
+        action = TurnRun(
+            undo_id=entry.undo_id,
+            command=entry.command,
+            cwd=entry.cwd,
+            state="undone" if entry.state == "undone" else "committed",
+            changes=changes,
+        )
+        judges = self.judges
+
+        def rate() -> RiskReport:
+            try:
+                context = judges.facts.context_of(lambda known: judges.rate_action(action, known), entry.cwd)
+                return judges.rate_action(action, context)
+            except Exception as error:  # fail closed, whatever went wrong
+                return replace(failed_rating(text_of(action), error), content=content_hash(action))
+
+        return action, await computed(rate)
+
+    async def _chosen(
+        self, person: RecordedUndoPerson, action: TurnRun, *, sure: bool
+    ) -> tuple[frozenset[str], tuple[Conflict, ...]] | None:
+        """Which paths stay as they are, and what goes all the same, of what was changed since; None for nothing at all."""
+        changed = await asyncio.to_thread(self.store.conflicts, action.undo_id)
+        if changed and (sure or not person.can_choose):
+            told = "files were changed since; nothing was taken back"
+            await self._not_done(action, told)
+            hint = "on a terminal, without --yes, each of them is asked about"
+            raise UndoConflict(told, conflicts=changed, hint=hint)
+        left, over = set(), []
+        for each in changed:
+            match await person.choose(each):
+                case "skip":
+                    left.add(each.path)
+                case "force":
+                    over.append(each)
+                case _:
+                    return None
+        return frozenset(left), tuple(over)
+
+    async def _do(self, approved: ApprovedUndo) -> Undone:
+        """Record that it begins, do it, record how it ended, whatever comes between."""
+        action = approved.action
+        await self.events.send(
+            UndoStarted(
+                undo_id=action.undo_id,
+                command=action.command,
+                state=action.state,
+                level=approved.rated.report.level.value,
+                content=content_hash(action),
+                word_typed=approved.consent.word_typed,
+                left=tuple(sorted(approved.left)),
+                over=approved.over,
+            )
+        )
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            done, cancelled = await completed(lambda: self.store.undo(approved))
+        except Exception as error:
+            await self.events.send_if_possible(_ending(action, str(error) or type(error).__name__))
+            raise
+        ended = UndoFinished(undo_id=done.undo_id, restored=done.restored, skipped=done.skipped, state=done.state)
+        unrecorded = await self.events.send_if_possible(ended)
+        if unrecorded is not None:
+            raise ended_unrecorded("the run was taken back", unrecorded)
+        if cancelled is not None:
+            raise cancelled
+        return done
+
+    async def _not_done(self, action: TurnRun, reason: str) -> None:
+        await self.events.send(_ending(action, reason))
+
+    async def _given_up(self, action: TurnRun, reason: str) -> Undone | None:
+        await self._not_done(action, reason)
+        return None
+
+    def _request(self, action: TurnRun, report: RiskReport, verdict: Verdict) -> ConfirmationRequest:
+        proposal = Proposal(command_id=action.undo_id, command=report.command, origin="person", cwd=action.cwd)
+        return ConfirmationRequest(
+            proposal=proposal,
+            report=report,
+            verdict=verdict,
+            kind="write",
+            safety_off=self.approval.safety_off,
+            is_root=self.judges.is_root,
+            session=self.session,
+        )
+
+
+def _ending(action: TurnRun, reason: str) -> UndoFinished:
+    return UndoFinished(undo_id=action.undo_id, restored=0, state=action.state, reason=reason)
