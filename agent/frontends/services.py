@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from agent.protocol.events import Origin
     from agent.recording.left_open import LeftOpen
 
+Show = Callable[[str], Awaitable[None]]
+"""Shows a long text: in the pager on a terminal, else as it is."""
+
 
 class OpenSession(Protocol):
     """Opens a session for a front end, as `SessionFactory.open` does; `cwd` None: where the settings say. Raises CoreError."""

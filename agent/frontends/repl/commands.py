@@ -6,8 +6,8 @@ from __future__ import annotations
 from agent.commands.context import Change
 from agent.commands.table import FrontendCommand, help_rows
 from agent.frontends.past_words import known_lines
+from agent.frontends.services import Show
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import Show
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.outcomes import GoalSummary

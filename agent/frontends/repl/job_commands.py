@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from agent.frontends.job_controller import JobController, job_line, state_of
-from agent.frontends.shown import Show
+from agent.frontends.services import Show
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.jobs import Job
 from agent.text.shown import shown, shown_line, shown_name

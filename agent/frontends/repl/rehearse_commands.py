@@ -13,7 +13,7 @@ from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.text.shown import shown
 
 if TYPE_CHECKING:
-    from agent.frontends.shown import Show
+    from agent.frontends.services import Show
 
 _LONGEST_SLIP = 5
 _MODES = {
