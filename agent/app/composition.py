@@ -1,4 +1,4 @@
-"""The composition root: the only place that wires the real parts together."""
+"""The composition root: the only place that wires real process together."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _shell_words(words: list[str]) -> str:
 
 
 def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
-    """Everything a front end needs. Cheap: what is heavy is loaded by the process itself on first use.
+    """Everything a front end needs. Cheap: what is heavy is loaded by the process themselves on first use.
 
     Raises ConfigError for a `--safety-policy` file that cannot be used, unless not `strict`.
     """
@@ -162,7 +162,6 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         rate=process.rate,
         context=process.context,
         experience=process.memory.experience,
-        memory=process.memory.memory,
         warm=process.warm,
         shutdown=process.shutdown,
         policy=process.policies.policy,
@@ -172,11 +171,9 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         rules=process.rules,
         undo=process.execution.undo_store,
         diagnose=process.execution.diagnose,
-        plan_with=process.planners.plan_with,
         choose_session=process.logs.choose,
         session_is_there=process.logs.is_there,
         left_open=process.logs.left_open,
-        left_plan=process.logs.left_plan,
         first_offer=process.logs.first_offer,
     )
 

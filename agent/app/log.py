@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
-    from agent.protocol.events import Origin, SessionStarted
+    from agent.protocol.events import SessionStarted
+    from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Clock, Recorder, Redactor
     from agent.recording.jsonl import JsonlRecorder
     from agent.recording.left_open import LeftOpen

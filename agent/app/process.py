@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent.app.execution import ProcessExecution
@@ -15,6 +16,7 @@ from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
+    from agent.commands.context import CommandServices
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.rule_controller import RuleController
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from agent.protocol.events import Event
     from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Emitter, Redactor, StreamRedaction
+    from agent.protocol.rehearsals import Change
     from agent.redaction.redactor import SecretRedactor
 
 
@@ -113,8 +116,27 @@ class Process:
             settings_rows=self._settings_rows,
             load_role=self.load_role,
             config_path=config,
+            services=self._command_services(),
             is_root=self.is_root,
             debug=self.settings.debug,
+        )
+
+    def _command_services(self) -> CommandServices:
+        from agent.commands.context import CommandServices
+
+        return CommandServices(
+            loaded=self._loaded,
+            policy_path=self.policies.user_path,
+            memory_mode=self.settings.memory,
+            memory=self.memory.memory,
+            undo=self.execution.undo_store,
+            changes_text=_changes_text,
+            rate=self.rate,
+            choose_session=self.logs.choose,
+            session_is_there=self.logs.is_there,
+            left_open=self.logs.left_open,
+            left_plan=self.logs.left_plan,
+            plan_with=self.planners.plan_with,
         )
 
     def load_role(self, name: str) -> str:
@@ -241,6 +263,13 @@ def _private_append(path: str) -> Any:
     except OSError as error:
         raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
     return os.fdopen(fd, "ab", buffering=0)
+
+
+def _changes_text(changes: Sequence[Change], cwd: str) -> str:
+    from agent.commands.undo import SHOWN_CHANGES
+    from agent.emitters.rehearsal_text import change_lines, plain
+
+    return plain(change_lines(changes, cwd=cwd, limit=SHOWN_CHANGES), color=False)
 
 
 def _normal_form(command: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.app.process import Process
     from agent.engine.context import RequestContext
     from agent.protocol.decisions import Confinement
-    from agent.protocol.events import Origin
+    from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Planner, Redactor
     from agent.protocol.requests import ApproveMode
 

@@ -1,20 +1,82 @@
-"""Give command handlers their view of the engine's state and their answers: the engine, which is above this package, makes the changes."""
+"""Define what a command sees (session, services, the person, events) and what it answers: the engine, which is above, makes the changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from agent.protocol.decisions import Confinement
-from agent.protocol.messages import FileInput, HistoryItem, UserInput
+from agent.protocol.approvals import PendingApproval
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Confinement, ConfirmationRequest
+from agent.protocol.errors import InvalidState
+from agent.protocol.events import Event
+from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary
-from agent.protocol.ports import Planner, Recorder, Redactor
-from agent.protocol.replies import Usage
-from agent.protocol.requests import ApproveMode
+from agent.protocol.plans import PlanLeft
+from agent.protocol.ports import EventSink, Executor, Jobs, Planner, Recorder, Redactor, UndoPerson, UndoStore
+from agent.protocol.rehearsals import Change as FileChange
+from agent.protocol.rehearsals import UndoEntry, Undone
+from agent.protocol.replies import Alternative, Usage
+from agent.protocol.requests import ApproveMode, RehearseMode
+
+if TYPE_CHECKING:
+    from agent.config.load import Loaded
+    from agent.memory.service import Memory
+    from agent.policy.model import Policy, SessionRules
+    from agent.protocol.decisions import RiskReport
+    from agent.recording.left_open import LeftOpen
 
 
-class Services(Protocol):
+AskYes = Callable[[str], Awaitable[bool]]
+AskLetter = Callable[[str, str, str], Awaitable[str]]
+AskWord = Callable[[ConfirmationRequest], Awaitable[str | None]]
+TurnARun = Callable[[UndoStore, UndoEntry, UndoPerson, bool], Awaitable[Undone | None]]
+
+
+def _no_undo() -> UndoStore:
+    raise InvalidState(expected="a store of runs that can be taken back", found="none")
+
+
+def _no_rating(command: str, cwd: str, session: str) -> RiskReport:
+    raise InvalidState(expected="a rating of commands", found="none")
+
+
+def _as_written(wanted: str, *, attended: bool, besides: str = "") -> str:
+    return wanted
+
+
+def _nothing_left(besides: str = "") -> LeftOpen | None:
+    return None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CommandServices:
+    """What commands use of the process beside the engine's own state; what is not given is said not to be there.
+
+    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says whether
+    it is kept already. `left_open(besides)` is a session that a crash ended in the middle of a goal, `left_plan(cwd, besides)` the id of
+    the one that left a plan before its end, to go on in `cwd`. `plan_with(planner, model)` takes these for what is configured: what to
+    plan with now, and whether what it is told stays here. `changes_text(changes, cwd)` shows changes of files. `listed`: words that a
+    command has shown, for its completion.
+    """
+
+    loaded: Loaded | None = None
+    policy_path: str = ""
+    memory_mode: str = "local"
+    memory: Callable[[], Memory | None] = lambda: None
+    undo: Callable[[], UndoStore] = _no_undo
+    changes_text: Callable[[Sequence[FileChange], str], str] = lambda changes, cwd: ""
+    rate: Callable[[str, str, str], RiskReport] = _no_rating
+    choose_session: Callable[..., str] = _as_written
+    session_is_there: Callable[[str], bool] = lambda session_id: True
+    left_open: Callable[[str], LeftOpen | None] = _nothing_left
+    left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
+    plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
+    listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class App(Protocol):
     """The part of `AppState` that commands use."""
 
     @property
@@ -25,6 +87,12 @@ class Services(Protocol):
     def load_role(self) -> Callable[[str], str]: ...
     @property
     def config_path(self) -> str: ...
+    @property
+    def policy(self) -> Callable[[str, SessionRules], Policy]: ...
+    @property
+    def project_notes(self) -> Callable[[str], tuple[ContextBlock, ...]]: ...
+    @property
+    def services(self) -> CommandServices: ...
 
 
 class Session(Protocol):
@@ -33,6 +101,10 @@ class Session(Protocol):
     recorder: Recorder
     planner: Planner
     redactor: Redactor
+    executor: Executor | None
+    jobs: Jobs | None
+    rules: SessionRules
+    rehearse: Literal["off", "ask", "auto"]
     approve: ApproveMode
     safety_off: bool
     confine: Confinement
@@ -45,6 +117,9 @@ class Session(Protocol):
     role_text: str
     last_message: str
     last_command: str
+    last_alternatives: tuple[Alternative, ...]
+    plan_left: PlanLeft | None
+    pending: PendingApproval | None
 
     @property
     def session_id(self) -> str: ...
@@ -53,22 +128,70 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True)
+class Person:
+    """Whoever is at the front end: `tell` shows a line of ours, `show` a text that may be long.
+
+    `ask` puts a yes/no question, `choose(about, question, letters)` one that a letter answers, "" for none of them; both None where nobody
+    can be asked.
+    """
+
+    tell: Callable[[str], None]
+    show: Callable[[str], Awaitable[None]]
+    ask: AskYes | None = None
+    choose: AskLetter | None = None
+
+
+@dataclass(frozen=True)
+class CommandContext:
+    """What a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
+
+    `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed.
+    """
+
+    app: App
+    session: Session
+    person: Person
+    events: EventSink
+    cancel: CancellationToken
+    interactive: bool
+    turn_run: TurnARun
+    ask_word: AskWord
+
+    @property
+    def services(self) -> CommandServices:
+        return self.app.services
+
+    @property
+    def goals(self) -> list[GoalSummary]:
+        """All goals of the session, those that its log held before too."""
+        return [*self.session.earlier_goals, *self.session.goals]
+
+    def tell(self, text: str) -> None:
+        self.person.tell(text)
+
+    async def record(self, event: Event) -> None:
+        """Record an event, then show it. Raises RecordingError."""
+        await self.events.send(event)
+
+
+@dataclass(frozen=True)
 class Change:
-    """What a session is set to becomes another: `key`, `before` and `to` for the log, then `values` for the attributes of the session."""
+    """What a session is set to becomes another: `key`, `before` and `to` for the log, then `values` for its attributes, and `make`."""
 
     key: str
     to: str
-    values: dict[str, Any]
+    values: dict[str, Any] = field(default_factory=dict)
     before: str = ""
+    make: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)
 class DispatchOutcome:
-    """What a core command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24)."""
+    """What a command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says."""
 
-    name: str
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     inject_input: UserInput | None = None
+    rehearse: RehearseMode | None = None
     frontend_request: FrontendRequest | None = None

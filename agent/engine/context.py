@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.commands.context import CommandServices
 from agent.engine.strategy import TurnStrategy
 from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
@@ -58,6 +59,7 @@ class AppState:
     before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
+    `services` is what commands use.
     """
 
     classify: RiskClassifier
@@ -80,6 +82,7 @@ class AppState:
     settings_rows: Callable[[], list[dict[str, str]]] = list
     load_role: Callable[[str], str] = _no_roles
     config_path: str = ""
+    services: CommandServices = field(default_factory=CommandServices)
     is_root: bool = False
     debug: bool = False
 

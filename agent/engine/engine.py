@@ -8,18 +8,21 @@ import uuid
 
 from msgspec.structs import replace
 
-from agent.commands.dispatch import dispatch
+from agent.commands.context import CommandContext, DispatchOutcome, Person
+from agent.commands.registry import dispatch, name_of
 from agent.engine.context import AppState, RequestContext
 from agent.engine.session_state import change
 from agent.engine.stream import EventStream
 from agent.protocol.cancel import CancellationToken
+from agent.protocol.commands import Command
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events import CoreCommandFinished, Failed, RunFinished, RunStarted
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
-from agent.protocol.ports import Confirmer, Emitter
+from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
+from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.replies import add_usage
-from agent.protocol.requests import RunRequest
+from agent.protocol.requests import RunOptions, RunRequest
 from agent.waiting import cancellable, completed
 
 
@@ -29,8 +32,18 @@ class Engine:
     def __init__(self, app: AppState) -> None:
         self.app = app
 
-    async def run(self, ctx: RequestContext, request: RunRequest, emitter: Emitter, confirmer: Confirmer) -> RunOutcome:
+    async def run(
+        self,
+        ctx: RequestContext,
+        request: RunRequest,
+        emitter: Emitter,
+        confirmer: Confirmer,
+        *,
+        person: Person | None = None,
+    ) -> RunOutcome:
         """Do the request's command, then its input. Never raises for what can be said in the outcome.
+
+        A command tells and asks `person`; without one nobody can be asked, and what would be told is the text of its result.
 
         A session has one run at a time; another one waits for its turn, and leaves nothing in the log where it is cancelled before.
         Else there is exactly one `run.started` and one `run.finished` on every path; on an error `error` comes between them.
@@ -44,7 +57,7 @@ class Engine:
         stream = EventStream(ctx.recorder, emitter, run=outcome.request_id, show_secrets=ctx.show_secrets)
         ctx.stream = stream
         try:
-            return await self._run(ctx, request, stream, confirmer, outcome)
+            return await self._run(ctx, request, stream, confirmer, outcome, person=person)
         finally:
             if request.options.close_session:
                 await self.close(ctx, emitter)
@@ -58,6 +71,8 @@ class Engine:
         stream: EventStream,
         confirmer: Confirmer,
         outcome: RunOutcome,
+        *,
+        person: Person | None,
     ) -> RunOutcome:
         cancelled: asyncio.CancelledError | None = None
         try:
@@ -65,7 +80,7 @@ class Engine:
             for record in opening:
                 await stream.forward(record)
             await stream.send(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
-            outcome = await self._steps(ctx, request, stream, confirmer, outcome)
+            outcome = await self._steps(ctx, request, stream, confirmer, outcome, person=person)
         except CoreError as error:
             outcome = await self._failed(stream, outcome, error)
         except asyncio.CancelledError as error:
@@ -78,7 +93,7 @@ class Engine:
                 f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details"
             )
             outcome = await self._failed(stream, outcome, wrapped)
-        broken = await stream.send_if_possible(RunFinished(outcome=outcome))
+        broken = await stream.send_if_possible(RunFinished(outcome=_logged(outcome)))
         if broken is not None and outcome.exit_code == ExitCode.DONE:
             outcome = replace(outcome, exit_code=broken.exit_code, error_code=broken.code)
             await stream.show(Failed(error=broken.info()))
@@ -107,6 +122,8 @@ class Engine:
         stream: EventStream,
         confirmer: Confirmer,
         outcome: RunOutcome,
+        *,
+        person: Person | None,
     ) -> RunOutcome:
         options = request.options
         if request.command is None and request.input is None:
@@ -115,11 +132,11 @@ class Engine:
             raise Cancelled(options.cancel.reason or "cancelled")
         user_input = request.input
         if request.command is not None:
-            done = dispatch(self.app, ctx, request.command)
-            await change(ctx, stream, *done.changes)
-            await stream.send(CoreCommandFinished(command=done.name, text=done.text, data=done.data))
+            done = await self._command(ctx, request.command, options, stream, confirmer, person=person)
             outcome = replace(outcome, frontend_request=done.frontend_request)
             user_input = _merged(user_input, done.inject_input)
+            if done.rehearse is not None:
+                options = replace(options, approval=replace(options.approval, rehearse=done.rehearse))
         if user_input is None:
             return outcome
         from agent.engine.goal import new_goal  # with the gate below it, this is not for the REPL's first frame
@@ -140,6 +157,43 @@ class Engine:
             done=goal.done,
             error_code=goal.error_code,
         )
+
+    async def _command(
+        self,
+        ctx: RequestContext,
+        command: Command,
+        options: RunOptions,
+        stream: EventStream,
+        confirmer: Confirmer,
+        *,
+        person: Person | None,
+    ) -> DispatchOutcome:
+        """Do a command; what it changes of the session is recorded, then made. Raises CoreError."""
+        said: list[str] = []
+
+        async def turn_run(store: UndoStore, entry: UndoEntry, who: UndoPerson, sure: bool) -> Undone | None:
+            from agent.engine.undoing import undo_in  # with the gate below it, likewise
+
+            return await undo_in(self.app, ctx, stream, options.approval)(store, entry, who, sure)
+
+        async def show(text: str) -> None:
+            said.append(text)
+
+        context = CommandContext(
+            app=self.app,
+            session=ctx,
+            person=person or Person(tell=said.append, show=show),
+            events=stream,
+            cancel=options.cancel,
+            interactive=options.approval.interactive,
+            turn_run=turn_run,
+            ask_word=confirmer.ask_word,
+        )
+        done = await cancellable(dispatch(context, command), options.cancel)
+        await change(ctx, stream, *done.changes)
+        text = "\n".join((*said, done.text)) if done.text else "\n".join(said)
+        await stream.send(CoreCommandFinished(command=name_of(command), text=text, data=done.data))
+        return done
 
     async def _failed(self, stream: EventStream, outcome: RunOutcome, error: CoreError) -> RunOutcome:
         await stream.send_if_possible(Failed(error=error.info()))
@@ -163,6 +217,14 @@ async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
         if held:  # the turn came in the same moment
             ctx.lock.release()
         raise
+
+
+def _logged(outcome: RunOutcome) -> RunOutcome:
+    """What the log keeps of it: a goal that is to go on elsewhere is logged there."""
+    request = outcome.frontend_request
+    if request is None or request.input is None:
+        return outcome
+    return replace(outcome, frontend_request=replace(request, input=None))
 
 
 def _merged(given: UserInput | None, injected: UserInput | None) -> UserInput | None:

@@ -74,6 +74,8 @@ async def _begin(goal: Goal) -> GoalItem | None:
             unlisted=given.unlisted,
         )
     )
+    if given.continuation is None:
+        ctx.pending = None  # as the log has it: another goal came in between
     return item
 
 

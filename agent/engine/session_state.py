@@ -41,6 +41,7 @@ async def change(ctx: RequestContext, events: EventSink, *changes: Change, by: s
     for each in changes:
         for name, value in each.values.items():
             setattr(ctx, name, value)
+        each.make()
 
 
 async def record(ctx: RequestContext, event: Event, emitter: Emitter) -> None:

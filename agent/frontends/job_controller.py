@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
+from agent.commands.jobs import job_line
 from agent.protocol.events import Event, JobFinished, JobStarted
 from agent.protocol.jobs import Job
 from agent.protocol.ports import Jobs
@@ -111,20 +112,3 @@ def finished(job: Job) -> JobFinished:
 def still_running(jobs: Sequence[Job]) -> str:
     """`1 job is still running`."""
     return "1 job is still running" if len(jobs) == 1 else f"{len(jobs)} jobs are still running"
-
-
-def job_line(job: Job) -> str:
-    """A job on one line, hostile text made visible."""
-    from agent.text.shown import shown_line
-
-    return f"{job.job_id}  {state_of(job)}  {shown_line(job.command, 100)}"
-
-
-def state_of(job: Job) -> str:
-    """`running, pid 1234`, `ended, exit 0`, `killed`, `lost`."""
-    if job.running:
-        return f"running, pid {job.pid}"
-    if job.lost:
-        return f"lost, pid {job.pid} may live on"
-    word = "killed" if job.killed else "ended"
-    return word if job.exit_code is None else f"{word}, exit {job.exit_code}"

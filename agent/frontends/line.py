@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.commands.table import FrontendCommand, parse_meta
-from agent.protocol.commands import CoreCommand
+from agent.commands.registry import parse_meta
+from agent.protocol.commands import Command, NamedCommand
 
 EXIT_WORDS = frozenset({"exit", "quit"})
 
@@ -33,19 +33,13 @@ class OwnCommand(Struct, frozen=True):
     unlisted: bool = False
 
 
-class CoreLine(Struct, frozen=True):
-    """A command for the engine."""
+class CommandLine(Struct, frozen=True):
+    """A command of ours, for the engine."""
 
-    command: CoreCommand
-
-
-class FrontendLine(Struct, frozen=True):
-    """A command for the REPL itself."""
-
-    command: FrontendCommand
+    command: Command
 
 
-Line = Nothing | Leave | Goal | OwnCommand | CoreLine | FrontendLine
+Line = Nothing | Leave | Goal | OwnCommand | CommandLine
 
 
 def parse_line(text: str) -> Line:
@@ -67,9 +61,7 @@ def parse_line(text: str) -> Line:
     meta = parse_meta(stripped) if "\n" not in stripped else None
     if meta is None:
         return Goal(stripped, unlisted)
-    if isinstance(meta, FrontendCommand):
-        return Leave() if meta.name == "quit" else FrontendLine(meta)
-    return CoreLine(meta)
+    return Leave() if meta == NamedCommand("quit") else CommandLine(meta)
 
 
 def is_recorded(text: str) -> bool:

@@ -12,7 +12,7 @@ from agent.frontends.past_words import opening_lines
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
-from agent.protocol.events import Origin
+from agent.protocol.outcomes import Origin
 from agent.protocol.ports import Confirmer, Emitter
 from agent.text.shown import shown
 
@@ -49,6 +49,7 @@ async def open_controller(
             tell=lambda text: complain(shown(text)),
             interactive=interactive,
             frontend="cli",
+            show=_show,
         )
         told = controller.ctx.notes or controller.ctx.restored
         if is_new or session != services.settings.session_id or told:  # which one that is must be seen
@@ -59,6 +60,12 @@ async def open_controller(
         finally:
             await controller.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
+
+
+async def _show(text: str) -> None:
+    from agent.emitters.console import say
+
+    say(shown(text))
 
 
 def _session_of(services: Services) -> str | None:

@@ -6,17 +6,15 @@ import sys
 
 from agent.emitters.console import Noticing, complain_about
 from agent.frontends.descriptor import read_lines
-from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
+from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.one_session import open_controller
 from agent.frontends.piped import read_piped
-from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary
-from agent.text.shown import shown
 
 
 async def run_goal(services: Services, goal: str) -> int:
@@ -75,9 +73,6 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
             return 0, True
         case Leave():
             return 0, False
-        case FrontendLine(command=command):
-            await run_frontend_command(controller, command, _show)
-            return 0, True
         case _:
             files = controller.services.settings.file
             attach = IncludeFiles(files) if files and isinstance(line, Goal) and not controller.ctx.goals else None
@@ -86,12 +81,6 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
             outcome = await controller.run(line)
             # Ctrl-C ends the lines, too, where it came when this one was as good as done.
             return ExitCode.CANCELLED if controller.interrupted else outcome.exit_code, True
-
-
-async def _show(text: str) -> None:
-    from agent.emitters.console import say
-
-    say(shown(text))
 
 
 def _nobody(goals: list[GoalSummary]) -> str:

@@ -1,4 +1,4 @@
-"""Make and take back policy rules: those of one session, and those in the person's own file. Each is in the log before it counts."""
+"""Make policy rules: those of one session, and those in the person's own file. Each is in the log before it counts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agent.policy.model import Policy, PolicyFile, SessionRules
+from agent.policy.model import OF_SESSION, Policy, PolicyFile, SessionRules
 from agent.protocol.events import Event, RuleAdded, RuleRemoved
-
-OF_SESSION = "session"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +40,3 @@ class RuleController:
         if trouble:
             await self.record(RuleRemoved(rules=names, where=where, reason=trouble))
         return trouble
-
-    async def forget(self, name: str, *, of_session: bool) -> str:
-        """Take back a rule; "" or why that was not possible. Raises RecordingError."""
-        from agent.policy.store import forget_rule
-
-        await self.record(RuleRemoved(rules=(name,), where=OF_SESSION if of_session else self.path))
-        return self.rules.forget(name) if of_session else await asyncio.to_thread(forget_rule, self.path, name)

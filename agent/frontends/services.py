@@ -19,14 +19,10 @@ if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.rule_controller import RuleController
-    from agent.memory.service import Memory
     from agent.policy.model import Policy
     from agent.protocol.decisions import RiskContext, RiskReport
-    from agent.protocol.events import Origin
+    from agent.protocol.outcomes import Origin
     from agent.recording.left_open import LeftOpen
-
-Show = Callable[[str], Awaitable[None]]
-"""Shows a long text: in the pager on a terminal, else as it is."""
 
 
 class OpenSession(Protocol):
@@ -64,10 +60,6 @@ def _nothing_left(besides: str = "") -> LeftOpen | None:
     return None
 
 
-def _as_asked(planner: str, model: str) -> tuple[str, bool]:
-    return f"{planner}:{model}", False
-
-
 async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
@@ -80,18 +72,15 @@ class Services:
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says
     whether it is kept already.
     `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
-    `left_plan(cwd, besides)` is the id of the session that left a plan before its end, to go on in `cwd`; "" for none.
     `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd, session)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd, session)` is what it holds the command against, for explanations.
     `policy(cwd)` is what the policy files say now; `policy_path` is the person's own file.
-    `experience(command, cwd)` is a line about how such commands went; `memory()` is what is remembered, None where nothing is.
+    `experience(command, cwd)` is a line about how such commands went.
     `warm()` loads in the background what the first goal will need.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
     `diagnose()` tries what confinement, rehearsal, undo and limits need here.
-    `plan_with(planner, model)` takes these for what is configured: what to plan with now, and whether what it is told stays here; raises
-    NotFound, ConfigError.
-    `rules(session)` is where "always allow" and `:policy` find rules; without it neither is there.
+    `rules(session)` is where "always allow" puts rules; without it that is not offered.
     """
 
     loaded: Loaded
@@ -109,15 +98,12 @@ class Services:
     rules: Callable[[str], RuleController] | None = None
     context: Callable[..., RiskContext] = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
-    memory: Callable[[], Memory | None] = lambda: None
     undo: Callable[[], UndoStore] = _no_undo
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
-    left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
-    plan_with: Callable[[str, str], tuple[str, bool]] = _as_asked
 
     @cached_property
     def engine(self) -> Engine:

@@ -7,36 +7,33 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
-from agent.commands.context import Change
+from agent.commands.context import Person
 from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.frontends.job_controller import JobController
-from agent.frontends.line import CoreLine, Goal, OwnCommand
+from agent.frontends.line import CommandLine, Goal, OwnCommand
 from agent.frontends.services import Services
 from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.commands import CoreCommand
+from agent.protocol.commands import Command
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, Origin
+from agent.protocol.events import Event
 from agent.protocol.messages import ContextBlock, UserInput
-from agent.protocol.outcomes import FrontendRequest, RunOutcome
+from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, RunRequest
-
-if TYPE_CHECKING:
-    from agent.frontends.rule_controller import RuleController
 
 
 @dataclass(eq=False, repr=False)
 class SessionController:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
-    `listed_models` is what `:models` has listed, for completion. `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
+    `show` shows a text that may be long. `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
     """
 
     services: Services
@@ -47,10 +44,9 @@ class SessionController:
     tell: Callable[[str], None]
     interactive: bool
     frontend: Literal["cli", "repl"] = "repl"
-    on_frontend_request: Callable[[FrontendRequest], object] | None = None
     ask: Callable[[str], Awaitable[bool]] | None = None
+    show: Callable[[str], Awaitable[None]] | None = None
     interrupted: bool = field(default=False, init=False)
-    listed_models: tuple[str, ...] = field(default=(), init=False)
     jobs: JobController = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +54,7 @@ class SessionController:
 
     async def run(
         self,
-        line: Goal | OwnCommand | CoreLine,
+        line: Goal | OwnCommand | CommandLine,
         *,
         context: tuple[ContextBlock, ...] = (),
         rehearse: RehearseMode | None = None,
@@ -74,24 +70,33 @@ class SessionController:
             case OwnCommand(command=text, private=private, unlisted=unlisted):
                 given = replace(UserInput.from_shell(text, private=private), unlisted=unlisted)
                 return await self.send(given, rehearse=rehearse, network=network)
-            case CoreLine(command=command):
+            case CommandLine(command=command):
                 return await self.send(None, command)
 
     async def send(
         self,
         given: UserInput | None,
-        command: CoreCommand | None = None,
+        command: Command | None = None,
         *,
         rehearse: RehearseMode | None = None,
         network: bool = False,
     ) -> RunOutcome:
-        """One `Engine.run`; commands that ran are offered to the person's shell history."""
+        """One `Engine.run`, and another where a command sends us on to another session; what ran is offered to the shell history.
+
+        Raises CoreError where that session cannot be opened.
+        """
         token = CancellationToken()
         options = self._options(token)
         approval = replace(options.approval, rehearse=rehearse or options.approval.rehearse, network=network)
         request = RunRequest(input=given, command=command, options=replace(options, approval=approval))
+        long: list[str] = []
         with self.signals.cancelling(token):
-            outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
+            outcome = await self.services.engine.run(
+                self.ctx, request, self.emitter, self.confirmer, person=self._person(long) if command else None
+            )
+        if self.show is not None:
+            for text in long:
+                await self.show(text)
         self.interrupted = token.cancelled
         await self.record_jobs()
         listed = given is None or not (given.private or given.unlisted)
@@ -100,7 +105,40 @@ class SessionController:
             trouble = remember(ran, self.services.loaded.environ)
             if trouble:
                 self.tell(trouble)
-        return outcome
+        beside = outcome.frontend_request
+        return await self._elsewhere(beside) or outcome if beside and beside.action == "switch" else outcome
+
+    def _person(self, long: list[str]) -> Person | None:
+        """Whom commands tell and ask; None where all that is shown are events. Long texts are for when the run is over: a pager's
+        Ctrl-C is not meant for the run.
+        """
+        if self.services.settings.json or self.show is None:
+            return None
+        from agent.frontends.asking import asking_at
+
+        async def show(text: str) -> None:
+            long.append(text)
+
+        ask, choose = asking_at(self.confirmer)
+        return Person(tell=self.tell, show=show, ask=self.ask or ask, choose=choose)
+
+    async def _elsewhere(self, request: FrontendRequest) -> RunOutcome | None:
+        """Go on in the session that a command asks for, and do there what it says; None where that is nothing. Raises CoreError."""
+        if request.origin is None:
+            await self.switch(request.argument or None)
+        else:
+            await self.adopt(self.open(None, origin=request.origin), "branched")
+        if request.texts:
+            told = [text.replace("{session}", self.ctx.session_id, 1) for text in request.texts]
+            told = [*self.ctx.notes, *told] if request.origin is not None else told
+        else:
+            from agent.frontends.past_words import known_lines
+
+            told = known_lines(self.ctx)
+        for line in told:
+            self.tell(line)
+        go_on = request.input is not None or request.command is not None
+        return await self.send(request.input, request.command) if go_on else None
 
     def _options(self, token: CancellationToken) -> RunOptions:
         import sys
@@ -163,21 +201,6 @@ class SessionController:
         return await turn_run(
             app, self.ctx, store, entry, person=person, emitter=self.emitter, approval=approval, sure=sure
         )
-
-    async def change(self, *changes: Change) -> None:
-        """Record changes of the session, then make them. Raises RecordingError, and then nothing is changed."""
-        from agent.engine.session_state import change
-        from agent.engine.stream import EventStream
-
-        await change(self.ctx, EventStream(self.ctx.recorder, self.emitter, run=""), *changes)
-
-    def rules(self) -> RuleController | None:
-        """The rules of this session, None where there is no policy."""
-        if self.services.rules is None:
-            return None
-        from dataclasses import replace as with_changes
-
-        return with_changes(self.services.rules(self.ctx.session_id), record=self.record)
 
 
 def run_options(

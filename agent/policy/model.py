@@ -119,6 +119,10 @@ class Policy(Struct, frozen=True, kw_only=True):
     guarded: tuple[str, ...] = ()
 
 
+OF_SESSION = "session"
+"""Where rules of a session are, in the words of the log."""
+
+
 class SessionRules:
     """What the person allowed "for this session", whose id is `session`: written nowhere. Each rule names its session."""
 

@@ -1,4 +1,4 @@
-"""The 37 core commands as data, grouped as they are documented. Names and handlers live in `agent.commands`."""
+"""Define the 37 core commands as data, grouped as they are documented, and any other by its name. Handlers live in `agent.commands`."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Copy(_Core, frozen=True):
 
 
 class Help(_Core, frozen=True):
-    pass
+    topic: str = ""
 
 
 CoreCommand = (
@@ -208,3 +208,13 @@ CoreCommand = (
     | VaultAdd | VaultGet | VaultUpdate | VaultDelete | VaultList
     | EditConfig | Authenticate | Delete | Copy | Help
 )  # fmt: skip
+
+
+class NamedCommand(_Core, frozen=True):
+    """A command as it is typed: a name without prefix, and the rest of the line. Each command can be given so."""
+
+    name: str
+    argument: str = ""
+
+
+Command = CoreCommand | NamedCommand

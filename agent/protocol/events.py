@@ -16,7 +16,7 @@ from agent.protocol.decisions import Alternative, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.extras import left_over, put_back
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
-from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
+from agent.protocol.outcomes import ExecutionResult, GoalSummary, Origin, RunOutcome
 from agent.protocol.rehearsals import Change, Conflict, Totals
 from agent.protocol.replies import PlanStep, Usage
 
@@ -25,20 +25,6 @@ FORMAT_VERSION = 1
 
 class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     pass
-
-
-class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The session, and the record of it, from which another one was branched. `how`: branch, retry, undo-turn; or replay,
-    whose commands were run again while nothing was taken over.
-
-    `seq` and `hash`: the last record that was taken over. `log`: the hash of the origin's first line, which names that log for good.
-    """
-
-    session: str
-    seq: int
-    hash: str = ""
-    log: str = ""
-    how: str = "branch"
 
 
 class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from agent.protocol.commands import NamedCommand
+from agent.protocol.messages import UserInput
 from agent.protocol.replies import Usage
 
 
@@ -130,11 +132,33 @@ class GoalSummary(Struct, frozen=True, kw_only=True):
     steps: int = 0
 
 
-class FrontendRequest(Struct, frozen=True, kw_only=True):
-    """Something only a front end can do: edit a file, copy text, open a page (X-31)."""
+class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The session, and the record of it, from which another one was branched. `how`: branch, retry, undo-turn; or replay,
+    whose commands were run again while nothing was taken over.
+
+    `seq` and `hash`: the last record that was taken over. `log`: the hash of the origin's first line, which names that log for good.
+    """
+
+    session: str
+    seq: int
+    hash: str = ""
+    log: str = ""
+    how: str = "branch"
+
+
+class FrontendRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something only a front end can do: `edit` a file, `copy` a text, open a page (X-31), `switch` to another session, `quit`.
+
+    For `switch`, `argument` is the session's id, "" for a new one, or it is one that begins after `origin`; `texts` is said of it there
+    (`{session}` stands for its id; none: what is known of it), and then `input` or `command` goes on. `input` is not logged with it.
+    """
 
     action: str
-    argument: str
+    argument: str = ""
+    origin: Origin | None = None
+    texts: tuple[str, ...] = ()
+    input: UserInput | None = None
+    command: NamedCommand | None = None
 
 
 class RunOutcome(Struct, frozen=True, kw_only=True):

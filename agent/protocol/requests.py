@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.commands import CoreCommand
+from agent.protocol.commands import Command
 from agent.protocol.decisions import Confinement
 from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
 
@@ -105,7 +105,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """A command, an input, or both (the command first)."""
 
     input: UserInput | None = None
-    command: CoreCommand | None = None
+    command: Command | None = None
     options: RunOptions = msgspec.field(default_factory=RunOptions)
 
 

@@ -20,7 +20,6 @@ from agent.protocol.events import (
     GoalFinished,
     GoalStarted,
     LogScrubbed,
-    Origin,
     Record,
     RunFinished,
     RunStarted,
@@ -28,6 +27,7 @@ from agent.protocol.events import (
     SessionStarted,
     decode,
 )
+from agent.protocol.outcomes import Origin
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import line_hash, read_line
 from agent.recording.disk import open_log

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LEVEL_MARKS = {"low": "●", "medium": "▲", "high": "■"}
+"""The sign of each level of risk."""
+
 
 def shown(text: str) -> str:
     """`text` with control, bidi and invisible characters made visible, line by line; ends of lines stay.

@@ -6,17 +6,18 @@ import asyncio
 import json
 import random
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.app.composition import build_services, load
+from agent.commands.undo import UndoController
 from agent.engine.plain_emitters import CollectingEmitter
 from agent.frontends.line import Goal, OwnCommand
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
-from agent.frontends.undo_controller import UndoController
 from agent.planner.facts import facts
 from agent.planner.offline.planner import OfflinePlanner
 from agent.policy.files import PolicyFiles
@@ -69,8 +70,8 @@ async def rules(each: Member) -> None:
     )
     parsed = parse_policy(text, path="the rule", trust="session")
     assert parsed.error == ""
-    found = each.rules()
-    assert found is not None
+    assert each.services.rules is not None
+    found = replace(each.services.rules(each.ctx.session_id), record=each.record)
     assert await found.add(text, parsed, for_session=True, date="") == ""
 
 

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.commands.table import help_rows
+from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
 from agent.planner.offline.catalog import render_catalog
 from agent.protocol.events import KnownEvent
@@ -23,13 +23,16 @@ def commands_page() -> str:
     lines = [
         "# Commands of the REPL",
         "",
-        "Generated from `agent/commands/table.py` by `make docs`. `:` and `.` both work as prefix; a line is a command only if a",
+        "Generated from `agent/commands/` by `make docs`. `:` and `.` both work as prefix; a line is a command only if a",
         "known name follows, and `:word` that is none is said. `!command` runs your own command through the gate, `!!command` keeps it",
         "from the planner.",
         "",
-        "| command | what it does |",
-        "|---|---|",
-        *(f"| `{usage.replace('|', chr(92) + '|')}` | {text} |" for usage, text in help_rows()),
+        "| command | what it does | for example |",
+        "|---|---|---|",
+        *(
+            f"| `{each.usage.replace('|', chr(92) + '|')}` | {each.help} | {', '.join(f'`{one}`' for one in each.examples)} |"
+            for each in definitions()
+        ),
     ]
     return "\n".join(lines) + "\n"
 

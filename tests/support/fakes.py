@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from agent.commands.context import CommandServices
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
@@ -273,6 +274,7 @@ def make_app(planner: Planner, *, tools: Mapping[str, Tool] | None = None, clock
         open_stream_redaction=lambda redactor: FakeStreamRedaction(),
         tools=dict(tools or {}),
         performer=FilePerformer(),
+        services=CommandServices(rate=lambda command, cwd, session: fake_classify(command, RiskContext(cwd=cwd))),
     )
 
 

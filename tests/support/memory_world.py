@@ -12,8 +12,6 @@ import pytest
 
 from agent.app.composition import build_services, load
 from agent.engine.context import RequestContext
-from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
-from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
@@ -21,6 +19,7 @@ from agent.memory.service import Memory
 from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.messages import GoalItem
 from tests.support.fakes import FakeEmitter
+from tests.support.session_world import type_line
 
 
 class Person:
@@ -99,14 +98,11 @@ class MemoryWorld:
                 tell=self.told.append,
                 interactive=interactive,
                 ask=self._ask,
+                show=self._show,
             )
             try:
                 for text in lines:
-                    line = parse_line(text)
-                    if isinstance(line, FrontendLine):
-                        await run_frontend_command(controller, line.command, self._show)
-                    elif isinstance(line, (Goal, OwnCommand, CoreLine)):
-                        await controller.run(line)
+                    await type_line(controller, text)
                 if look is not None:
                     look(controller.ctx)
             finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.commands.context import Change
+from agent.protocol.commands import NamedCommand
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -52,9 +52,9 @@ async def high(stage: Stage) -> None:
             answers=(Approved(command="bash <(echo echo hi)"),),
             words=("proceed",),
         )
-        await scene.controller.change(Change("safety", "off", {"safety_off": True}))
+        await scene.controller.send(None, NamedCommand("safety", "off"))
         await scene.goal("without the word", runs("base64 -d <<<ZWNobyBoaQo= | bash"), says("It said hi."))
-        await scene.controller.change(Change("safety", "on", {"safety_off": False}))
+        await scene.controller.send(None, NamedCommand("safety", "on"))
 
 
 async def refused(stage: Stage) -> None:

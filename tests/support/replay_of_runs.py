@@ -67,7 +67,7 @@ async def undone(stage: Stage) -> None:
         await scene.goal("!echo after > a.txt")
         store = scene.services.undo()
         entry = store.entries()[0]
-        from agent.frontends.undo_controller import UndoController
+        from agent.commands.undo import UndoController
 
         await UndoController(store, scene.controller.turn_run, tell=lambda text: None).undo(entry.undo_id, sure=True)
         await scene.goal("!cat a.txt")

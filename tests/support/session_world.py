@@ -10,11 +10,12 @@ import pytest
 
 from agent.app.composition import build_services, load
 from agent.engine.context import RequestContext
-from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
-from agent.frontends.repl.commands import run_frontend_command
+from agent.frontends.line import CommandLine, Goal, OwnCommand, parse_line
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
+from agent.protocol.errors import from_info
+from agent.protocol.events import Failed
 from tests.support.fakes import FakeEmitter
 
 
@@ -62,19 +63,29 @@ class SessionWorld:
             signals=Signals(),
             tell=self.told.append,
             interactive=interactive,
+            show=self._show,
         )
 
     async def type(self, controller: SessionController, *lines: str) -> None:
         """What somebody types, one line after another. Raises what a line raises."""
         for text in lines:
-            line = parse_line(text)
-            if isinstance(line, FrontendLine):
-                await run_frontend_command(controller, line.command, self._show)
-            elif isinstance(line, (Goal, OwnCommand, CoreLine)):
-                await controller.run(line)
+            await type_line(controller, text)
 
     async def _show(self, text: str) -> None:
         self.told.append(text)
+
+
+async def type_line(controller: SessionController, text: str) -> None:
+    """What a person types. Raises the error of a command."""
+    line, emitter = parse_line(text), controller.emitter
+    assert isinstance(emitter, FakeEmitter)
+    if not isinstance(line, (Goal, OwnCommand, CommandLine)):
+        return
+    before = len(emitter.records)
+    await controller.run(line)
+    for record in emitter.records[before:] if isinstance(line, CommandLine) else ():
+        if isinstance(record.event, Failed):
+            raise from_info(record.event.error)
 
 
 def goal_texts(ctx: RequestContext) -> list[str]:

@@ -9,7 +9,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from agent.frontends.confirm.heading import MARKS, explanation, heading, is_previewed, word_heading, write_heading
+from agent.frontends.confirm.heading import explanation, heading, is_previewed, word_heading, write_heading
 from agent.frontends.confirm.keys import HELP, Action, confirm_bindings
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
@@ -19,7 +19,7 @@ from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Screen
-from agent.frontends.wrapping import rows_of, wrapped_text
+from agent.frontends.shown import rows_of, wrapped_text
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import (
     Approved,
@@ -36,7 +36,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.ports import Processes
 from agent.protocol.rehearsals import Rehearsal
-from agent.text.shown import shown, shown_line
+from agent.text.shown import LEVEL_MARKS, shown, shown_line
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class PromptConfirmer:
             return await PlainConfirmer(self.screen).ask_word(request)
         try:
             self.screen.say_all(word_heading(request, columns=self.screen.columns))
-            return await self._line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
+            return await self._line([("class:high", f"{LEVEL_MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
         except (EOFError, OSError):
             return None
 
@@ -254,7 +254,7 @@ class _Editor:
         elif level is None:
             badge = [("class:unrated", "? not rated")]
         else:
-            badge = [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
+            badge = [(f"class:{level.value}", f"{LEVEL_MARKS[level]} {level.value}")]
         if text != self._original:
             badge.append(("class:edited", " another" if self._cycle.words(text) else " edited"))
         return badge
@@ -290,5 +290,5 @@ class _Editor:
         if report is None or not report.findings:
             return badge
         level = report.level
-        mark = "" if long else f"{MARKS[level]} "
+        mark = "" if long else f"{LEVEL_MARKS[level]} "
         return [*badge, (f"class:{level.value}", f" {mark}{shown_line(report.findings[0].reason, 70)}"), ("", " ·")]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from agent.frontends.confirm.readings import place_line, reading_lines
 from agent.frontends.screen import Fragments
-from agent.frontends.wrapping import wrapped
+from agent.frontends.shown import wrapped
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import Confining, ConfirmationRequest, Level, RiskContext, RiskReport
-from agent.text.shown import shown, shown_line, shown_name, size_note
+from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note
 
-MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _SHOWN_FINDINGS = 4
 _SHOWN_PREVIEW = 20
 _SHOWN_WIDTH = 500
@@ -20,7 +19,7 @@ _NO_CONTEXT = RiskContext()
 
 def level_words(level: Level) -> str:
     """`▲ medium risk`: a mark and words, so that colour is never the only sign."""
-    return f"{MARKS[level]} {level.value} risk"
+    return f"{LEVEL_MARKS[level]} {level.value} risk"
 
 
 def heading(

@@ -8,22 +8,24 @@ from collections.abc import Callable, Iterable, Iterator
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from agent.commands.context import CommandServices
+
 _MAX_ENTRIES = 2_000
 _MAX_SHOWN = 200
 _SPECIAL = set(" \t\"'`$&|;<>()[]{}*?!#~\\")
 
 
 class GoalCompleter(Completer):
-    """`cwd()` is where relative paths start, `models()` what `:models` has listed. Nothing is looked up before the first completion."""
+    """`cwd()` is where relative paths start, `services()` what commands complete from. Nothing is looked up before the first completion."""
 
-    def __init__(self, cwd: Callable[[], str], models: Callable[[], tuple[str, ...]] = lambda: ()) -> None:
+    def __init__(self, cwd: Callable[[], str], services: Callable[[], CommandServices] = CommandServices) -> None:
         self._cwd = cwd
-        self._models = models
+        self._services = services
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         text = document.text_before_cursor
         if text[:1] in (":", ".") and "\n" not in text:
-            found = list(_commands(text, self._models))
+            found = list(_commands(text, self._services))
             if found or text[:1] == ":":
                 return found
         if not complete_event.completion_requested:
@@ -31,18 +33,18 @@ class GoalCompleter(Completer):
         return _paths(text, self._cwd(), quote=text.lstrip().startswith("!"))
 
 
-def _commands(text: str, models: Callable[[], tuple[str, ...]]) -> Iterator[Completion]:
-    from agent.commands.table import COMMANDS, find
+def _commands(text: str, services: Callable[[], CommandServices]) -> Iterator[Completion]:
+    from agent.commands.registry import definitions, find
 
     name, blank, rest = text[1:].partition(" ")
     if blank:
         row = find(name)
-        named = tuple(f"use {model}" for model in models()) if row and row.name == "models" and rest.strip() else ()
+        named = row.complete(services()) if row and row.complete and rest.strip() else ()
         for choice in (*row.choices, *named) if row else ():
             if choice.startswith(rest):
                 yield Completion(choice, start_position=-len(rest))
         return
-    begun = [row for row in COMMANDS if row.name.startswith(name)]
+    begun = [row for row in definitions() if row.name.startswith(name)]
     for row in sorted(begun, key=lambda row: row.name != name):  # a whole name stands before longer ones
         yield Completion(
             row.name,

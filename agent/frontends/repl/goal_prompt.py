@@ -15,6 +15,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
+from agent.commands.context import CommandServices
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.screen import Screen
@@ -40,7 +41,7 @@ class GoalPrompt:
         edit_mode: str = "emacs",
         after_first_render: Callable[[], None] = lambda: None,
         search: Callable[[str], HistorySearch] | None = None,
-        models: Callable[[], tuple[str, ...]] = lambda: (),
+        services: Callable[[], CommandServices] = CommandServices,
     ) -> None:
         self._toolbar = toolbar
         self._marks = marks
@@ -53,7 +54,7 @@ class GoalPrompt:
         self._left = False
         self._buffer = Buffer(
             history=history,
-            completer=GoalCompleter(cwd, models),
+            completer=GoalCompleter(cwd, services),
             complete_while_typing=Condition(lambda: self._buffer.text[:1] == ":"),
             auto_suggest=AutoSuggestFromHistory(),
             enable_history_search=True,

@@ -10,7 +10,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from agent.config.paths import state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
-from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
+from agent.frontends.line import Leave, Nothing, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
@@ -19,8 +19,8 @@ from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
+from agent.frontends.shown import wrapped
 from agent.frontends.signals import Signals
-from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
@@ -68,6 +68,7 @@ class Repl:
     def __init__(self, controller: SessionController, screen: Screen, *, named_anew: bool = False) -> None:
         self._named_anew = named_anew
         self._controller = controller
+        controller.show = self._show
         self._screen = screen
         self._services = controller.services
         self._environ = controller.services.loaded.environ
@@ -87,7 +88,7 @@ class Repl:
             edit_mode=controller.services.settings.edit_mode,
             after_first_render=self._behind.begin,
             search=HistoryController(self._screen, controller.services, history, lambda: controller.ctx.cwd).open,
-            models=lambda: controller.listed_models,
+            services=lambda: controller.services.engine.app.services,
         )
 
     async def loop(self) -> None:
@@ -166,10 +167,6 @@ class Repl:
                 return False
             case Leave():
                 return True
-            case FrontendLine(command=command):
-                from agent.frontends.repl.commands import run_frontend_command
-
-                await run_frontend_command(self._controller, command, self._show)
             case _:
                 await self._attach_files()
                 outcome = await self._controller.run(line)
@@ -185,7 +182,7 @@ class Repl:
 
     async def _show(self, text: str) -> None:
         from agent.frontends.external_programs import show_long
-        from agent.frontends.wrapping import wrapped_text
+        from agent.frontends.shown import wrapped_text
 
         text = wrapped_text(shown(text), self._screen.columns)
         await show_long(text, self._screen, self._services.processes, self._environ)

@@ -18,9 +18,8 @@ from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Confinement
-from agent.protocol.events import Origin
 from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
+from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, Origin, RunOutcome
 from agent.protocol.ports import Confirmer
 from agent.recording.reader import SessionFile, read_records
 from agent.text.shown import shown, shown_line, shown_name
@@ -102,7 +101,7 @@ class _Again:
 
     async def agreed(self, wanted: list[Step]) -> bool:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
-        from agent.frontends.undo_questions import asking_at
+        from agent.frontends.asking import asking_at
 
         ask, _ = asking_at(self.controller.confirmer)
         if ask is None:

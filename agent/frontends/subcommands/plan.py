@@ -62,7 +62,7 @@ async def _ask(services: Services, planner: Planner, goal: str) -> PlannerReply:
 def _files(paths: tuple[str, ...], cwd: str) -> Any:
     if not paths:
         return ()
-    from agent.commands.handlers import read_file
+    from agent.commands.files import read_file
 
     return tuple(read_file(path, cwd) for path in paths)
 

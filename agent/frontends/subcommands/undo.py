@@ -6,14 +6,15 @@ import asyncio
 import sys
 from typing import Any
 
+from agent.commands.undo import SHOWN_CHANGES, UndoController, choosing, conflict_text, find, rows
 from agent.emitters.console import complain, complain_about, print_rows
+from agent.emitters.rehearsal_text import change_lines, plain
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
+from agent.frontends.asking import asking_at
 from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.undo_controller import UndoController, conflict_text, find, rows
-from agent.frontends.undo_questions import asking_at
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Emitter, UndoStore
@@ -56,7 +57,8 @@ async def _undo(controller: SessionController, store: UndoStore, wanted: str, *,
         controller.turn_run,
         tell=lambda text: complain(shown(text)),
         ask=ask,
-        choice=choose,
+        choice=choosing(choose),
+        changes_text=lambda changes, cwd: plain(change_lines(changes, cwd=cwd, limit=SHOWN_CHANGES), color=False),
         word=controller.confirmer.ask_word,
     )
     try:

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from agent.app.composition import build_services, load, open_conversation
-from agent.commands.context import Change
 from agent.engine.context import RequestContext
 from agent.engine.plain_emitters import CollectingEmitter
 from agent.frontends.services import Services
 from agent.policy.model import Rule
 from agent.protocol import commands as core
-from agent.protocol.commands import CoreCommand
+from agent.protocol.commands import CoreCommand, NamedCommand
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import RuleAdded, SessionChanged
 from agent.protocol.requests import RunRequest
@@ -112,7 +111,7 @@ def test_the_command_line_wins(world: SessionWorld) -> None:
 
 def test_safety_off_ends_with_its_process(world: SessionWorld) -> None:
     controller = world.controller()
-    asyncio.run(controller.change(Change("safety", "off", {"safety_off": True})))
+    asyncio.run(controller.send(None, NamedCommand("safety", "off")))
     assert controller.ctx.safety_off
     controller.ctx.recorder.close()
     back = again(world, controller.ctx.session_id)
@@ -245,8 +244,8 @@ def test_what_cannot_be_recorded_is_not_changed(world: SessionWorld) -> None:
             world.services.engine.run(ctx, RunRequest(command=command), CollectingEmitter(), Nobody())
         )
         assert outcome.error_code == "recording"
-    with pytest.raises(RecordingError):
-        asyncio.run(controller.change(Change("rehearse", "auto", {"rehearse": "auto"})))
+    outcome = asyncio.run(controller.send(None, NamedCommand("rehearse", "auto")))
+    assert outcome.error_code == "recording"
     assert (ctx.approve, ctx.planner, ctx.rehearse, ctx.role_name) == before
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.commands.table import COMMANDS, FrontendCommand
+from agent.commands.registry import definitions
 from agent.frontends.line import (
-    CoreLine,
-    FrontendLine,
+    CommandLine,
     Goal,
     Leave,
     Line,
@@ -18,7 +17,7 @@ from agent.frontends.line import (
     is_recorded,
     parse_line,
 )
-from agent.protocol.commands import IncludeFiles, Info, InfoScope, Set
+from agent.protocol.commands import IncludeFiles, Info, InfoScope, NamedCommand, Set
 from agent.protocol.errors import InvalidRequest
 from tests.support.each import each
 
@@ -50,11 +49,11 @@ from tests.support.each import each
         (": new", Goal(": new")),
         ("/var/log is full", Goal("/var/log is full")),
         (".new\nand more", Goal(".new\nand more")),
-        (":new", FrontendLine(FrontendCommand("new"))),
-        (".session work", FrontendLine(FrontendCommand("session", "work"))),
-        (":info session", CoreLine(Info(InfoScope.SESSION))),
-        (":set approve low", CoreLine(Set("approve", "low"))),
-        (".file a.txt -- what?", CoreLine(IncludeFiles(("a.txt",), "what?"))),
+        (":new", CommandLine(NamedCommand("new"))),
+        (".session work", CommandLine(NamedCommand("session", "work"))),
+        (":info session", CommandLine(Info(InfoScope.SESSION))),
+        (":set approve low", CommandLine(Set("approve", "low"))),
+        (".file a.txt -- what?", CommandLine(IncludeFiles(("a.txt",), "what?"))),
         ("wie groß ist größe 漢字", Goal("wie groß ist größe 漢字")),
     ],
 )
@@ -90,7 +89,7 @@ def test_never_crashes_and_loses_nothing(text: str) -> None:
             assert not text.strip().strip("!").strip()
 
 
-@given(st.sampled_from([name for row in COMMANDS for name in row.names]), st.sampled_from(":."))
+@given(st.sampled_from([name for row in definitions() for name in row.names]), st.sampled_from(":."))
 def test_every_command_name_is_known_with_both_prefixes(name: str, prefix: str) -> None:
     try:
         assert not isinstance(parse_line(prefix + name), Goal | Nothing)
@@ -100,7 +99,7 @@ def test_every_command_name_is_known_with_both_prefixes(name: str, prefix: str) 
 
 @given(st.text(alphabet="abcxyz/._- ", max_size=20))
 def test_unknown_names_after_a_prefix_are_goals(rest: str) -> None:
-    known = {name for row in COMMANDS for name in row.names}
+    known = {name for row in definitions() for name in row.names}
     if rest.partition(" ")[0] not in known:
         assert parse_line("." + rest) == Goal(("." + rest).strip())
 

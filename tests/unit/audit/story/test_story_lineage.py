@@ -14,7 +14,6 @@ from agent.protocol.events import (
     Event,
     GoalFinished,
     GoalStarted,
-    Origin,
     Record,
     SessionFinished,
     SessionPruned,
@@ -22,7 +21,7 @@ from agent.protocol.events import (
     UndoFinished,
     encode,
 )
-from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.outcomes import ExecutionResult, Origin
 from agent.recording.chained_lines import line_hash
 from agent.recording.reader import SessionFile, list_sessions
 

@@ -16,7 +16,7 @@ from agent.emitters.paint import cell_width
 from agent.emitters.story.output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story.text import StoryText
 from agent.emitters.story.words import flowed, took, wrapped
-from agent.protocol.events import Origin
+from agent.protocol.outcomes import Origin
 from tests.support.pictured_session import hostile, pictured, taken_back
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "story"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,8 +12,6 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import heading
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.confirm.readings import Cycle, others
-from agent.frontends.repl.alternatives_command import run_alternatives
-from agent.frontends.session_controller import SessionController
 from agent.protocol.decisions import (
     Alternative,
     Approved,
@@ -24,8 +21,6 @@ from agent.protocol.decisions import (
     PlanPlace,
     Skipped,
 )
-from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.messages import UserInput
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 
 F6, F10, ENTER, UNDO = "\x1b[17~", "\x1b[21~", "\r", "\x1f"
@@ -153,31 +148,3 @@ def test_a_number_shows_the_risk_before_it_is_asked_for(
     assert "or 1: rm b  if b is meant" in before and "read as: ls · a" in before
     assert f"{rate_by_word('rm b', '').level.value} risk" in behind and "$ rm b" in behind
     assert "read as" not in behind
-
-
-class Session:
-    """What `:alternatives` needs of a session."""
-
-    def __init__(self, *found: Alternative) -> None:
-        self.ctx = SimpleNamespace(last_alternatives=found, cwd="/work", session_id="s")
-        self.services = SimpleNamespace(rate=rate_by_word)
-        self.sent: list[UserInput] = []
-
-    async def send(self, given: UserInput) -> None:
-        self.sent.append(given)
-
-    def take(self, text: str) -> str:
-        return asyncio.run(run_alternatives(cast("SessionController", self), text))
-
-
-def test_alternatives_are_listed_with_their_risk_and_go_through_the_gate_by_number() -> None:
-    session = Session(Alternative(command="rm b", reason="if \x1b[2J"), Alternative(command="ls c"))
-    told = session.take("")
-    assert "$ rm b" in told and "\x1b" not in told and "low" in told
-    assert session.take("2") == ""
-    assert session.sent == [UserInput.from_shell("ls c", origin="alternative")]
-    for wrong in ("0", "3", "x", "-1", "²", "9" * 5000):
-        with pytest.raises(InvalidRequest, match="from 1 to 2"):
-            session.take(wrong)
-    with pytest.raises(InvalidState):
-        Session().take("")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import Event, GoalFinished, GoalStarted, Origin, Record, SessionStarted, encode
+from agent.protocol.events import Event, GoalFinished, GoalStarted, Record, SessionStarted, encode
+from agent.protocol.outcomes import Origin
 from agent.recording.chained_lines import line_hash
 from tests.support.session_folder import SessionFolder
 

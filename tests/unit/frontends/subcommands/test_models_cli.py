@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.config.load import Loaded, load_settings
-from agent.frontends.subcommands.models import chosen, model_rows, run_models
+from agent.frontends.subcommands.models import run_models
 from agent.protocol.errors import ConfigError
+from agent.providers.choosing import chosen, model_rows
 from agent.providers.discover import MOST
 from tests.support.fake_llm_server import FakeLLMServer
 from tests.support.gguf_files import write_model

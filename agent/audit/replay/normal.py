@@ -1,0 +1,178 @@
+"""Events without what differs from run to run, so that then and now can be held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agent.audit.replay.replies import LABEL, is_comparable
+from agent.protocol import events as recorded
+
+NOT_COMPARED: tuple[tuple[str, str], ...] = (
+    ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),
+    ("goal_id, request_id, session_id", "made anew by each run; a command is known by its number in the goal"),
+    ("duration, offset", "how long something took"),
+    ("timeout, where it differs within a goal", "what was left of a time budget, which the log does not tell"),
+    ("undo_id", "made anew by each run; nothing is kept here that could be taken back"),
+    ("known", "what a rating was held against: fed from the log"),
+    ("content of command.started and of a report", "a hash of what may stand in the log with labels in it"),
+    ("levels of plan.proposed", "a first look at commands that are rated again, and compared, when their turn comes"),
+    ("where one command.output ends and the next begins", "the text of each stream is compared as a whole"),
+    ("stdout and stderr of goal.finished, where bytes were not kept", "they are cut again at the cut"),
+    (
+        "warnings but those about refusals and of a result",
+        "said by the system, by what keeps pre-images, or by a policy file",
+    ),
+    ("notices, core_command.finished", "beside the goal, not part of it"),
+    ("outcome.goal of run.finished", "the same as goal.finished"),
+    ("report and verdict of a command with a label", "it was rated with the secret that the label stands for"),
+    (
+        "report and verdict of a command after much was defined",
+        "the shell functions it was rated with were too long to be recorded",
+    ),
+    ("everything outside of a goal: session.*, log.*, undo.finished, job.*", "done by front ends, not by the engine"),
+)
+"""What is not compared, with the reasons: for docs and for `sessions replay --check --json`."""
+
+_DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "levels", "request_id", "session_id"})
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One event as it is compared: `key` says which one of the goal it is, `data` what it holds. `place` counts from 0 in its records."""
+
+    key: tuple[str, str]
+    data: dict[str, Any]
+    place: int
+
+
+class Leniency(Struct, frozen=True, kw_only=True):
+    """What of one goal is not compared for its own reasons, as its recorded events tell.
+
+    `timeouts`: the commands had different ones. `unrated`, `cut`: commands whose rating cannot be done again, and of whose output not all
+    was kept.
+    """
+
+    timeouts: bool
+    unrated: frozenset[str]
+    cut: frozenset[str]
+
+
+def leniency(records: tuple[recorded.Record, ...]) -> Leniency:
+    """That of a recorded goal."""
+    key = _keys(records)
+    events = [record.event for record in records]
+    timeouts = {event.timeout for event in events if isinstance(event, recorded.CommandStarted)}
+    ended = [event for event in events if isinstance(event, recorded.CommandFinished)]
+    rated = [event for event in events if isinstance(event, recorded.CommandRated)]
+    return Leniency(
+        timeouts=len(timeouts) > 1,
+        unrated=frozenset(key(event.command_id) for event in rated if not is_comparable(event)),
+        cut=frozenset(
+            key(event.command_id)
+            for event in ended
+            if event.result.stdout.dropped_bytes or event.result.stderr.dropped_bytes
+        ),
+    )
+
+
+def items(records: tuple[recorded.Record, ...], lenient: Leniency) -> list[Item]:
+    """The comparable events of one run, in order."""
+    return _Normal(records, lenient).items()
+
+
+def _keys(records: tuple[recorded.Record, ...]) -> Callable[[str], str]:
+    """Names commands by their number in the goal: `#1`; those of tools keep their own."""
+    goal_id = next((record.goal_id for record in records if isinstance(record.event, recorded.GoalStarted)), "")
+
+    def key(command_id: str) -> str:
+        if goal_id and command_id.startswith(f"{goal_id}."):
+            return "#" + command_id.removeprefix(f"{goal_id}.")
+        return command_id
+
+    return key
+
+
+class _Normal:
+    def __init__(self, records: tuple[recorded.Record, ...], lenient: Leniency) -> None:
+        self._records = records
+        self._lenient = lenient
+        self._key = _keys(records)
+        results = [record.event.result for record in records if isinstance(record.event, recorded.CommandFinished)]
+        self._notes = {note for result in results for note in result.notes}
+
+    def items(self) -> list[Item]:
+        found: list[Item] = []
+        streams: dict[str, str] = {}
+        for place, record in enumerate(self._records):
+            event = record.event
+            if isinstance(event, recorded.CommandOutput):
+                streams[event.stream] = streams.get(event.stream, "") + event.data
+                continue
+            if not self._counts(event):
+                continue
+            if isinstance(event, (recorded.CommandFinished, recorded.RehearsalFinished)):
+                key = ("command.output", self._key(event.command_id))
+                printed = {name: text for name, text in sorted(streams.items()) if text}
+                if printed:
+                    found.append(Item(key=key, data=printed, place=place))
+                streams = {}
+            found.append(
+                Item(key=(recorded.event_type(event), self._which(event)), data=self._data(event), place=place)
+            )
+        return found
+
+    def _counts(self, event: recorded.Event) -> bool:
+        match event:
+            case recorded.CoreCommandFinished() | recorded.Notice():
+                return False
+            case recorded.Warned(text=text):
+                return text.startswith("not run: ") or text in self._notes
+        return True
+
+    def _which(self, event: recorded.Event) -> str:
+        name = getattr(event, "command_id", "")
+        if name:
+            stage = getattr(event, "stage", "")
+            return self._key(name) + (f" {stage}" if stage else "")
+        return str(getattr(event, "call_id", "") or getattr(event, "step", ""))
+
+    def _data(self, event: recorded.Event) -> dict[str, Any]:
+        data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
+        data.pop("type", None)
+        match event:
+            case recorded.CommandStarted():
+                data.pop("content", None)
+                if self._lenient.timeouts:
+                    data.pop("timeout", None)
+            case recorded.CommandRated() if self._key(event.command_id) in self._lenient.unrated:
+                data.pop("report", None)
+                data.pop("verdict", None)
+            case recorded.CommandRated():
+                data["report"].pop("content", None)
+            case recorded.GoalFinished():
+                for command in data["commands"]:
+                    if command.get("command_id") in self._lenient.cut:
+                        command.pop("stdout", None)
+                        command.pop("stderr", None)
+                    if LABEL in str(command.get("run") or command.get("proposed")):
+                        command.pop("risk", None)
+            case recorded.RunFinished():
+                data["outcome"].pop("goal", None)
+            case recorded.RunStarted():
+                data = {}
+        return data
+
+    def _clean(self, value: Any) -> Any:
+        """Without what is not compared, and with commands under their number."""
+        if isinstance(value, dict):
+            return {
+                key: self._key(each) if key == "command_id" and isinstance(each, str) else self._clean(each)
+                for key, each in value.items()
+                if key not in _DROPPED_KEYS
+            }
+        if isinstance(value, (list, tuple)):
+            return [self._clean(each) for each in value]
+        return value

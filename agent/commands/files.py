@@ -1,0 +1,78 @@
+"""`:file`: attach files to the trailing text, or to the next goal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import stat
+
+from agent.commands.context import Change, CommandContext, DispatchOutcome
+from agent.commands.definition import Definition
+from agent.protocol.commands import IncludeFiles
+from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.messages import FileInput, UserInput
+
+_MAX_FILE_BYTES = 256 * 1024
+
+
+async def include_files(context: CommandContext, arguments: IncludeFiles) -> DispatchOutcome:
+    """Raises NotFound, IoError."""
+    cwd = context.session.cwd
+    files = await asyncio.to_thread(lambda: tuple(read_file(path, cwd) for path in arguments.paths))
+    names, data = ", ".join(file.path for file in files), {"files": list(arguments.paths)}
+    if arguments.trailing_text:
+        given = UserInput.from_text_and_files(arguments.trailing_text, files)
+        return DispatchOutcome(f"with {names}", data, inject_input=given)
+    pending = [*context.session.pending_files, *files]
+    attached = Change("files", ", ".join(file.path for file in pending), {"pending_files": pending})
+    return DispatchOutcome(f"the next goal comes with {names}", data, changes=(attached,))
+
+
+def read_file(path: str, cwd: str) -> FileInput:
+    """A text file for the planner, capped. Raises NotFound, IoError."""
+    full = os.path.join(cwd or os.getcwd(), os.path.expanduser(path))
+    try:
+        if not stat.S_ISREG(os.stat(full).st_mode):
+            raise IoError(f"{path} is not a regular file")
+        with open(full, "rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound("file", path) from None
+    except (OSError, ValueError) as error:
+        raise IoError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    text = data[:_MAX_FILE_BYTES].decode("utf-8", "replace")
+    if len(data) > _MAX_FILE_BYTES:
+        from agent.redaction.cuts import end_of_kept
+
+        text = text[: end_of_kept(text)]  # half a secret would not be known for one
+        text += f"\n[… only the first {_MAX_FILE_BYTES // 1024} KiB are shown …]"
+    return FileInput(path=path, content=text)
+
+
+def _paths(rest: str) -> IncludeFiles:
+    """`a.txt 'b c.txt' -- question`: paths as shell words, then an optional question."""
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise InvalidRequest(f"cannot read the file names: {error}") from None
+    if "--" in words:
+        cut = words.index("--")
+        return IncludeFiles(tuple(words[:cut]), " ".join(words[cut + 1 :]) or None)
+    if not words:
+        raise InvalidRequest("say which files, as in `:file notes.txt -- what is this about?`")
+    return IncludeFiles(tuple(words))
+
+
+COMMANDS = (
+    Definition(
+        names=("file",),
+        arguments="PATH... [-- GOAL]",
+        help="show files to the planner",
+        examples=(":file notes.txt", ":file notes.txt -- what is this about?"),
+        read=_paths,
+        core=(IncludeFiles,),
+        handle=include_files,
+        order=240,
+    ),
+)

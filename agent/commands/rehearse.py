@@ -1,0 +1,74 @@
+"""`:rehearse`: see what a command would change, and when that is offered in this session."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+from agent.commands.context import Change, CommandContext, DispatchOutcome
+from agent.commands.definition import Definition
+from agent.protocol.errors import InvalidRequest
+from agent.protocol.messages import UserInput
+from agent.text.shown import shown
+
+_LONGEST_SLIP = 5
+_MODES = {
+    "auto": "what writes is rehearsed first, and made real when you say so",
+    "ask": "a rehearsal is offered for what writes",
+    "off": "only what you ask for is rehearsed (F9 at a command, `:rehearse COMMAND`)",
+}
+
+
+async def rehearse(context: CommandContext, arguments: str) -> DispatchOutcome:
+    """`:rehearse`, `:rehearse auto|ask|off`, `:rehearse COMMAND`. Raises InvalidRequest for what is nearly a mode."""
+    if not arguments:
+        mode = context.session.rehearse
+        context.tell(f"rehearse {mode}: {_MODES[mode]}")
+        return DispatchOutcome()
+    if arguments in _MODES:
+        changes = (Change("rehearse", arguments, {"rehearse": arguments}),)
+        return DispatchOutcome(f"rehearse {arguments}: {_MODES[arguments]}", changes=changes)
+    meant = _mode_meant(context, arguments)
+    if meant:
+        raise InvalidRequest(
+            f"there is no program called {shown(arguments)}; did you mean `:rehearse {meant}`?",
+            hint="a mode is auto, ask or off; anything else is a command to rehearse",
+        )
+    return DispatchOutcome(inject_input=UserInput.from_shell(arguments), rehearse="always")
+
+
+def _mode_meant(context: CommandContext, argument: str) -> str:
+    """The mode that a word which is no command is one slip of the finger away from; "" where it is a command, or far from any."""
+    if len(argument.split()) != 1 or len(argument) > _LONGEST_SLIP:
+        return ""
+    meant = next((mode for mode in _MODES if _one_edit(argument.lower(), mode)), "")
+    executor = context.session.executor
+    if not meant or executor is None:
+        return meant
+    of_shell = re.compile(rf"^(?:alias (?:-- )?)?{re.escape(argument)}(?:=| \(\))", re.MULTILINE)
+    defined = any(of_shell.search(text) for text in (executor.functions, executor.aliases))
+    return "" if defined or shutil.which(argument) is not None else meant
+
+
+def _one_edit(word: str, other: str) -> bool:
+    """Tell whether one letter added, left out, changed, or exchanged with its neighbour makes `other` of `word` (or nothing at all)."""
+    start = next((at for at, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
+    if start is None:
+        return abs(len(word) - len(other)) <= 1
+    left, right = word[start:], other[start:]
+    return (
+        left[1:] in (right, right[1:]) or left == right[1:] or (left[:2] == right[:2][::-1] and left[2:] == right[2:])
+    )
+
+
+COMMANDS = (
+    Definition(
+        names=("rehearse",),
+        arguments="[MODE|COMMAND]",
+        help="see what would change; mode is auto, ask or off",
+        examples=(":rehearse sed -i s/a/b/ notes.txt", ":rehearse auto"),
+        handle=rehearse,
+        choices=tuple(_MODES),
+        order=160,
+    ),
+)

@@ -1,0 +1,226 @@
+"""Show and ask about a run that is to be taken back: which one, what that would do, what was changed since. `undo` and `:undo`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent.commands.context import AskLetter, AskWord, AskYes, CommandContext, DispatchOutcome, TurnARun
+from agent.commands.definition import Definition
+from agent.protocol.actions import TurnRun
+from agent.protocol.decisions import ConfirmationRequest
+from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
+from agent.protocol.ports import UndoStore
+from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
+from agent.text.shown import shown_name
+from agent.text.sizes import size_words
+
+AskChoice = Callable[[Conflict], Awaitable[UndoChoice]]
+
+LISTING = "agent-shell undo --list"
+"""What shows the list, on a command line."""
+
+SHOWN_CHANGES = 30
+
+
+async def _no_word(request: ConfirmationRequest) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class UndoController:
+    """Port `UndoPerson`. `turn` takes a run back through the gate of the session; `tell` shows a text.
+
+    `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.
+    `word` asks for the word of what is high-risk. `changes_text` shows what would change. `listing`: what is typed
+    for the list.
+    """
+
+    store: UndoStore
+    turn: TurnARun
+    tell: Callable[[str], None]
+    ask: AskYes | None = None
+    choice: AskChoice | None = None
+    word: AskWord = _no_word
+    changes_text: Callable[[Sequence[Change], str], str] = lambda changes, cwd: ""
+    listing: str = LISTING
+
+    async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
+        """Take back the run `wanted` (default: the newest one that counts); None where the person does not want it after all.
+
+        `sure`: it need not be asked for. Raises InvalidRequest, PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
+        """
+        entry = find(await asyncio.to_thread(self.store.entries), wanted, listing=self.listing)
+        if not sure and self.ask is None:
+            raise InvalidRequest("nobody is there to ask", hint="--yes takes it back without asking")
+        done = await self.turn(self.store, entry, self, sure)
+        for note in done.notes if done is not None else ():
+            self.tell(shown_name(note))
+        return done
+
+    @property
+    def can_choose(self) -> bool:
+        return self.choice is not None
+
+    async def show(self, action: TurnRun, entry: UndoEntry, changed: tuple[Conflict, ...]) -> None:
+        self._show(entry, action.changes)
+        self._show_changed(changed)
+
+    async def agree(self, action: TurnRun) -> bool:
+        return self.ask is not None and await self.ask("do it again?" if action.state == "undone" else "take it back?")
+
+    async def choose(self, changed: Conflict) -> UndoChoice:
+        return "stop" if self.choice is None else await self.choice(changed)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return await self.word(request)
+
+    def _show(self, entry: UndoEntry, changes: tuple[Change, ...]) -> None:
+        what = "would be done again" if entry.state == "undone" else "would be taken back"
+        ran = f"run {entry.time[:19].replace('T', ' ')} UTC in {shown_name(entry.cwd)}"
+        self.tell(f"{entry.undo_id}  {what}: {shown_name(entry.command)}\n  {ran}")
+        told = self.changes_text(changes, entry.cwd)
+        if told:
+            self.tell(told)
+        if entry.note:
+            self.tell(f"  {shown_name(entry.note)}")
+
+    def _show_changed(self, conflicts: tuple[Conflict, ...]) -> None:
+        """What was changed since, before the question: whoever agrees should know of it."""
+        if not conflicts:
+            return
+        after = "; each is asked about" if self.can_choose else ""
+        lines = [f"  {shown_name(each.path)}: {shown_name(each.reason)}" for each in conflicts[:SHOWN_CHANGES]]
+        if len(conflicts) > SHOWN_CHANGES:
+            lines.append(f"  and {len(conflicts) - SHOWN_CHANGES:,} more")
+        self.tell("\n".join([f"  changed since{after}:", *(f"  {line}" for line in lines)]))
+
+
+def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING) -> UndoEntry:
+    """The entry called `wanted` or by the beginning of its name; without one the newest that counts. Raises InvalidRequest, UndoFailed."""
+    if not wanted:
+        newest = next((entry for entry in entries if entry.state == "committed"), None)
+        if newest is None:
+            raise UndoFailed("there is nothing to take back", hint=_nothing(entries, listing))
+        return newest
+    exact = [entry for entry in entries if entry.undo_id == wanted]
+    found = exact or [entry for entry in entries if entry.undo_id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InvalidRequest(f"{shown_name(wanted[:80])} is the beginning of {len(found)} ids; say more of it")
+    from agent.text.fuzzy import most_alike
+
+    near = most_alike(wanted, [entry.undo_id for entry in entries])
+    hint = f"did you mean {near[0]}?" if near else f"`{listing}` shows them"
+    raise InvalidRequest(f"no run that can be taken back is called {shown_name(wanted[:80])}", hint=hint)
+
+
+def rows(entries: tuple[UndoEntry, ...]) -> list[dict[str, Any]]:
+    """Entries as rows of a report, newest first."""
+    return [
+        {
+            "id": entry.undo_id,
+            "time": entry.time,
+            "state": entry.state,
+            "kind": entry.kind,
+            "changes": entry.changes,
+            "held_bytes": entry.held_bytes,
+            "command": entry.command,
+            "cwd": entry.cwd,
+            "session": entry.session,
+            "note": entry.note,
+        }
+        for entry in entries
+    ]
+
+
+def list_text(entries: tuple[UndoEntry, ...]) -> str:
+    """The list for a prompt."""
+    if not entries:
+        return _nothing(entries)
+    lines = []
+    for entry in entries:
+        count = "1 change" if entry.changes == 1 else f"{entry.changes:,} changes"
+        when = f"{entry.time[:19].replace('T', ' ')} UTC"
+        held = size_words(entry.held_bytes)
+        lines.append(f"{entry.undo_id}  {when}  {entry.state:<9}  {count}, {held}  {shown_name(entry.command[:120])}")
+        if entry.note:
+            lines.append(f"    {shown_name(entry.note)}")
+    return "\n".join(lines)
+
+
+def _nothing(entries: tuple[UndoEntry, ...], listing: str = LISTING) -> str:
+    if entries:
+        return f"everything was taken back already, or cannot be; `{listing}` shows it"
+    return (
+        "what can be taken back: rehearsals that were made real, and runs of which the files that they name were kept"
+    )
+
+
+def conflict_text(error: UndoConflict) -> str:
+    """The conflicts, one a line, for people."""
+    return "\n".join(f"  {shown_name(conflict.path)}: {shown_name(conflict.reason)}" for conflict in error.conflicts)
+
+
+_CHOICES: dict[str, UndoChoice] = {"s": "skip", "t": "force", "x": "stop", "": "stop"}
+
+
+async def undo(context: CommandContext, arguments: str) -> DispatchOutcome:
+    """`:undo`, `:undo ID`, `:undo list`. Raises CoreError; nothing is taken back without a yes."""
+    store, person = context.services.undo(), context.person
+    entries = await asyncio.to_thread(store.entries)
+    for text in store.resumed:
+        context.tell(text)
+    if arguments == "list":
+        await person.show(list_text(entries))
+        return DispatchOutcome()
+    if person.ask is None:
+        raise InvalidRequest("nobody is there to ask", hint="`agent-shell undo --yes` takes it back without asking")
+    controller = UndoController(
+        store,
+        context.turn_run,
+        tell=context.tell,
+        ask=person.ask,
+        choice=choosing(person.choose),
+        word=context.ask_word,
+        changes_text=context.services.changes_text,
+        listing=":undo list",
+    )
+    try:
+        done = await controller.undo(arguments)
+    except UndoConflict as error:
+        context.tell(conflict_text(error))
+        raise
+    if done is None:
+        context.tell("nothing was taken back")
+    return DispatchOutcome()
+
+
+def choosing(ask: AskLetter | None) -> AskChoice | None:
+    """The question about one changed file, None where nobody can be asked."""
+    if ask is None:
+        return None
+
+    async def choose(conflict: Conflict) -> UndoChoice:
+        about = f"{shown_name(conflict.path)}: {shown_name(conflict.reason)}"
+        question = "s leave it as it is · t take it back anyway · x stop, take nothing back"
+        return _CHOICES[await ask(about, question, "stx")]
+
+    return choose
+
+
+COMMANDS = (
+    Definition(
+        names=("undo",),
+        arguments="[list|ID]",
+        help="take back a run; the newest one, or another",
+        examples=(":undo", ":undo list", ":undo 6k2m"),
+        handle=undo,
+        choices=("list",),
+        order=170,
+        line=(":undo, :alternatives", "take back a run; what else the goal may mean"),
+    ),
+)

@@ -1,0 +1,128 @@
+"""Commands that change what a session is set to, or say what it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.protocol import commands as core
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
+from agent.protocol.events import GoalStarted, SessionChanged
+from tests.support.command_world import CommandWorld
+from tests.support.fakes import FakeExecutor
+
+
+def test_set_approve_is_recorded_then_made() -> None:
+    world = CommandWorld()
+    world.do(":set approve medium")
+    assert world.context.approve == "medium"
+    assert world.recorder.only(SessionChanged) == [SessionChanged(key="approve", before="ask", to="medium")]
+    with pytest.raises(InvalidRequest):
+        world.do(":set approve high")
+    with pytest.raises(NotFound):
+        world.do(":set safety_off true")
+
+
+def test_a_broken_log_changes_nothing() -> None:
+    world = CommandWorld()
+    world.recorder.broken_after = 1
+    with pytest.raises(Exception, match="no space"):
+        world.do(":set approve medium")
+    assert world.context.approve == "ask"
+
+
+def test_info_tells_what_counts_in_this_session() -> None:
+    world = CommandWorld()
+    world.do(":set confine workspace")
+    world.do(":set approve low")
+    world.do(":info")
+    data = world.result.data
+    assert (data["confine"], data["approve"], data["safety_off"]) == ("workspace", "low", "False")
+
+
+def test_info_of_what_is_not_active_says_so() -> None:
+    world = CommandWorld()
+    with pytest.raises(InvalidState, match="an active role"):
+        world.do(core.Info(core.InfoScope.ROLE))
+    world.do(core.Info(core.InfoScope.SESSION))
+    assert "test-session" in world.result.text
+
+
+def test_copy_gives_the_newest() -> None:
+    outcome = CommandWorld(last_message="hello").do(":copy")
+    assert outcome.frontend_request is not None
+    assert outcome.frontend_request.argument == "hello"
+
+
+def test_files(tmp_path: Path) -> None:
+    world = CommandWorld(cwd=str(tmp_path))
+    (tmp_path / "big").write_bytes(b"x" * 300_000)
+    os.mkfifo(tmp_path / "pipe")
+    world.do(":file big")
+    assert "only the first 256 KiB" in world.context.pending_files[0].content
+    with pytest.raises(NotFound):
+        world.do(":file nothing")
+    with pytest.raises(IoError, match="not a regular file"):
+        world.do(":file pipe")
+    with pytest.raises(IoError):
+        world.do(core.IncludeFiles(("a\x00b",)))
+
+
+def test_roles_are_taken_and_left() -> None:
+    world = CommandWorld(app={"load_role": lambda name: f"be {name}"})
+    world.do(":role explain what is a pipe?")
+    assert world.context.role_text == "be explain"
+    assert [event.goal for event in world.recorder.only(GoalStarted)] == ["what is a pipe?"]  # type: ignore[attr-defined]
+    world.do(":info role")
+    assert "be explain" in world.result.text
+    world.do(":role")
+    assert world.context.role_text == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("rehearse", "`:rehearse auto|ask|off`"),
+        ("tty", "`:tty on|off|auto`"),
+        ("limit_output", "`--limit-output` on the command line"),
+        ("shell", "`--shell` on the command line"),
+        ("colour", "these can be set: approve"),
+    ],
+)
+def test_what_set_does_not_set_says_what_does(key: str, words: str) -> None:
+    with pytest.raises(NotFound) as caught:
+        CommandWorld().do(f":set {key} x")
+    assert words in caught.value.hint
+
+
+def test_safety_is_switched_off_by_a_person_only() -> None:
+    world = CommandWorld(interactive=False)
+    with pytest.raises(InvalidRequest, match="by a person"):
+        world.do(":safety off")
+    world.interactive = True
+    world.do(":safety off")
+    world.do(":safety")
+    assert (world.context.safety_off, world.told) == (True, ["safety is OFF"])
+
+
+class ExecutorWithTerminal(FakeExecutor):
+    tty = "auto"
+
+    def choose_tty(self, choice: str) -> None:
+        self.tty = choice
+
+
+def test_tty_is_recorded_then_chosen() -> None:
+    executor = ExecutorWithTerminal()
+    world = CommandWorld(executor=executor)
+    world.do(":tty on")
+    assert executor.tty == "on"
+    assert world.recorder.only(SessionChanged) == [SessionChanged(key="tty", before="auto", to="on")]
+    world.recorder.broken_after = len(world.recorder.records) + 1
+    with pytest.raises(Exception, match="no space"):
+        world.do(":tty off")
+    assert executor.tty == "on"
+    with pytest.raises(InvalidRequest):
+        world.do(":tty maybe")

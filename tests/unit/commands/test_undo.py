@@ -1,0 +1,180 @@
+"""Which run is taken back, what is asked before, and what happens where files were changed since."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.commands.undo import UndoController, find, list_text, rows
+from agent.emitters.rehearsal_text import change_lines, plain
+from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
+from agent.protocol.events import ApprovalGiven, ApprovalRequested, Event, UndoFinished, UndoStarted
+from agent.protocol.ports import UndoPerson, UndoStore
+from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
+from tests.support.fake_rehearser import FakeUndoStore, entry_of
+from tests.support.fakes import FakeRecorder
+from tests.support.undo_world import undo_actions
+
+CHANGED = (Conflict(path="/work/a", reason="written to since"), Conflict(path="/work/b", reason="gone"))
+ENTRIES = (
+    entry_of("6c3"),
+    entry_of("6b2", state="undone"),
+    entry_of("6b1", state="broken", note="its journal is gone"),
+)
+
+
+class Table:
+    """A controller behind the gate, with a person who answers `yes` and, file by file, `choices`."""
+
+    def __init__(
+        self, store: FakeUndoStore, *, yes: bool | None = True, choices: tuple[UndoChoice, ...] | None = None
+    ) -> None:
+        self.recorder = FakeRecorder()
+        self.told: list[str] = []
+        self.questions: list[str] = []
+        answers = list(choices or ())
+
+        async def ask(question: str) -> bool:
+            self.questions.append(question)
+            return bool(yes)
+
+        async def choose(conflict: Conflict) -> UndoChoice:
+            return answers.pop(0)
+
+        async def turn(store: UndoStore, entry: UndoEntry, person: UndoPerson, sure: bool) -> Undone | None:
+            return await undo_actions(store, person, self.recorder).turn(entry, sure=sure)
+
+        self.controller = UndoController(
+            store,
+            turn,
+            tell=self.told.append,
+            ask=None if yes is None else ask,
+            choice=None if choices is None else choose,
+            changes_text=lambda changes, cwd: plain(change_lines(changes, cwd=cwd), color=False),
+        )
+
+    @property
+    def recorded(self) -> list[Event]:
+        return [record.event for record in self.recorder.records]
+
+    def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
+        return asyncio.run(self.controller.undo(wanted, sure=sure))
+
+
+@pytest.mark.parametrize(("wanted", "found"), [("", "6c3"), ("6b2", "6b2"), ("6c", "6c3")])
+def test_which_one(wanted: str, found: str) -> None:
+    assert find(ENTRIES, wanted).undo_id == found
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"), [("6b", "beginning of 2"), ("6c4", "did you mean 6c3"), ("zz", "undo --list")]
+)
+def test_which_one_is_not_clear(wanted: str, words: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        find(ENTRIES, wanted)
+    assert words in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_at_the_prompt_the_list_is_had_there() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        find(ENTRIES, "zz", listing=":undo list")
+    assert caught.value.hint == "`:undo list` shows them"
+    with pytest.raises(UndoFailed) as nothing:
+        find(ENTRIES[1:], "", listing=":undo list")
+    assert "`:undo list` shows it" in nothing.value.hint
+
+
+@pytest.mark.parametrize("entries", [(), (entry_of("6b2", state="undone"),)])
+def test_nothing_to_take_back(entries: tuple) -> None:  # type: ignore[type-arg]
+    with pytest.raises(UndoFailed):
+        find(entries, "")
+
+
+def test_it_is_shown_and_asked_for_and_recorded() -> None:
+    store = FakeUndoStore(*ENTRIES)
+    table = Table(store)
+    assert table.undo() == Undone(undo_id="6c3", restored=1)
+    assert store.undone == [("6c3", frozenset(), False)]
+    assert "touch new" in table.told[0]
+    assert "- new" in table.told[1]
+    assert table.questions == ["take it back?"]
+    asked, given, started, finished = table.recorded
+    assert isinstance(asked, ApprovalRequested) and (asked.kind, asked.level) == ("undo", "medium")
+    assert isinstance(given, ApprovalGiven) and given.answer == "approved"
+    assert isinstance(started, UndoStarted) and (started.command, started.level) == ("touch new", "medium")
+    assert finished == UndoFinished(undo_id="6c3", restored=1)
+
+
+def test_no_is_no() -> None:
+    store = FakeUndoStore(*ENTRIES)
+    table = Table(store, yes=False)
+    assert table.undo() is None
+    assert store.undone == []
+    assert isinstance(table.recorded[1], ApprovalGiven) and table.recorded[1].answer == "declined"
+    assert not any(isinstance(event, UndoStarted) for event in table.recorded)
+
+
+def test_an_undone_one_is_done_again() -> None:
+    table = Table(FakeUndoStore(*ENTRIES))
+    table.undo("6b2")
+    assert table.questions == ["do it again?"]
+
+
+def test_nobody_to_ask_needs_yes() -> None:
+    store = FakeUndoStore(*ENTRIES)
+    with pytest.raises(InvalidRequest):
+        Table(store, yes=None).undo()
+    assert Table(store, yes=None).undo(sure=True) is not None
+    assert len(store.undone) == 1
+
+
+@pytest.mark.parametrize(
+    ("choices", "skip", "force"),
+    [
+        (("skip", "skip"), {"/work/a", "/work/b"}, False),
+        (("skip", "force"), {"/work/a"}, True),
+        (("force", "force"), set(), True),
+    ],
+)
+def test_each_changed_file_is_asked_about(choices: tuple[UndoChoice, ...], skip: set[str], force: bool) -> None:
+    store = FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED})
+    Table(store, choices=choices).undo()
+    assert store.undone == [("6c3", frozenset(skip), force)]
+
+
+def test_what_was_changed_is_named_before_the_question() -> None:
+    table = Table(FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED}), yes=False, choices=())
+    assert table.undo() is None
+    assert table.told[-1] == "  changed since; each is asked about:\n    /work/a: written to since\n    /work/b: gone"
+
+
+def test_stop_takes_nothing_back() -> None:
+    store = FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED})
+    assert Table(store, choices=("skip", "stop")).undo() is None
+    assert store.undone == []
+
+
+@pytest.mark.parametrize("sure", [True, False])
+def test_changed_files_stop_it_where_nobody_is_asked(sure: bool) -> None:
+    store = FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED})
+    with pytest.raises(UndoConflict) as caught:
+        Table(store).undo(sure=sure)
+    assert caught.value.conflicts == CHANGED
+    assert store.undone == []
+
+
+def test_hostile_names_are_shown_as_text() -> None:
+    entries = (entry_of("6c3", command="echo \x1b]0;x\x07\nrm", cwd="/a\u202eb", note="\x9b31m"),)
+    table = Table(FakeUndoStore(*entries))
+    table.undo()
+    said = "\n".join([*table.told, list_text(entries)])
+    assert "2030-01-02 03:04:05 UTC" in list_text(entries)
+    assert not set("\x1b\x07\x9b\u202e") & set(said)
+
+
+def test_rows_have_what_scripts_want() -> None:
+    assert rows(ENTRIES)[2] == {
+        "id": "6b1", "time": "2030-01-02T03:04:05Z", "state": "broken", "kind": "rehearsal", "changes": 1, "held_bytes": 0,
+        "command": "touch new", "cwd": "/work", "session": "", "note": "its journal is gone",
+    }  # fmt: skip

@@ -1,0 +1,74 @@
+"""Lines above prompts in narrow terminals."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.commands.help import help_text
+from agent.frontends.confirm.heading import heading, word_heading
+from agent.frontends.repl.repl import welcome
+from agent.frontends.screen import Fragments
+from agent.frontends.shown import wrapped, wrapped_text
+from tests.support.fake_terminal import request_for
+
+
+def text(lines: list[Fragments]) -> list[str]:
+    return ["".join(part for _, part in line) for line in lines]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_the_welcome_keeps_its_words_whole(columns: int) -> None:
+    whole = text(welcome(first_run=True, is_root=True, safety_off=True))
+    narrow = text(welcome(first_run=True, is_root=True, safety_off=True, columns=columns))
+    assert all(len(line) < columns for line in narrow)
+    assert " ".join(narrow).split() == " ".join(whole).split()
+
+
+def test_forty_columns_above_a_confirmation() -> None:
+    request = request_for("rm -rf build", "high", why="the folder holds nothing but results of the build", is_root=True)
+    assert text(heading(request, columns=40)) == [
+        "as root: this command can change the",
+        "  whole system",
+        "why: the folder holds nothing but",
+        "  results of the build",
+        "■ high risk: it changes files",
+        "Enter asks for a typed word before this",
+        "  runs",
+    ]
+
+
+def test_a_continued_line_stands_further_in_than_its_own_beginning() -> None:
+    assert text(wrapped([[("class:hint", "  safer: "), ("", "look at it first")]], 20)) == [
+        "  safer: look at it",
+        "    first",
+    ]
+
+
+def test_styles_stay_with_their_words() -> None:
+    line: Fragments = [("class:high", "■ high risk"), ("", ": it is "), ("class:strong", "gone")]
+    assert wrapped([line], 16)[1:] == [[("", "  "), ("", "is"), ("", " "), ("class:strong", "gone")]]
+
+
+def test_the_command_above_the_word_is_never_rewrapped() -> None:
+    command = "printf '%s' 'a  long   command with blanks that count in every single place'"
+    assert f"will run: {command}" in text(word_heading(request_for(command, "high"), columns=30))
+
+
+def test_wide_characters_count_twice() -> None:
+    assert text(wrapped([[("", "危険 削除 削除")]], 11)) == ["危険 削除", "  削除"]
+
+
+@given(st.text(alphabet="ab  c危", max_size=80), st.integers(1, 40))
+def test_no_word_is_lost_or_broken(line: str, columns: int) -> None:
+    assert " ".join(text(wrapped([[("", line[:9]), ("x", line[9:])]], columns))).split() == line.split()
+
+
+def test_help_says_what_ctrl_z_does_while_a_command_runs() -> None:
+    assert "Ctrl-Z" in help_text()
+
+
+def test_texts_of_several_lines() -> None:
+    assert wrapped_text("rules:\n  a: one two three\n", 14) == "rules:\n  a: one two\n    three\n"
+    assert wrapped_text("one two three", 0) == "one two three"
