@@ -1,4 +1,4 @@
-"""The composition root: the only place that wires real process together."""
+"""The composition root: the only place that wires the real parts together."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _shell_words(words: list[str]) -> str:
 
 
 def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
-    """Everything a front end needs. Cheap: what is heavy is loaded by the process themselves on first use.
+    """Everything a front end needs. Cheap: what is heavy is loaded by the process itself on first use.
 
     Raises ConfigError for a `--safety-policy` file that cannot be used, unless not `strict`.
     """

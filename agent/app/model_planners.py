@@ -99,7 +99,7 @@ class ModelPlanners:
 
     def _held(self, model: str) -> LocalModel:
         """The provider for a GGUF file, by its path or by the name that `agent-shell models` shows. Raises ConfigError."""
-        from agent.execution.process_tree.companion import Companion
+        from agent.execution.process_tree.child_service import Companion
         from agent.providers.local.files import file_of
         from agent.providers.local.provider import WORKER, LocalModel
         from agent.providers.settings import TOTAL, HttpSettings

@@ -20,12 +20,12 @@ from agent.execution import interactive, state
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.jobs.table import JobTable
 from agent.execution.leftovers import without_loaders
+from agent.execution.private_files import Held, Scratch, ScratchFile
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
 from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
-from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.shells.starting import Shells, Start
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken

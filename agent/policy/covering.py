@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.policy.matching import carries, covers
 from agent.policy.model import Place, Rule
-from agent.policy.touching import touches
+from agent.policy.restrictive_match import touches
 from agent.protocol.decisions import Finding, Level, ProgramRun, RiskContext, RiskReport
 
 _PRETENDED_HOME = "/home/you"

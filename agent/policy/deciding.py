@@ -16,7 +16,7 @@ from agent.policy.floor import BUILT_IN, breach, guard
 from agent.policy.matching import Says
 from agent.policy.model import MAY_ALLOW, RUNS_UNASKED, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
-from agent.policy.touching import touches
+from agent.policy.restrictive_match import touches
 from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
 from agent.protocol.requests import Approval
 

@@ -65,8 +65,8 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         return _failed(command, "more here-documents than can be followed", hidden)
     from agent.risk.reader.syntax import Parser
     from agent.risk.second_opinion import second_opinion
-    from agent.risk.shell.rules import context_findings
     from agent.risk.shell.walk import Walker
+    from agent.risk.shell.whole_command import context_findings
 
     text = command
     if not command.isascii() or "\0" in command:

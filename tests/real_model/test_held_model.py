@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.process_tree.companion import Companion
+from agent.execution.process_tree.child_service import Companion
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner

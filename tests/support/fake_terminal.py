@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
 
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import ConfirmationRequest, Finding, Level, Proposal, RiskReport, Verdict
@@ -46,6 +51,17 @@ class FakeTerminal:
     def seen(self) -> str:
         """What was written, without styles."""
         return re.sub(r"\x1b\[[0-9;]*m", "", self.raw)
+
+
+@contextmanager
+def open_terminal() -> Iterator[FakeTerminal]:
+    """A terminal of 80 x 24 without colours."""
+    stream = Recording()
+    with create_pipe_input() as keys:
+        output = Vt100_Output(
+            stream, lambda: Size(24, 80), term="xterm", default_color_depth=ColorDepth.DEPTH_1_BIT, enable_cpr=False
+        )
+        yield FakeTerminal(Screen(input=keys, output=output), keys, stream)
 
 
 @dataclass

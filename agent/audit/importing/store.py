@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agent.audit.importing.project import MARK, SCHEMA_VERSION, TABLES, Row, create, insert
-from agent.config.extras import install_command
+from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 
 _SQLITE = {"text": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER", "time": "TEXT", "json": "TEXT"}

@@ -21,9 +21,9 @@ from agent.audit.replay.feed import (
     RecordedTool,
     rules_due,
 )
-from agent.audit.replay.normal import items, leniency
-from agent.audit.replay.person import RecordedPerson
+from agent.audit.replay.normalize import items, leniency
 from agent.audit.replay.player import Player
+from agent.audit.replay.recorded_person import RecordedPerson
 from agent.audit.replay.replies import TodaysJudges, is_comparable
 from agent.audit.replay.tape import RanDry, Tape
 from agent.engine.context import AppState, RequestContext

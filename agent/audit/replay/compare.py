@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from agent.audit.replay.normal import Item
+from agent.audit.replay.normalize import Item
 
 Kind = Literal["rating", "wording", "protocol"]
 _MISSING = object()

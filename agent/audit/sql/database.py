@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent.audit.sql.private_folder import PrivateFolder, bounded, remove_leftovers
+from agent.audit.sql.query_limits import PrivateFolder, bounded, remove_leftovers
 from agent.audit.sql.question import Planner
 from agent.audit.sql.reading import Filling, empty, filled
 from agent.audit.sql.sources import Source
 from agent.audit.sql.staging import Staging
 from agent.audit.sql.views import views
-from agent.config.extras import install_command
+from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from agent.audit.sql.heads import HeadReader, blocks_of
+from agent.audit.sql.line_heads import HeadReader, blocks_of
 from agent.audit.sql.reading import Take, Wanted
 from agent.audit.sql.sources import Source
 from agent.protocol.errors import IoError

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import structs
 
 from agent.audit.story.command import CommandFold, command_fold
-from agent.audit.story.marks import bad_line, mark_of, stray
 from agent.audit.story.model import GoalStory, Item, PlannerStep, Said, SessionBegan, SessionEnded, Step, ToolStory
 from agent.audit.story.objects import as_json
+from agent.audit.story.one_line_events import bad_line, mark_of, stray
 from agent.protocol import events
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
 from agent.protocol.replies import Usage, add_usage

@@ -12,8 +12,8 @@ from agent.execution.confine import words
 from agent.execution.confine.ladder import Ladder, RungChoice, parsed
 from agent.execution.confine.plan import Plan, WriteFolders
 from agent.execution.leftovers import taken_over
+from agent.execution.private_files import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.process_tree.helper import Helper
-from agent.execution.scratch import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Confinement, Confining, RiskReport

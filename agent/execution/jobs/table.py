@@ -13,10 +13,10 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agent.execution.jobs.log import JobLog, open_log
+from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.tree import descendants
-from agent.execution.scratch import Held
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
 from agent.waiting import in_thread

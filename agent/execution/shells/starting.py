@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.config.paths import without_relative
 from agent.execution import state
-from agent.execution.scratch import Held, Scratch
+from agent.execution.private_files import Held, Scratch
 from agent.execution.state import Definitions, ShellState, to_bytes
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Level

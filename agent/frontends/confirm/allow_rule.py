@@ -21,7 +21,7 @@ from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Fragments, Screen
-from agent.frontends.shown import wrapped
+from agent.frontends.wrapping import wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport
@@ -45,7 +45,7 @@ class AllowRule:
 
     async def run(self, request: ConfirmationRequest, report: RiskReport) -> None:
         """Propose rules for `report`, which is of the text in the prompt, and keep what the person makes of them."""
-        from agent.policy.propose import propose
+        from agent.policy.proposing import propose
 
         cwd = request.proposal.cwd
         place = self.rules.policy(cwd).place

@@ -19,7 +19,7 @@ from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Screen
-from agent.frontends.shown import rows_of, wrapped_text
+from agent.frontends.wrapping import rows_of, wrapped_text
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import (
     Approved,

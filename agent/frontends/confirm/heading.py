@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.frontends.confirm.readings import place_line, reading_lines
 from agent.frontends.screen import Fragments
-from agent.frontends.shown import wrapped
+from agent.frontends.wrapping import wrapped
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import Confining, ConfirmationRequest, Level, RiskContext, RiskReport
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note

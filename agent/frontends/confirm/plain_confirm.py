@@ -11,7 +11,7 @@ from agent.frontends.confirm.readings import as_alternative, numbered, others
 from agent.frontends.live_rating import Rate
 from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
-from agent.frontends.shown import wrapped
+from agent.frontends.wrapping import wrapped
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,

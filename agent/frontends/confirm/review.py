@@ -9,7 +9,7 @@ from agent.emitters.rehearsal_text import Line, change_lines, diff_lines, of_any
 from agent.frontends.confirm.heading import level_words
 from agent.frontends.external_programs import show_long
 from agent.frontends.screen import Fragments, Screen
-from agent.frontends.shown import wrapped
+from agent.frontends.wrapping import wrapped
 from agent.gate.rehearsal_runs import wanted_network
 from agent.policy.confining import beyond
 from agent.protocol.decisions import (

@@ -21,8 +21,8 @@ from agent.emitters.paint import cell_width, cut_to_width
 from agent.frontends.repl.history_match import Narrowing, Past, places
 from agent.frontends.repl.history_search import PastReader, merged
 from agent.frontends.screen import Screen
-from agent.frontends.shown import where
 from agent.frontends.styles import STYLE
+from agent.frontends.wrapping import short_folder
 from agent.text.shown import shown_line
 from agent.text.times import ago
 
@@ -164,7 +164,11 @@ class HistorySearch:
     def _note(self, entry: Past, width: int) -> str:
         """How it ended, when, and where, as far as there is room."""
         outcome = shown_line(entry.outcome.replace("_", " "), 20)
-        parts = [outcome, ago(entry.at), where(entry.cwd, self._home) if entry.cwd and entry.cwd != self._cwd else ""]
+        parts = [
+            outcome,
+            ago(entry.at),
+            short_folder(entry.cwd, self._home) if entry.cwd and entry.cwd != self._cwd else "",
+        ]
         keep = 3 if width >= 80 else 2 if width >= 50 else 1 if width >= 36 else 0
         return " · ".join(part for part in parts[:keep] if part)
 

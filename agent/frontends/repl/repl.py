@@ -19,8 +19,8 @@ from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.shown import wrapped
 from agent.frontends.signals import Signals
+from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
@@ -182,7 +182,7 @@ class Repl:
 
     async def _show(self, text: str) -> None:
         from agent.frontends.external_programs import show_long
-        from agent.frontends.shown import wrapped_text
+        from agent.frontends.wrapping import wrapped_text
 
         text = wrapped_text(shown(text), self._screen.columns)
         await show_long(text, self._screen, self._services.processes, self._environ)

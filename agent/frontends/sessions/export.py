@@ -14,7 +14,7 @@ from agent.audit.queries.stories import story, whole_records
 from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
-from agent.frontends.sessions.finding import heads_of
+from agent.frontends.sessions.shared import heads_of
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.reader import SessionFile, list_sessions, read_session
 from agent.text.shown import shown_line

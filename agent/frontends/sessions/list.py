@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.console import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.sessions.finding import (
+from agent.frontends.sessions.shared import (
     Cell,
     Column,
     add_conditions,
@@ -22,7 +22,7 @@ from agent.frontends.sessions.finding import (
     status_style,
     took,
 )
-from agent.frontends.shown import where
+from agent.frontends.wrapping import short_folder
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 from agent.text.times import absolute, ago, iso
@@ -120,7 +120,7 @@ def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
         "risk": Cell(row["risk"], risk_style(row["risk"])),
         "time": Cell(took(row["duration"] or 0.0)),
         "cost": Cell(money(row["cost"])),
-        "where": Cell(where(row["cwd"] or "", home), "dim"),
+        "where": Cell(short_folder(row["cwd"] or "", home), "dim"),
         "goal": _goal(row),
     }
 

@@ -12,7 +12,7 @@ from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_in_use
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.sessions.finding import agreed, heads_of, signer_of
+from agent.frontends.sessions.shared import agreed, heads_of, signer_of
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.envelope import SystemClock

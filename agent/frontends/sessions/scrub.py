@@ -12,7 +12,7 @@ from agent.audit.scrubbing import Found, find_secrets, scrub
 from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, find_session, session_folder
-from agent.frontends.sessions.finding import agreed, heads_of, signer_of
+from agent.frontends.sessions.shared import agreed, heads_of, signer_of
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.envelope import SystemClock

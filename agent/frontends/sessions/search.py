@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.console import print_rows
 from agent.emitters.paint import cell_width, cut_to_width, paint, safe
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.finding import (
+from agent.frontends.sessions.shared import (
     LEVELS,
     add_conditions,
     asking,
@@ -20,7 +20,7 @@ from agent.frontends.sessions.finding import (
     say,
     status_style,
 )
-from agent.frontends.shown import where
+from agent.frontends.wrapping import short_folder
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.text.shown import shown_line
 from agent.text.times import absolute, ago, iso
@@ -168,7 +168,7 @@ def _heading(hit: Hit, out: Sink, home: str, columns: int) -> list[str]:
         f"{absolute(hit.at)}" + (f" ({past})" if (past := ago(hit.at)) else ""),
         paint(shown_line(hit.status.replace("_", " "), 40), status_style(hit.status) or "dim", color=color),
         paint(hit.risk, risk_style(hit.risk) or "dim", color=color) if hit.risk else "",
-        paint(where(hit.cwd, home), "dim", color=color),
+        paint(short_folder(hit.cwd, home), "dim", color=color),
     ]
     lines = ["  ".join(part for part in parts if part)]
     if _is_own(hit):

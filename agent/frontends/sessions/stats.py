@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.console import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.charts import knows_blocks
-from agent.frontends.sessions.finding import LEVELS, add_conditions, asking, conditions_of, say
+from agent.frontends.sessions.shared import LEVELS, add_conditions, asking, conditions_of, say
 from agent.text.times import iso
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agent.emitters.paint import cell_width, cut_to_width, paint
 from agent.frontends.sessions.charts import bar, columns, line
-from agent.frontends.sessions.finding import money, risk_style, status_style
+from agent.frontends.sessions.shared import money, risk_style, status_style
 from agent.text.shown import shown_line
 from agent.text.sizes import counted, seconds
 from agent.text.times import day_name

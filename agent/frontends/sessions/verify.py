@@ -11,7 +11,7 @@ from agent.emitters.console import print_rows
 from agent.emitters.paint import paint, safe
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside, session_folder
-from agent.frontends.sessions.finding import heads_of
+from agent.frontends.sessions.shared import heads_of
 from agent.recording.integrity.heads import head_path
 from agent.recording.integrity.verify import Checked, Signatures, lost_logs, verify_folder, verify_or_say
 from agent.recording.reader import list_sessions

@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 from msgspec import structs
 
-from agent.config.extras import install_command
+from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, ProviderError
 from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
@@ -34,7 +34,7 @@ def install_hint() -> str:
 
 
 class Holder(Protocol):
-    """The process that holds the model (`agent.execution.process_tree.companion.Companion`)."""
+    """The process that holds the model (`agent.execution.process_tree.child_service.Companion`)."""
 
     @property
     def is_running(self) -> bool: ...

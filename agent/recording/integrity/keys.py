@@ -7,7 +7,7 @@ import stat
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from agent.config.extras import install_command
+from agent.config.optional_parts import install_command
 from agent.config.private_folder import make_folder
 from agent.protocol.errors import ConfigError
 

@@ -85,7 +85,7 @@ _FEW_READINGS = 4
 _RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
 # Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
 _CARRIERS = tuple(
-    "invocations.wrappers: invocations.interpreters: programs.elsewhere: programs.containers: "
+    "invocations.wrappers: invocations.interpreters: programs.remote_and_later: programs.containers: "
     "programs.network:behind_options".split()
 )
 

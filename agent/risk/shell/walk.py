@@ -19,10 +19,10 @@ from agent.risk.shell import assignments, control_flow, streams
 from agent.risk.shell.alternatives import dispatch_here, judge_readings, readings
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.hazards import ReadBack
-from agent.risk.shell.rules import name_variable
 from agent.risk.shell.session import session_of
 from agent.risk.shell.state import State, Value, either_way
 from agent.risk.shell.streams import Files
+from agent.risk.shell.whole_command import name_variable
 from agent.risk.tables.levels import Rater
 from agent.risk.tables.store import program as find_program
 

@@ -7,7 +7,7 @@ import pytest
 from agent.policy.deciding import decide
 from agent.policy.floor import breach
 from agent.policy.model import Place, Policy, PolicyFile
-from agent.policy.propose import propose
+from agent.policy.proposing import propose
 from agent.policy.reading import reading_of
 from agent.protocol.decisions import RiskContext
 from agent.protocol.requests import Approval

@@ -93,7 +93,7 @@ sys.exit(f"{code} {seen}" if code or seen else 0)
 
 
 def test_the_docs_say_what_is_not_compared() -> None:
-    from agent.audit.replay.normal import NOT_COMPARED
+    from agent.audit.replay.normalize import NOT_COMPARED
 
     page = (REPLAYS.parents[1] / "docs" / "sessions.md").read_text()
     for what, why in NOT_COMPARED:

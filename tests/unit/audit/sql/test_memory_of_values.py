@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
 from agent.audit.sql.database import LogDatabase
-from agent.audit.sql.private_folder import bounded
+from agent.audit.sql.query_limits import bounded
 from agent.audit.sql.sources import find_sources
 from agent.protocol.errors import IoError
 from tests.support.audit_world import write_world

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.leftovers import taken_over
-from agent.execution.scratch import remove_tree
+from agent.execution.private_files import remove_tree
 from agent.execution.state import ShellState, parse
 from tests.support.confined_world import ConfinedWorld, need
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
-from agent.frontends.shown import rows_of
+from agent.frontends.wrapping import rows_of
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
 from agent.text.shown import shown_name
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for

@@ -18,8 +18,8 @@ pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
 from agent.audit.sql import database as module
 from agent.cli.arguments import parse
-from agent.config.extras import install_command
 from agent.config.load import Loaded
+from agent.config.optional_parts import install_command
 from agent.config.settings import Settings
 from agent.emitters.streamed_table import write_csv, write_table
 from agent.emitters.streams import StreamSink

@@ -12,7 +12,7 @@ import pytest
 from agent.emitters.paint import cell_width
 from agent.emitters.streams import MemorySink
 from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
-from agent.frontends.sessions.finding import Cell, Column, print_table
+from agent.frontends.sessions.shared import Cell, Column, print_table
 from agent.frontends.sessions.stats_view import bucketed
 from agent.text.times import _read, absolute, ago, iso, since_of, until_of
 from tests.support.each import each

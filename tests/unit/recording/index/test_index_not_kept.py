@@ -162,7 +162,7 @@ def test_a_limited_search_reads_on_until_nothing_newer_can_come(
     expected = [(made.run(*words), capfd.readouterr().out) for words in asked]
     (made.path / ".index.sqlite3").unlink()
     made.path.chmod(0o777)
-    monkeypatch.setattr("agent.frontends.sessions.finding.state_dir", lambda environ: "/dev/null/state")
+    monkeypatch.setattr("agent.frontends.sessions.shared.state_dir", lambda environ: "/dev/null/state")
     monkeypatch.setattr("agent.audit.queries.service._FIRST_READ", 1)
     read: set[str] = set()
     whole = update._read
@@ -220,7 +220,7 @@ def test_people_are_told_once_and_see_whole_rows(
     made = SessionFolder(tmp_path)
     write_sessions(str(made.path), goals=60, seed=3, goals_per_session=2)
     made.path.chmod(0o777)
-    monkeypatch.setattr("agent.frontends.sessions.finding.state_dir", lambda environ: "/dev/null/state")
+    monkeypatch.setattr("agent.frontends.sessions.shared.state_dir", lambda environ: "/dev/null/state")
     for arguments, status in ((["list"], 0), (["list", "--goals"], 0), (["stats"], 0), (["search", "nosuchword"], 1)):
         assert made.run(*arguments) == status
         told = capfd.readouterr()

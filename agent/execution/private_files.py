@@ -1,4 +1,4 @@
-"""Files that only we and the shell we start can see: in memory where the kernel can, else 0600 and gone at once."""
+"""Make files that only we and the shell we start can see: in memory where the kernel can, else 0600 and gone at once."""
 
 from __future__ import annotations
 

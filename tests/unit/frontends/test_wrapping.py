@@ -10,7 +10,7 @@ from agent.commands.help import help_text
 from agent.frontends.confirm.heading import heading, word_heading
 from agent.frontends.repl.repl import welcome
 from agent.frontends.screen import Fragments
-from agent.frontends.shown import wrapped, wrapped_text
+from agent.frontends.wrapping import wrapped, wrapped_text
 from tests.support.fake_terminal import request_for
 
 

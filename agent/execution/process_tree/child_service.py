@@ -1,4 +1,4 @@
-"""A process of our own code that stays beside us as long as it is wanted: one line of orders in, one line of answer out.
+"""Keep a process of our own code beside us as long as it is wanted: one line of orders in, one line of answer out.
 
 It has a session of its own (Ctrl-C at the prompt is not for it), little of our environment (no keys), and ends when we do: its input
 is then at an end, which it waits for.

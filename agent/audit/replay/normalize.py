@@ -1,4 +1,4 @@
-"""Events without what differs from run to run, so that then and now can be held against each other."""
+"""Take out of events what differs from run to run, so that then and now can be held against each other."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
-from agent.audit.sql import heads as blocks
+from agent.audit.sql import line_heads as blocks
 from agent.audit.sql.database import LogDatabase
-from agent.audit.sql.heads import HeadReader, blocks_of
+from agent.audit.sql.line_heads import HeadReader, blocks_of
 from agent.audit.sql.reading import filled, wanted_for
 from agent.audit.sql.sources import find_sources
 from agent.audit.sql.views import views

@@ -1,4 +1,4 @@
-"""Events that a story tells in one line, in words. The text is data: nothing in it is escaped."""
+"""Tell, in words, the events that take one line of a story. The text is data: nothing in it is escaped."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile
 from agent.policy.parse import parse_policy
-from agent.policy.propose import Offer, propose
+from agent.policy.proposing import Offer, propose
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval, ApproveMode

@@ -1,9 +1,9 @@
-"""Break text between words, and say how much room it takes."""
+"""Break text between words, say how much room it takes, and shorten the path of a folder."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.text.shown import shown, shown_line
@@ -88,11 +88,7 @@ def rows_of(text: str, columns: int) -> int:
     return rows
 
 
-Show = Callable[[str], Awaitable[None]]
-"""Shows a long text: in the pager on a terminal, else as it is."""
-
-
-def where(cwd: str, home: str) -> str:
+def short_folder(cwd: str, home: str) -> str:
     """A folder for people: with ~ for home, safe to show, its end if it is long."""
     path = shown_line(cwd, 200)
     if home and (path == home or path.startswith(home.rstrip("/") + "/")):

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from agent.execution.process_tree.companion import Companion
+from agent.execution.process_tree.child_service import Companion
 
 MODULE = "tests.support.companion_modules"
 

@@ -1,4 +1,4 @@
-"""The recorded person: says what was said then, as far as it shows in what was decided. Decides nothing."""
+"""Answer for the person as was answered then, as far as it shows in what was decided. Decides nothing."""
 
 from __future__ import annotations
 

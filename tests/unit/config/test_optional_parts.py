@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.config import extras
+from agent.config import optional_parts
 
 ROOT = Path(__file__).resolve().parents[3]
 WHEEL = "https://files.example.org/agent_shell-0.1.0-py3-none-any.whl"
@@ -41,14 +41,14 @@ def test_an_installed_program_names_its_origin(
     origin: object, source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     installed: Any = _Installed(origin)
-    monkeypatch.setattr(extras.metadata, "distribution", lambda name: installed)
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "agent" / "extras.py"))
-    told = extras.install_command("sign")
+    monkeypatch.setattr(optional_parts.metadata, "distribution", lambda name: installed)
+    monkeypatch.setattr(optional_parts, "__file__", str(tmp_path / "agent" / "optional_parts.py"))
+    told = optional_parts.install_command("sign")
     assert (source in told) if source else ("pip install" not in told and "'sign'" in told)
 
 
 def test_a_checkout_names_itself() -> None:
-    assert extras.install_command("audit").endswith(f"-m pip install -e '{ROOT}[audit]'")
+    assert optional_parts.install_command("audit").endswith(f"-m pip install -e '{ROOT}[audit]'")
 
 
 def test_no_text_has_the_program_installed_by_its_name() -> None:

@@ -1,4 +1,4 @@
-"""From one confirmed command to rules that would let it run without asking next time. Pure.
+"""Propose rules that would let one confirmed command run without asking next time. Pure.
 
 Each rule is proved before it is offered: it covers its program in this very command, its example matches when read from a file, and
 near misses that are worse do not. Where no such rule can be written, the reason is said instead.

@@ -1,0 +1,24 @@
+"""Run `examples/front_end.py` with a tool for the planner beside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+
+from agent.app.composition import build_services, load
+from agent.engine.engine import Engine
+from agent.frontends.services import Services
+from agent.tools.write_file import WriteFile
+from examples.front_end import pursue
+
+
+def with_tools(services: Services, base: str) -> Services:
+    """The same, with `write_file` below `base` for the planner."""
+    app = replace(services.make_engine().app, tools={"write_file": WriteFile(base)})
+    return replace(services, make_engine=lambda: Engine(app))
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(pursue(with_tools(build_services(load({})), os.getcwd()), sys.argv[1:])))
