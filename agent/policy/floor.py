@@ -1,6 +1,6 @@
 """Refuse, whatever files and modes say, the end of home, root, a system, a volume, a disk. Pure.
 
-It stands on effects and on how much of a place they take (`agent.risk.tables.wholes`), as the classifier sees them through quoting,
+It stands on effects and on how much of a place they take (`agent.risk.paths.wholes`), as the classifier sees them through quoting,
 wrappers and inline code; not on the letters of a command.
 """
 

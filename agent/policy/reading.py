@@ -11,8 +11,8 @@ import re
 from functools import lru_cache
 
 from agent.protocol.decisions import ProgramRun
+from agent.risk.paths.search_path import STANDARD_FOLDERS
 from agent.risk.tables.options import spelled_out
-from agent.risk.tables.standard_folders import STANDARD_FOLDERS
 
 UNKNOWN_PART = "…"
 """How a report writes what is not known before a command runs."""

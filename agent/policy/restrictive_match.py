@@ -153,7 +153,7 @@ def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: li
 def _operand_scopes(run: ProgramRun, reading: Reading, place: Place) -> set[str]:
     """How far the operands reach as paths: reading something makes no finding."""
     from agent.protocol.decisions import RiskContext
-    from agent.risk.tables.scopes import Scopes
+    from agent.risk.paths.scopes import Scopes
     from agent.risk.tables.store import program as find_program
 
     table = find_program(reading.name)

@@ -28,7 +28,7 @@ def worst(levels: tuple[Level, ...]) -> Level:
 class Effect(Struct, frozen=True, kw_only=True):
     """What would be done, to what, and how far. `kind` and `scope` are words of docs/risk.md.
 
-    `whole`: of which places it takes all that is there (`agent.risk.tables.wholes`): "home", "everything", "system", "mount", "disk".
+    `whole`: of which places it takes all that is there (`agent.risk.paths.wholes`): "home", "everything", "system", "mount", "disk".
     """
 
     kind: str

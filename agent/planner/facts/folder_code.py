@@ -11,7 +11,7 @@ from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.regular_file import beginning
 from agent.protocol.decisions import ProgramRun
 from agent.risk.invocations.folder_files import Loaded, files_loaded
-from agent.risk.tables.scopes import absolute
+from agent.risk.paths.absolute import absolute
 
 _LARGEST = 64_000  # bytes of a configuration that is read
 _MAX_ENTRIES = 4_000

@@ -128,7 +128,7 @@ class _Collector:
 
     def _key(self, text: str, folder: str) -> str:
         """The path as the classifier names it, "" for what is no path that can be looked up."""
-        from agent.risk.tables.scopes import absolute
+        from agent.risk.paths.absolute import absolute
 
         if not text or text[0] == "-" or "…" in text or "\0" in text or "\n" in text or not folder.startswith("/"):
             return ""

@@ -10,10 +10,10 @@ from agent.risk.explain.nesting import all_below, running, script_parts, wrapped
 from agent.risk.explain.roles import redirect_meaning
 from agent.risk.explain.shell import Frame, literal, sequence, substitutions
 from agent.risk.explain.words import WordReader
+from agent.risk.paths.scopes import Scopes
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Redirect, Simple, WordNode
 from agent.risk.tables.help import help_for
-from agent.risk.tables.scopes import Scopes
 from agent.risk.tables.store import program as find_program
 
 _MAX_WORDS = 40  # of one program
@@ -244,7 +244,7 @@ class Explainer:
 
 def _usual_name(name: str) -> str:
     """The name under which a program is known; "" for a file elsewhere, which may be anything whatever its name."""
-    from agent.risk.tables.standard_folders import STANDARD_FOLDERS
+    from agent.risk.paths.search_path import STANDARD_FOLDERS
 
     folder, slash, base = name.rpartition("/")
     return base if not slash or folder in STANDARD_FOLDERS else ""

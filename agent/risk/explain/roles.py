@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.risk.explain.layout import one_line
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes
 from agent.risk.reader.tree import Redirect
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 
 _STREAMS = {"": "its output", "1": "its output", "2": "its error messages"}
 _WRITES = {

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from agent.protocol.decisions import Effect
 from agent.risk.explain.roles import place_phrase, role_phrase
+from agent.risk.paths.scopes import Scopes
 from agent.risk.reader.words import Word
 from agent.risk.tables.help import Help
 from agent.risk.tables.options import Args, choose_case, operand_roles, split_args
-from agent.risk.tables.scopes import Scopes
 from agent.risk.tables.store import Program, level_row
 
 _GENERAL = {

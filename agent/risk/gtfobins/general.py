@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere, is_trusted
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

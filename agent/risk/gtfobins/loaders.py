@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
 from agent.risk.invocations.environment import is_trusted
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import Word
 from agent.risk.tables.options import split_args
-from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from agent.protocol.decisions import Level
 from agent.risk.inline.origins import first
 from agent.risk.inline.reading import HOME, Reading
 from agent.risk.inline.texts import joined, sign
+from agent.risk.paths.scopes import PSEUDO_HOME
+from agent.risk.paths.secret_paths import is_secret
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word, origin
-from agent.risk.tables.scopes import PSEUDO_HOME, is_secret
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

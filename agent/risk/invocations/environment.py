@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.search_path import STANDARD_FOLDERS, begins_elsewhere, opens_in_front, relative_entry
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word, runs_only
-from agent.risk.tables.scopes import absolute
-from agent.risk.tables.standard_folders import STANDARD_FOLDERS, begins_elsewhere, opens_in_front, relative_entry
 from agent.risk.tables.variables import variables
 
 if TYPE_CHECKING:

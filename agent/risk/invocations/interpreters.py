@@ -9,10 +9,10 @@ from urllib.parse import unquote
 from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.folder_files import matched_names
 from agent.risk.invocations.written_code import judge_language, judge_loaded
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args
-from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program
 

@@ -7,11 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.names import members, pattern
 from agent.risk.tables.options import Args
-from agent.risk.tables.scopes import absolute
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

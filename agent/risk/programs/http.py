@@ -8,11 +8,11 @@ from urllib.parse import unquote
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import confides, is_kept, metadata
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
-from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.search_path import begins_elsewhere, relative_entry
 from agent.risk.reader.tree import Assignment
 from agent.risk.reader.words import Word, bounded, taint_of
 from agent.risk.shell.state import Value
-from agent.risk.tables.scopes import absolute
-from agent.risk.tables.standard_folders import begins_elsewhere, relative_entry
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Target
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
 from agent.risk.reader.words import Word
-from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -15,8 +15,12 @@ from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.named_destruction import judge_named_destruction
+from agent.risk.invocations.option_names import judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files
+from agent.risk.invocations.sub_commands import without_first_options
 from agent.risk.invocations.written_code import judge_fetched
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
@@ -25,13 +29,9 @@ from agent.risk.shell.effects import apply_table, asks_for_help, judge_evaluatio
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
-from agent.risk.tables.option_names import judge_telling_options, leave_own, runs_to_tell
 from agent.risk.tables.options import Args, split_args
-from agent.risk.tables.scopes import absolute
-from agent.risk.tables.standard_folders import STANDARD_FOLDERS, opens_in_front
 from agent.risk.tables.store import Program, may_be_command
 from agent.risk.tables.store import program as find_program
-from agent.risk.tables.sub_commands import without_first_options
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.secret_paths import names_secret
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, origin, taint_of
 from agent.risk.shell.hazards import judge_endless
 from agent.risk.tables.options import Args
-from agent.risk.tables.scopes import absolute, names_secret
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:

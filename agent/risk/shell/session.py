@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, worst
+from agent.risk.paths.search_path import EVERYWHERE, doubtful_folder
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import MAX_VALUE, PRIVATE, UNKNOWN, join_taint
 from agent.risk.shell.state import Value
-from agent.risk.tables.standard_folders import EVERYWHERE, doubtful_folder
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:

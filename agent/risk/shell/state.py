@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.risk.paths.search_path import begins_elsewhere
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.words import MAX_FIELDS, MAX_VALUE, NUMBER, UNKNOWN, Word, bounded, join_taint
-from agent.risk.tables.standard_folders import begins_elsewhere
 
 if TYPE_CHECKING:
-    from agent.risk.tables.scopes import Scopes
+    from agent.risk.paths.scopes import Scopes
 
 
 class Value(Struct, eq=False):

@@ -6,8 +6,9 @@ import pytest
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
+from agent.risk.paths.scopes import Scopes
+from agent.risk.paths.secret_paths import is_secret
 from agent.risk.reader.words import Word
-from agent.risk.tables.scopes import Scopes, is_secret
 from tests.support.each import each
 
 HERE = RiskContext(cwd="/home/me/project/src", home="/home/me", workspace="/home/me/project")

@@ -9,9 +9,9 @@ import pytest
 
 from agent import compiled
 from agent.risk.classifier import classify
+from agent.risk.invocations.option_names import READS_NOTHING
 from agent.risk.shell.judge import handler
 from agent.risk.tables import build as knowledge_build
-from agent.risk.tables.option_names import READS_NOTHING
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program, level_row, program, program_names
 from tests.support.each import each
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
+from agent.risk.paths.scopes import Scopes
 from agent.risk.reader.words import Word
-from agent.risk.tables.scopes import Scopes
 from tests.support.each import each
 
 IN_HOME = RiskContext(cwd="/home/me", home="/home/me", workspace="/home/me")

@@ -6,7 +6,7 @@ import pytest
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
-from agent.risk.tables.option_names import told_by
+from agent.risk.invocations.option_names import told_by
 from agent.risk.tables.options import complete
 from agent.risk.tables.store import Program, program, program_names
 from tests.support.each import each

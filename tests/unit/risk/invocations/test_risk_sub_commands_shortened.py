@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.risk.classifier import classify
-from agent.risk.tables.sub_commands import full_verb
+from agent.risk.invocations.sub_commands import full_verb
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.protocol.decisions import Level
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.scopes import absolute
 
 Facts = Mapping[str, tuple[str, ...]]
 

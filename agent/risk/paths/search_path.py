@@ -1,15 +1,15 @@
-"""Folders whose programs are what their names say."""
+"""Tell which entries of PATH could give another program than the system's, and which folders are standard."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN
-from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:
+    from agent.risk.paths.scopes import Scopes
     from agent.risk.reader.words import Word
-    from agent.risk.tables.scopes import Scopes
 
 STANDARD_FOLDERS = frozenset(
     "/bin /usr/bin /sbin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin".split()

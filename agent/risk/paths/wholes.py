@@ -5,9 +5,10 @@ A policy's floor stands on this, so it says nothing about a part of such a place
 
 from __future__ import annotations
 
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.known_facts import Facts
+from agent.risk.paths.scopes import PSEUDO_HOME
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.known_facts import Facts
-from agent.risk.tables.scopes import PSEUDO_HOME, absolute
 from agent.text.lazy_pattern import LazyPattern
 
 _MAX_WORDS = 2_000
