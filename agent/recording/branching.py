@@ -29,7 +29,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.outcomes import Origin
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import line_hash, read_line
+from agent.recording.chained_lines import line_hash, read_chained
 from agent.recording.disk import open_log
 from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions
@@ -128,7 +128,7 @@ def goals_in(part: Part, *, most: int = 0) -> int:
     """
     count = 0
     for line in _raw(part.session.files):
-        keys = read_line(line)
+        keys = read_chained(line)
         if keys is None:
             continue
         if part.upto is not None and keys.seq > part.upto:
@@ -143,7 +143,7 @@ def goals_in(part: Part, *, most: int = 0) -> int:
 
 def first_line(session: SessionFile) -> bytes:
     """The first record's line, b"" where there is none."""
-    return next((line for line in _raw(session.files[:1]) if read_line(line) is not None), b"")
+    return next((line for line in _raw(session.files[:1]) if read_chained(line) is not None), b"")
 
 
 def origin_of(line: bytes) -> Origin | None:
@@ -198,7 +198,7 @@ def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
         return False, "scrubbed"
     state = ""
     for line in _raw(session.files):
-        keys = read_line(line)
+        keys = read_chained(line)
         if keys is None:
             continue
         if _is(line, origin):
@@ -213,7 +213,7 @@ def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
 
 
 def _is(line: bytes, origin: Origin) -> bool:
-    keys = read_line(line)
+    keys = read_chained(line)
     return keys is not None and keys.seq == origin.seq and (not origin.hash or line_hash(line) == origin.hash)
 
 

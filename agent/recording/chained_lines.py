@@ -1,4 +1,4 @@
-"""Read of a line what the chain needs, without reading the rest."""
+"""Read of each line of a log only what its chain needs, and hash lines. A log is hostile input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agent.recording.bounds import MAX_LINE
 from agent.recording.disk import without_waiting
 
 
-class Line(Struct):
+class ChainedLine(Struct):
     """The few keys of a record that the chain is made of; everything else in the line is skipped."""
 
     seq: int
@@ -28,10 +28,10 @@ class Line(Struct):
 
 
 _PIECE = 64 * 1024
-_decode = msgspec.json.Decoder(Line).decode
+_decode = msgspec.json.Decoder(ChainedLine).decode
 
 
-def read_line(line: bytes) -> Line | None:
+def read_chained(line: bytes) -> ChainedLine | None:
     """The record's keys, None for bytes that are no record: what a crash tore, or what somebody put there."""
     try:
         found = _decode(line)
@@ -83,7 +83,7 @@ def name_of(path: str) -> str:
     """What names a log for good: the hash of the first record in its first file; "" where there is none or it cannot be read."""
     with suppress(OSError):
         for line in raw_lines(path, MAX_LINE):
-            if read_line(line):
+            if read_chained(line):
                 return line_hash(line)
     return ""
 
@@ -94,7 +94,7 @@ def hash_of_record(paths: Sequence[str], seq: int) -> str | None:
     with suppress(OSError):
         for path in paths:
             for line in raw_lines(path, MAX_LINE):
-                if needle in line and (found := read_line(line)) and found.seq == seq:
+                if needle in line and (found := read_chained(line)) and found.seq == seq:
                     return line_hash(line)
     return None
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
-from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, line_hash, read_line
+from agent.recording.chained_lines import BEFORE_FIRST, ChainedLine, Link, line_hash, read_chained
 from agent.recording.disk import PRIVATE_FILE, REAL_DISK, Disk, sync_folder
 
 _TAIL_WINDOW = 64 * 1024
@@ -41,7 +41,7 @@ class Tail(Struct, frozen=True):
     the last newline. `open_end`: the file does not end with a newline.
     """
 
-    last: Line | None = None
+    last: ChainedLine | None = None
     line: bytes = b""
     broken: bytes | None = None
     open_end: bool = False
@@ -77,7 +77,7 @@ class LogFile:
                 begin = data.rfind(b"\n", 0, stop) + 1
                 if begin == 0 and start > 0:
                     break  # this line may have lost its beginning
-                if last := read_line(data[begin:stop]):
+                if last := read_chained(data[begin:stop]):
                     after = data[end:].removesuffix(b"\n") if end < len(data) else None
                     return Tail(last, data[begin:stop], after, not data.endswith(b"\n"))
                 end = begin
@@ -97,7 +97,7 @@ class LogFile:
             if position == self.size:
                 whole.append(held)
             for line in whole:
-                if read_line(line):
+                if read_chained(line):
                     return line
             if len(held) > _TAIL_LIMIT or not data:
                 break

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from agent.protocol.errors import IoError
 from agent.protocol.events import Record, decode
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import Line, read_line
+from agent.recording.chained_lines import ChainedLine, read_chained
 from agent.recording.disk import open_log
 from agent.recording.naming import parse_segment, segment_paths
 
@@ -147,12 +147,12 @@ def line_in(session: SessionFile, seq: int) -> bytes | None:
     return None
 
 
-def last_keys(session: SessionFile) -> list[Line]:
+def last_keys(session: SessionFile) -> list[ChainedLine]:
     """The keys of the last records of a session. Raises IoError."""
     with open_log(session.files[-1]) as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _END))
         lines = file.read(_END).split(b"\n")
-    return [keys for line in lines if (keys := read_line(line)) is not None]
+    return [keys for line in lines if (keys := read_chained(line)) is not None]
 
 
 def line_of(path: str, seq: int) -> bytes | None:
@@ -172,13 +172,13 @@ def line_of(path: str, seq: int) -> bytes | None:
         # The line that begins before the middle may end behind it: `high` bounds where lines begin, not where they end.
         file.seek(low)
         while file.tell() <= high and (line := file.readline(MAX_LINE + 1)):
-            found = read_line(line)
+            found = read_chained(line)
             if found is not None and found.seq == seq:
                 return line
     return None
 
 
-def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -> tuple[int, Line | None]:
+def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -> tuple[int, ChainedLine | None]:
     """Where the first record begins that begins behind `place` and not behind `end`, and its keys; None where there is none.
 
     `whole`: a line begins at `place`, and counts.
@@ -187,6 +187,6 @@ def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -
     if not whole:
         file.readline(MAX_LINE)
     while (begins := file.tell()) <= end and (line := file.readline(MAX_LINE + 1)):
-        if (found := read_line(line)) is not None:
+        if (found := read_chained(line)) is not None:
             return begins, found
     return place, None

@@ -7,7 +7,7 @@ import os
 from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
-from agent.recording.chained_lines import Line, Link
+from agent.recording.chained_lines import ChainedLine, Link
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.logfile import LogFile, Tail
 from agent.recording.naming import segment_path, segment_paths
@@ -23,7 +23,7 @@ class End(Struct, frozen=True):
     """
 
     link: Link
-    last: Line | None
+    last: ChainedLine | None
     torn: bytes | None
     open_end: bool
     line: int
@@ -104,7 +104,7 @@ class SessionLog:
         self._file.close()
         self._guard.close()
 
-    def _end(self, tail: Tail, link: Link, last: Line | None, *, begins: bool) -> End:
+    def _end(self, tail: Tail, link: Link, last: ChainedLine | None, *, begins: bool) -> End:
         line = 0
         if tail.broken is not None or tail.open_end:
             lacking = tail.line if tail.broken is None else tail.broken

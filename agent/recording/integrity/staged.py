@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import FORMAT_VERSION, Event, LogRepaired, Record, decode, encode
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import Link, line_hash, read_line
+from agent.recording.chained_lines import Link, line_hash, read_chained
 from agent.recording.disk import PRIVATE_FILE, Disk
 from agent.recording.naming import staged_path
 
@@ -96,7 +96,7 @@ class StagedLog:
 
     def _line(self, body: bytes, ended: bool) -> None:
         self.lines += ended
-        found = read_line(body) if len(body) <= MAX_LINE else None
+        found = read_chained(body) if len(body) <= MAX_LINE else None
         if found is None:
             self._broken(body, ended)
             return

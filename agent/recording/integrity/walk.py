@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, is_object, line_hash, read_line
+from agent.recording.chained_lines import BEFORE_FIRST, ChainedLine, Link, is_object, line_hash, read_chained
 from agent.recording.integrity.duplicate_keys import blocks, duplicate_key, has_unique_keys
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
@@ -121,7 +121,7 @@ class Walk:
         plain, passed = self._plain, 0
         for line in lines:
             number += 1
-            found = read_line(line) if len(line) <= MAX_LINE else None
+            found = read_chained(line) if len(line) <= MAX_LINE else None
             if (
                 plain
                 and found is not None
@@ -152,7 +152,7 @@ class Walk:
         """Nothing is open that the next record has to answer."""
         return bool(self.events and self._torn is None and not self._before and not self._expected)
 
-    def _record(self, line: bytes, found: Line) -> None:
+    def _record(self, line: bytes, found: ChainedLine) -> None:
         notice = _notice(line) if found.type in _SPECIAL else _Notice()
         if found.type == "log.repaired":
             self._repaired(notice)
@@ -169,7 +169,7 @@ class Walk:
         if found.seq in self._wanted:
             self.hashes[found.seq] = digest
 
-    def _chained(self, found: Line) -> None:
+    def _chained(self, found: ChainedLine) -> None:
         before = self.end
         if found.session != self._session_id:
             self._say(self._number, f"belongs to another session: {found.session[:64]!r}")
@@ -194,7 +194,7 @@ class Walk:
             text = f"was changed: the line behind it was chained to another text ({place})"
             self._say(max(1, self._number - 1), text)
 
-    def _of_files(self, found: Line, notice: _Notice) -> None:
+    def _of_files(self, found: ChainedLine, notice: _Notice) -> None:
         if self._expected:
             self._say(self._number, f"stands behind the end of this file, which goes on in {self._expected}")
             self._expected = ""
