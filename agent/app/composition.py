@@ -195,7 +195,7 @@ def open_conversation(
 
     `system_prompt` comes first and is never interpreted. `tools` (by name; None: `write_file` below `base_path`) and commands
     act in `base_path` and go through the gate, which asks `confirmer` about all that may not run unasked. The log goes where the settings
-    say.
+    say; `close` ends it, and the session's shell.
     """
     from agent.engine.engine import Engine
     from agent.engine.facade import Conversation
@@ -209,4 +209,4 @@ def open_conversation(
     context.planner = LLMPlanner(
         provider, model or "default", redactor=context.redactor, codec=codec, system_prompt=system_prompt
     )
-    return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)
+    return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter, shutdown=process.shutdown)

@@ -87,6 +87,25 @@ class AppState:
     debug: bool = False
 
 
+class SessionLock(asyncio.Lock):
+    """A lock that says whether it can be had at once: one that was just released for somebody who waits cannot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting = 0
+
+    @property
+    def free(self) -> bool:
+        return not self.locked() and not self._waiting
+
+    async def acquire(self) -> Literal[True]:
+        self._waiting += 1
+        try:
+            return await super().acquire()
+        finally:
+            self._waiting -= 1
+
+
 @dataclass(eq=False, repr=False)
 class RequestContext:
     """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log, `strategy` how its
@@ -128,7 +147,7 @@ class RequestContext:
     jobs: Jobs | None = None
     restored: str = ""
     opening: tuple[Record, ...] = ()
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: SessionLock = field(default_factory=SessionLock)
     stream: EventSink | None = None
     prelude_applied: bool = False
     show_secrets: bool = False

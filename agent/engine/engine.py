@@ -59,10 +59,12 @@ class Engine:
         try:
             return await self._run(ctx, request, stream, confirmer, outcome, person=person)
         finally:
-            if request.options.close_session:
-                await self.close(ctx, emitter)
-            ctx.stream = None
-            ctx.lock.release()
+            try:
+                if request.options.close_session:
+                    await self.close(ctx, emitter)
+            finally:
+                ctx.stream = None
+                ctx.lock.release()
 
     async def _run(
         self,
@@ -208,7 +210,7 @@ async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
         nonlocal held
         held = await ctx.lock.acquire()
 
-    if not ctx.lock.locked():
+    if ctx.lock.free:
         await acquire()
         return
     try:

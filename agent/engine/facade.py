@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from msgspec import structs
 
 from agent.engine.context import RequestContext
@@ -9,43 +11,71 @@ from agent.engine.engine import Engine
 from agent.protocol.errors import CoreError, InvalidState, from_info
 from agent.protocol.events import Failed, Record
 from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import EngineOutput
+from agent.protocol.outcomes import EngineOutput, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
 from agent.protocol.requests import RunOptions, RunRequest
+
+
+async def _nothing_to_close() -> None:
+    """Of a context that somebody else opened."""
 
 
 class Conversation:
     """One conversation. `emitter` sees the events as they come; the return values need none.
 
     `confirmer` is asked about what may not run unasked as the session is set, unless `options` say that nobody is there.
-    `respond` before `start`, a second `start`, and anything after `done` raise InvalidState. A turn that fails raises
-    its error and leaves the conversation as it was, so that the turn can be tried again.
+    `respond` before `start`, a second `start`, anything during a turn, after `done` and after `close` raise InvalidState. A turn
+    that fails raises its error and leaves the conversation as it was, so that the turn can be tried again.
     """
 
     def __init__(
-        self, engine: Engine, context: RequestContext, confirmer: Confirmer, *, options: RunOptions | None = None,
+        self,
+        engine: Engine,
+        context: RequestContext,
+        confirmer: Confirmer,
+        *,
+        options: RunOptions | None = None,
         emitter: Emitter | None = None,
-    ) -> None:  # fmt: skip
+        shutdown: Callable[[], Awaitable[None]] = _nothing_to_close,
+    ) -> None:
         self._engine = engine
         self._context = context
         self._confirmer = confirmer
         self._options = options
         self._emitter = emitter
+        self._shutdown = shutdown
         self._state = "not started"
 
     async def start(self, user_message: str) -> EngineOutput:
         """Begin with the human's first words."""
-        if self._state != "not started":
-            raise InvalidState(expected="a conversation that has not started", found=self._state)
-        return await self._turn(user_message)
+        return await self._turn(user_message, "not started")
 
     async def respond(self, user_message: str) -> EngineOutput:
         """Go on with the human's next words."""
-        if self._state != "running":
-            raise InvalidState(expected="a running conversation", found=self._state)
-        return await self._turn(user_message)
+        return await self._turn(user_message, "running")
 
-    async def _turn(self, text: str) -> EngineOutput:
+    async def close(self) -> None:
+        """End the session: its log, its shell, and what was opened for it. A turn that is under way ends first. Safe to call twice."""
+        async with self._context.lock:
+            self._state = "closed"
+            await self._engine.close(self._context)
+            await self._shutdown()
+
+    async def _turn(self, text: str, expected: str) -> EngineOutput:
+        if self._state != expected:
+            raise InvalidState(expected=f"a conversation that is {expected}", found=self._state)
+        self._state = "in a turn"
+        try:
+            outcome = await self._run(text)
+        except BaseException:
+            self._state = expected
+            raise
+        self._state = "done" if outcome.done else "running"
+        files = outcome.files_written or None
+        return EngineOutput(text=outcome.final_message or "", files_written=files, done=outcome.done)
+
+    async def _run(self, text: str) -> RunOutcome:
+        """Raises the error of a turn that brought nothing."""
         watcher = _Watcher(self._emitter)
         approval = self._context.approval(interactive=True)
         options = self._options or structs.replace(RunOptions.api_session(), approval=approval)
@@ -53,9 +83,7 @@ class Conversation:
         outcome = await self._engine.run(self._context, request, watcher, self._confirmer)
         if watcher.error is not None and not (outcome.goal and outcome.goal.messages):
             raise watcher.error
-        self._state = "done" if outcome.done else "running"
-        files = outcome.files_written or None
-        return EngineOutput(text=outcome.final_message or "", files_written=files, done=outcome.done)
+        return outcome
 
 
 class _Watcher:

@@ -3,8 +3,11 @@
 import asyncio
 import json
 
+import pytest
+
 from agent.app.composition import load, open_conversation
 from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.errors import InvalidState
 from agent.protocol.messages import ToolCall
 from agent.protocol.requests import Approval, RunOptions
 from agent.providers.scripted import Scripted, ScriptedReply
@@ -73,3 +76,25 @@ def test_a_command_of_the_model_runs_in_the_base_path(tmp_path, monkeypatch):
     assert asyncio.run(talk.start("make it")).text == "Made it."
     assert (base / "made.txt").read_text() == "hi\n"
     assert person.asked[0].proposal.command == "echo hi > made.txt"
+
+
+def test_closing_ends_the_log_and_the_shell_after_the_turn_that_is_under_way(tmp_path, monkeypatch):
+    talk, _, base = open_with(
+        tmp_path, monkeypatch, FakePerson(), reply("run_command", command="export A=1; echo hi > made.txt"), "Made it."
+    )
+
+    async def scenario():
+        turn = asyncio.create_task(talk.start("make it"))
+        await asyncio.sleep(0)
+        await talk.close()
+        assert turn.done()
+        with pytest.raises(InvalidState):
+            await talk.respond("more")
+        await talk.close()
+        return await turn
+
+    assert asyncio.run(scenario()).text == "Made it."
+    assert (base / "made.txt").exists()
+    (log,) = (tmp_path / "sessions").glob("*.jsonl")
+    types = [json.loads(line)["type"] for line in log.read_text().splitlines()]
+    assert types[-2:] == ["run.finished", "session.finished"]

@@ -272,6 +272,7 @@ def from_facade(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
         await talk.start(cases[0].goal)
         for case in cases[1:]:
             await talk.respond(case.goal)
+        await talk.close()
 
     asyncio.run(go())
     return told(emitter.records)

@@ -67,3 +67,18 @@ def test_errors_are_raised_and_the_turn_can_be_tried_again():
     with pytest.raises(PlannerError):
         asyncio.run(talk.start("x"))
     assert asyncio.run(talk.start("x")).text == "now"
+
+
+def test_one_turn_at_a_time():
+    talk = conversation(FakePlanner(say("one"), say("two")))
+
+    async def scenario():
+        first = asyncio.create_task(talk.start("x"))
+        await asyncio.sleep(0)
+        for turn in (talk.start, talk.respond):
+            with pytest.raises(InvalidState, match="in a turn"):
+                await turn("y")
+        return await first, await talk.respond("y")
+
+    first, second = asyncio.run(scenario())
+    assert (first.text, second.text) == ("one", "two")
