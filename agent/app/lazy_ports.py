@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import Confinement, Confining, RiskReport
+    from agent.protocol.events import Record
     from agent.protocol.jobs import Job
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Checkpoint, Checkpoints, Executor, OutputSink, Processes, Rehearser
+    from agent.protocol.ports import Checkpoint, Checkpoints, Emitter, Executor, OutputSink, Processes, Rehearser
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):
@@ -199,3 +200,22 @@ class LazyPerformer:
         from agent.execution.file_performer import FilePerformer
 
         FilePerformer().perform(approved)
+
+
+class LazyEmitter:
+    """ports.Emitter, built for the first event or output."""
+
+    def __init__(self, build: Callable[[], Emitter]) -> None:
+        self._build = build
+        self._built: Emitter | None = None
+
+    async def emit(self, record: Record) -> None:
+        await self._real().emit(record)
+
+    def output(self, stream: str, data: bytes) -> None:
+        self._real().output(stream, data)
+
+    def _real(self) -> Emitter:
+        if self._built is None:
+            self._built = self._build()
+        return self._built

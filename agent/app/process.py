@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.app.execution import ProcessExecution
-from agent.app.lazy_ports import LazyExecutor, LazyPerformer, LazyProcesses
+from agent.app.lazy_ports import LazyEmitter, LazyExecutor, LazyPerformer, LazyProcesses
 from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
@@ -178,15 +178,22 @@ class Process:
 
     def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""
-        from agent.emitters.telemetry import JsonlEmitter
-        from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-        from agent.engine.plain_emitters import FanOut
+        file = _private_append(self.settings.telemetry_file) if self.settings.telemetry_file is not None else None
+        streams = (sys.stdout, sys.stderr)
+        if at_prompt:  # nothing is shown by it before the first line is typed
+            return LazyEmitter(lambda: self._emitter(streams, file, at_prompt=True))
+        return self._emitter(streams, file, at_prompt=False)
 
+    def _emitter(self, streams: tuple[TextIO, TextIO], telemetry: Any, *, at_prompt: bool) -> Emitter:
         settings = self.settings
         emitter: Emitter
         if settings.json:
-            emitter = JsonlEmitter(sys.stdout.buffer)
+            from agent.emitters.telemetry import JsonlEmitter
+
+            emitter = JsonlEmitter(streams[0].buffer)
         else:
+            from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
+
             options = TerminalEmitterOptions(
                 highlight=settings.highlight,
                 theme=settings.theme,
@@ -194,13 +201,13 @@ class Process:
                 show_spinner=settings.spinner,
                 at_prompt=at_prompt,
             )
-            emitter = TerminalEmitter(options, sys.stdout, sys.stderr)
-        if settings.telemetry_file is None:
+            emitter = TerminalEmitter(options, *streams)
+        if telemetry is None:
             return emitter
         from agent.emitters.telemetry import TelemetryEmitter
+        from agent.engine.plain_emitters import FanOut
 
-        file = _private_append(settings.telemetry_file)
-        return FanOut(emitter, TelemetryEmitter(file.fileno(), text=settings.telemetry_text, owner=file))
+        return FanOut(emitter, TelemetryEmitter(telemetry.fileno(), text=settings.telemetry_text, owner=telemetry))
 
     def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
         """For display: as that session would run it now. The gate rates again."""
@@ -235,6 +242,7 @@ class Process:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
         import gc
 
+        import agent.emitters.terminal
         import agent.engine.goal_loop
         import agent.engine.goal_run  # noqa: F401
 
