@@ -193,18 +193,18 @@ def open_conversation(
 ) -> Conversation:
     """`start` / `respond` over an engine of its own (S0), for programs that embed one.
 
-    `system_prompt` comes first and is never interpreted. `tools` (by name; None: `write_file` below `base_path`) and commands
+    `system_prompt` comes first and is never interpreted. `tools` (by name; None: those that change files below `base_path`) and commands
     act in `base_path` and go through the gate, which asks `confirmer` about all that may not run unasked. The log goes where the settings
     say; `close` ends it, and the session's shell.
     """
     from agent.engine.engine import Engine
     from agent.engine.facade import Conversation
     from agent.planner.llm import LLMPlanner
-    from agent.tools.write_file import WriteFile
+    from agent.tools.own_tools import own_tools
 
     process = Process(loaded or load({"cwd": base_path}))
     process.policies.check()
-    app = replace(process.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
+    app = replace(process.app_state(), tools=tools if tools is not None else own_tools(base_path))
     context = SessionFactory(process).open(process.settings, base_path, "embedded")
     context.planner = LLMPlanner(
         provider, model or "default", redactor=context.redactor, codec=codec, system_prompt=system_prompt

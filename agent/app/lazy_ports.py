@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from agent.execution.jobs.table import JobTable
+    from agent.protocol.actions import FileAction, Found
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import Confinement, Confining, RiskReport
@@ -195,6 +196,11 @@ class LazyProcesses:
 
 class LazyPerformer:
     """ports.Performer."""
+
+    def look(self, action: FileAction) -> Found:
+        from agent.execution.file_performer import FilePerformer
+
+        return FilePerformer().look(action)
 
     def perform(self, approved: ApprovedFileAction) -> None:
         from agent.execution.file_performer import FilePerformer

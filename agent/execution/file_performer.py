@@ -1,79 +1,169 @@
-"""Do approved changes of files: each at exactly the place that was agreed to, and whole or not at all."""
+"""Do approved changes of files: each at exactly the place and to exactly the file that was agreed to, and whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
 
-from agent.execution.overlay.folders import Folders, status_at
-from agent.protocol.actions import DeleteFile, RenameFile, WriteFile
+from agent.execution.journal import syscalls
+from agent.execution.overlay.folders import Folders, closing, status_at
+from agent.protocol.actions import DeleteFile, FileAction, Found, RenameFile, Seen, WriteFile
 from agent.protocol.approvals import ApprovedFileAction
 from agent.protocol.errors import IoError
 
 _MODE = 0o666  # the person's mask takes from it
+_RIGHTS = 0o777  # new contents do not inherit the rights to run as somebody else
+_MOST_READ = 256 * 1024
+_LATER = "it is not what it was when it was agreed to"
 
 
 class FilePerformer:
     """Port `Performer`: folders are opened one by one and never through a link, so a swapped one is an error."""
 
+    def look(self, action: FileAction) -> Found:
+        """What is there. Opens nothing but regular files, and those without waiting. Raises IoError."""
+        with _explained(action), Folders() as folders:
+            paths = [os.fsencode(path) for _, path in action.effects]
+            seen = tuple(_seen(folders, path) for path in paths)
+            text = _text(folders, paths[0]) if isinstance(action, WriteFile) and seen[0].kind == "file" else None
+            return Found(seen=seen, text=text)
+
     def perform(self, approved: ApprovedFileAction) -> None:
         """Do it. Raises IoError, and then nothing was changed."""
-        action = approved.action
-        try:
-            with Folders() as folders:
-                match action:
-                    case WriteFile(path=path, content=content):
-                        _write(folders, os.fsencode(path), content.encode())
-                    case RenameFile(path=path, target=target):
-                        _rename(folders, os.fsencode(path), os.fsencode(target))
-                    case DeleteFile(path=path):
-                        _delete(folders, os.fsencode(path))
-        except UnicodeEncodeError:
-            raise IoError(f"cannot write {action.path}: the text is not valid Unicode") from None
-        except OSError as error:
-            raise IoError(f"cannot change {action.path}: {error.strerror or error}") from None
+        action, seen = approved.action, approved.rated.seen
+        with _explained(action), Folders() as folders:
+            paths = [os.fsencode(path) for _, path in action.effects]
+            for path, then in zip(paths, seen, strict=False):
+                if _seen(folders, path) != then:
+                    raise OSError(f"{os.fsdecode(path)}: {_LATER}")
+            match action:
+                case WriteFile(content=content):
+                    _write(folders, paths[0], content.encode(), seen[0] if seen else None)
+                case RenameFile():
+                    _rename(folders, *paths)
+                case DeleteFile():
+                    _delete(folders, paths[0])
 
 
-def _write(folders: Folders, path: bytes, data: bytes) -> None:
-    _make_folders(folders, os.path.dirname(path))
-    folder, name = folders.parent(path)
-    before = status_at(folder, name)
-    if before is not None and not stat.S_ISREG(before.st_mode):
-        raise OSError(f"{os.fsdecode(path)} is not a regular file")
-    beside = b".%s.%d.tmp" % (name[:200], os.getpid())
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(beside, flags, _MODE, dir_fd=folder)
+@contextmanager
+def _explained(action: FileAction) -> Iterator[None]:
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            if before is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
-            file.write(data)
+        yield
+    except UnicodeEncodeError:
+        raise IoError(f"cannot change {action.path!r}: the text is not valid Unicode") from None
+    except OSError as error:
+        raise IoError(f"cannot change {action.path}: {error.strerror or error}") from None
+
+
+def _seen(folders: Folders, path: bytes) -> Seen:
+    """What stands at `path`, and in which folder: the last one on the way that is there."""
+    info = folders.lstat(path)
+    folder = os.path.dirname(path)
+    while folder != b"/" and (found := folders.lstat(folder)) is None:
+        folder = os.path.dirname(folder)
+    found = folders.lstat(folder)
+    at = (os.fsdecode(folder), found.st_dev, found.st_ino) if found is not None else ("", 0, 0)
+    if info is None:
+        return Seen(kind="missing", folder=at)
+    return Seen(kind=_kind(info), folder=at, file=(info.st_dev, info.st_ino), size=info.st_size, mtime=info.st_mtime_ns)
+
+
+def _kind(info: os.stat_result) -> Literal["file", "link", "other"]:
+    if stat.S_ISREG(info.st_mode):
+        return "file"
+    return "link" if stat.S_ISLNK(info.st_mode) else "other"
+
+
+def _text(folders: Folders, path: bytes) -> str | None:
+    """What a text file holds, None where it is no text or too long to be compared."""
+    with closing(folders.open(path, os.O_RDONLY | os.O_NONBLOCK)) as fd:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(_MOST_READ + 1)
+    try:
+        return data.decode() if len(data) <= _MOST_READ else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _write(folders: Folders, path: bytes, data: bytes, seen: Seen | None) -> None:
+    with _folders_made(folders, os.path.dirname(path)):
+        folder, name = folders.parent(path)
+        before = status_at(folder, name)
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            raise OSError(f"{os.fsdecode(path)} is not a regular file")
+        beside = b".%s.%d.tmp" % (name[:200], os.getpid())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(beside, flags, _MODE, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                if before is not None:
+                    os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode) & _RIGHTS)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if before is None:
+                syscalls.move(folder, beside, folder, name)
+            else:
+                _replace(folder, beside, name, seen)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(beside, dir_fd=folder)
+            raise
+
+
+def _replace(folder: int, beside: bytes, name: bytes, seen: Seen | None) -> None:
+    """Exchange the two, and look at what came out: what appeared in the last moment goes back to its place."""
+    if not syscalls.exchange(folder, beside, folder, name):
         os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(beside, dir_fd=folder)
-        raise
+        return
+    out = status_at(folder, beside)
+    if out is None or (seen is not None and ((out.st_dev, out.st_ino), out.st_mtime_ns) != (seen.file, seen.mtime)):
+        syscalls.exchange(folder, beside, folder, name)
+        raise OSError(_LATER)
+    os.unlink(beside, dir_fd=folder)
 
 
-def _make_folders(folders: Folders, path: bytes) -> None:
-    """Make the folders that are missing on the way to `path`."""
-    missing = []
+@contextmanager
+def _folders_made(folders: Folders, path: bytes) -> Iterator[None]:
+    """Make the folders that are missing on the way to `path`; they go again where what is done in them fails."""
+    missing: list[bytes] = []
     while folders.lstat(path) is None and path != b"/":
         missing.append(path)
         path = os.path.dirname(path)
-    for each in reversed(missing):
-        folder, name = folders.parent(each)
-        os.mkdir(name, dir_fd=folder)
+    made: list[bytes] = []
+    try:
+        for each in reversed(missing):
+            folder, name = folders.parent(each)
+            os.mkdir(name, dir_fd=folder)
+            made.append(each)
+        yield
+    except OSError:
+        for each in reversed(made):
+            folder, name = folders.parent(each)
+            with suppress(OSError):
+                os.rmdir(name, dir_fd=folder)
+        raise
 
 
 def _rename(folders: Folders, path: bytes, target: bytes) -> None:
     (source, name), (folder, new) = folders.parent(path), folders.parent(target)
-    # A second name fails where one is there already, in the same moment; renaming would replace it.
-    os.link(name, new, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
-    os.unlink(name, dir_fd=source)
+    _check_plain(path, status_at(source, name))
+    syscalls.move(source, name, folder, new)
 
 
 def _delete(folders: Folders, path: bytes) -> None:
     folder, name = folders.parent(path)
+    _check_plain(path, status_at(folder, name))
     os.unlink(name, dir_fd=folder)
+
+
+def _check_plain(path: bytes, info: os.stat_result | None) -> None:
+    if info is None:
+        raise FileNotFoundError(2, "there is no such file")
+    if not (stat.S_ISREG(info.st_mode) or stat.S_ISLNK(info.st_mode)):
+        raise OSError(f"{os.fsdecode(path)} is not a regular file")

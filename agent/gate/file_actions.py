@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import unified_diff
+
+from msgspec.structs import replace
 
 from agent.gate.command_record import ended_unrecorded, settle
 from agent.gate.direct_runs import finish_checkpoint
 from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
-from agent.protocol.actions import FileAction, Performed, WriteFile, content_hash, text_of
+from agent.protocol.actions import FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
@@ -22,10 +24,26 @@ from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier
 from agent.protocol.requests import Approval
-from agent.waiting import cancellable, computed
+from agent.waiting import cancellable, completed, computed
 
 _MOST_SHOWN = 256 * 1024
-"""Bytes of a file that a diff is made of; a longer one is shown as what it becomes."""
+"""Characters that a diff is made of; what is longer is shown as what it becomes."""
+_NOT_KEPT = "what it changes could not be kept, so this cannot be taken back"
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """An action on its way: how it was rated, and what was there then."""
+
+    action: FileAction
+    proposal: Proposal
+    rated: Rated
+    found: Found
+
+    def approved(self, consent: Consent) -> ApprovedFileAction:
+        """What a performer takes. Raises ValueError where the consent does not cover the rating."""
+        rated = RatedAction(action=self.action, report=self.rated.report, seen=self.found.seen)
+        return ApprovedFileAction(command_id=self.proposal.command_id, rated=rated, consent=consent)
 
 
 @dataclass(frozen=True)
@@ -44,33 +62,61 @@ class FileActions:
     performer: Performer | None = None
     checkpoints: Checkpoints | None = None
     session: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
 
     async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
         """Take an action all the way."""
         text, folder = text_of(action), os.path.dirname(action.path)
-        proposal = Proposal(command_id=call_id or action.path, command=text, origin="tool", cwd=folder, call_id=call_id)
+        command_id = call_id or self._numbered(action.path)
+        proposal = Proposal(command_id=command_id, command=text, origin="tool", cwd=folder, call_id=call_id)
         await self.events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool", cwd=folder))
+        problem = unfit(action)
+        if problem or self.performer is None:
+            remark = problem or "this session changes no files"
+            return await self._not_done(proposal, "refused", by="policy", remark=remark)
+        try:  # before the rating: what appears after it is another file
+            found = await asyncio.to_thread(self.performer.look, action)
+        except CoreError as error:
+            return await self._not_done(proposal, "declined", by="nobody", remark=error.message)
         report, context = await computed(lambda: self._rate(action, folder))
         paths = tuple(path for _, path in action.effects)
         rated = await self.rater.judge(proposal, report, "proposed", folder, paths=paths, context=context)
-        verdict = rated.verdict
-        if verdict.action == "refuse" or self.performer is None:
+        attempt, verdict = _Attempt(action, proposal, rated, found), rated.verdict
+        if verdict.action == "refuse":
             return await self._not_done(proposal, "refused", by="policy", remark=refusal(verdict))
         if self.approval.dry_run:
             return await self._not_done(proposal, "dry-run", by="policy", remark="dry run")
         if verdict.action == "allow":
-            return await self._do(action, proposal, rated, Consent(by=allowed_by(verdict)), remark=told(verdict))
-        if not self.approval.interactive:
-            return await self._not_done(proposal, "declined", by="nobody", remark="nobody is there to agree to it")
-        return await self._ask(action, proposal, rated)
+            return await self._unasked(attempt)
+        return await self._ask(attempt)
 
-    async def _ask(self, action: FileAction, proposal: Proposal, rated: Rated) -> Performed:
+    def _numbered(self, path: str) -> str:
+        """The path, and a number where the goal has changed it before: each action has a life of its own in the log."""
+        count = self.counts[path] = self.counts.get(path, 0) + 1
+        return path if count == 1 else f"{path}#{count}"
+
+    async def _unasked(self, attempt: _Attempt) -> Performed:
+        """Do what nobody has to be asked about; where what it changes was to be kept and cannot be, that is asked for after all."""
+        verdict = attempt.rated.verdict
+        approved = attempt.approved(Consent(by=allowed_by(verdict)))
+        checkpoint = await self._checkpoint(approved, attempt.proposal.cwd)
+        if isinstance(checkpoint, str):
+            return await self._ask(attempt, note=f"{_NOT_KEPT}: {checkpoint}")
+        return await self._do(approved, attempt.proposal, checkpoint, remark=told(verdict))
+
+    async def _ask(self, attempt: _Attempt, *, note: str = "") -> Performed:
+        """The question. `note`: what is said beside it, and then it need not be kept."""
+        proposal, rated, action = attempt.proposal, attempt.rated, attempt.action
+        if not self.approval.interactive:
+            remark = note or "nobody is there to agree to it"
+            return await self._not_done(proposal, "declined", by="nobody", remark=remark)
         request = ConfirmationRequest(
             proposal=proposal,
             report=rated.report,
             verdict=rated.verdict,
             kind="write",
-            preview=await asyncio.to_thread(preview, action),
+            preview=preview(action, attempt.found.text),
+            note=note,
             safety_off=self.approval.safety_off,
             is_root=self.judges.is_root,
             approve=self.approval.mode,
@@ -89,34 +135,28 @@ class FileActions:
         if changed:
             remark = f"not done: since it was rated, {changed}"
             return await self._not_done(proposal, "declined", by="nobody", remark=remark)
-        consent = Consent(by="person", word_typed=typed, safety_off=self.approval.safety_off)
-        return await self._do(action, proposal, rated, consent)
+        approved = attempt.approved(Consent(by="person", word_typed=typed, safety_off=self.approval.safety_off))
+        checkpoint = await self._checkpoint(approved, proposal.cwd)
+        if isinstance(checkpoint, str):
+            if not note:
+                return await self._ask(attempt, note=f"{_NOT_KEPT}: {checkpoint}")
+            checkpoint = None
+        return await self._do(approved, proposal, checkpoint)
 
     async def _do(
-        self, action: FileAction, proposal: Proposal, rated: Rated, consent: Consent, *, remark: str = ""
+        self, approved: ApprovedFileAction, proposal: Proposal, checkpoint: Checkpoint | None, *, remark: str = ""
     ) -> Performed:
-        """Keep what it would change, record that it begins, do it, record how it ended."""
-        assert self.performer is not None
-        approved = ApprovedFileAction(
-            command_id=proposal.command_id,
-            rated=RatedAction(action=action, report=rated.report),
-            consent=consent,
-        )
-        checkpoint, trouble = await self._checkpoint(approved, proposal.cwd)
+        """Record that it begins, do it, record how it ended, whatever comes between."""
         try:
             await self._begin(approved, proposal, remark=remark)
         except BaseException:
             if checkpoint is not None:
                 checkpoint.drop()
             raise
-        error = ""
-        try:
-            await asyncio.to_thread(self.performer.perform, approved)
-        except CoreError as failed:
-            error = failed.message
-        undo_id, lost = await asyncio.to_thread(finish_checkpoint, checkpoint)
+        (error, undo_id, lost), cancelled = await completed(lambda: self._performed(approved, checkpoint))
         result = ExecutionResult(
-            exit_code=1 if error else 0, stderr=CapturedStream(head=error, total_bytes=len(error.encode()))
+            exit_code=1 if error else 0,
+            stderr=CapturedStream(head=error, total_bytes=len(error.encode(errors="replace"))),
         )
         finished = CommandFinished(
             command_id=proposal.command_id, exit_code=result.exit_code, result=result, undo_id=undo_id
@@ -124,9 +164,23 @@ class FileActions:
         unrecorded = await self.events.send_if_possible(finished)
         if unrecorded is not None:
             raise ended_unrecorded("the file was changed", unrecorded)
-        for note in (*trouble, *lost):
+        if cancelled is not None:
+            raise cancelled
+        for note in lost:
             await self.events.send(Warned(text=note))
         return Performed(outcome="failed" if error else "ran", remark=error, undo_id=undo_id)
+
+    def _performed(
+        self, approved: ApprovedFileAction, checkpoint: Checkpoint | None
+    ) -> tuple[str, str, tuple[str, ...]]:
+        """Why it failed, "" where it did not; what takes it back, and what has to be said about that."""
+        assert self.performer is not None
+        error = ""
+        try:
+            self.performer.perform(approved)
+        except Exception as failed:  # whatever it is, its ending is recorded
+            error = str(failed) or type(failed).__name__
+        return error, *finish_checkpoint(checkpoint)
 
     async def _begin(self, approved: ApprovedFileAction, proposal: Proposal, *, remark: str) -> None:
         consent = approved.consent
@@ -150,18 +204,18 @@ class FileActions:
             )
         )
 
-    async def _checkpoint(self, approved: ApprovedFileAction, cwd: str) -> tuple[Checkpoint | None, tuple[str, ...]]:
-        """The pre-image; in words why there is none where one was wanted."""
+    async def _checkpoint(self, approved: ApprovedFileAction, cwd: str) -> Checkpoint | str | None:
+        """The pre-image, None where nothing is to be kept; in words why it could not be taken."""
         if self.checkpoints is None:
-            return None, ()
+            return None
         try:
             plan = await asyncio.to_thread(self.checkpoints.plan, approved.report, cwd)
             if not plan.kept:
-                return None, ()
+                return "; ".join(dict.fromkeys(each.reason for each in plan.not_kept)) or None
             take = self.checkpoints.take
-            return await asyncio.to_thread(take, plan, approved, cwd=cwd, session=self.session), ()
-        except Exception as error:  # what cannot be kept is said; the person agreed to the change itself
-            return None, (f"this change cannot be taken back: {error or type(error).__name__}",)
+            return await asyncio.to_thread(take, plan, approved, cwd=cwd, session=self.session)
+        except Exception as error:  # whatever it is, the person hears of it before anything is done
+            return f"{error or type(error).__name__}"
 
     async def _not_done(self, proposal: Proposal, decision: str, *, by: str, remark: str) -> Performed:
         safety_off = self.approval.safety_off
@@ -175,7 +229,7 @@ class FileActions:
             context = _ActionFacts(judges, action).risk_context("", folder)
             return judges.rate_action(action, context), context
         except Exception as error:  # fail closed, whatever went wrong
-            return failed_rating(text_of(action), error), None
+            return replace(failed_rating(text_of(action), error), content=content_hash(action)), None
 
     def _changed(self, action: FileAction, rated: Rated) -> str:
         """What is not any more as the rating found it, in words."""
@@ -203,16 +257,11 @@ class _ActionFacts:
         return self.judges.facts.context_of(rate, cwd)
 
 
-def preview(action: FileAction) -> str:
-    """What the person looks at: the difference to what is there, or all that a new file will hold."""
+def preview(action: FileAction, before: str | None) -> str:
+    """What the person looks at: the difference to what was there, or all that a new file will hold."""
     if not isinstance(action, WriteFile):
         return ""
-    try:
-        with open(action.path, encoding="utf-8") as file:
-            before = file.read(_MOST_SHOWN + 1)
-    except (OSError, UnicodeDecodeError):
-        return action.content
-    if len(before) > _MOST_SHOWN or len(action.content) > _MOST_SHOWN:
+    if before is None or len(action.content) > _MOST_SHOWN:
         return action.content
     lines = unified_diff(before.splitlines(keepends=True), action.content.splitlines(keepends=True), "before", "after")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines) or action.content

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from hashlib import sha256
 from typing import Literal
 
@@ -61,6 +63,26 @@ class DeleteFile(Struct, frozen=True, kw_only=True, tag="delete_file"):
 FileAction = WriteFile | RenameFile | DeleteFile
 
 
+class Seen(Struct, frozen=True, kw_only=True):
+    """What stood at a path when it was looked at. `folder`: the last folder on the way that is there, with device and inode.
+
+    `file`: device and inode; `mtime` in nanoseconds.
+    """
+
+    kind: Literal["missing", "file", "link", "other"]
+    folder: tuple[str, int, int]
+    file: tuple[int, int] = (0, 0)
+    size: int = 0
+    mtime: int = 0
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What is there before a change: at each path of its effects; `text`: what would be written over, None where it is not shown."""
+
+    seen: tuple[Seen, ...] = ()
+    text: str | None = None
+
+
 class TurnRun(Struct, frozen=True, kw_only=True, tag="turn_run"):
     """Take the run `undo_id` of `command` back, or do it again where its `state` is "undone"; `changes`: what that does to each path."""
 
@@ -85,8 +107,45 @@ Action = FileAction | TurnRun
 
 
 def text_of(action: Action) -> str:
-    """One line for screen, log and rating; it names the places, not the content."""
-    return " ".join(action.words)
+    """One line for screen, log and rating; it names the places, not the content. Two places are quoted where that tells them apart."""
+    return shlex.join(action.words) if isinstance(action, RenameFile) else " ".join(action.words)
+
+
+def action_of(text: str, content: str = "") -> FileAction | None:
+    """The action whose `text_of` is `text`, None where it is none; its content is in no text."""
+    name, _, path = text.partition(" ")
+    match name:
+        case "write_file" if path:
+            return WriteFile(path=path, content=content)
+        case "delete_file" if path:
+            return DeleteFile(path=path)
+        case "rename_file":
+            try:
+                words = shlex.split(path)
+            except ValueError:
+                return None
+            return RenameFile(path=words[0], target=words[1]) if len(words) == 2 else None
+    return None
+
+
+def unfit(action: FileAction) -> str:
+    """Why it cannot be decided about, in words: its places or its content are not what their text would say; "" where they are."""
+    for _, path in action.effects:
+        if not path.startswith("/") or path.startswith("//") or os.path.normpath(path) != path or path == "/":
+            return f"{path!r} is not a plain absolute path"
+        if "\0" in path or not _encodes(path, "surrogateescape"):
+            return f"{path!r} cannot be the name of a file"
+    if isinstance(action, WriteFile) and not _encodes(action.content, "strict"):
+        return "the text is not valid Unicode"
+    return ""
+
+
+def _encodes(text: str, errors: str) -> bool:
+    try:
+        text.encode("utf-8", errors)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def content_hash(action: Action) -> str:

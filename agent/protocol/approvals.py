@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from agent.protocol.actions import FileAction, TurnRun, content_hash, text_of
+from agent.protocol.actions import FileAction, Seen, TurnRun, content_hash, text_of
 from agent.protocol.decisions import Confinement, Level, RiskReport
 from agent.protocol.rehearsals import Conflict
 
@@ -50,10 +50,11 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
 
 
 class RatedAction(Struct, frozen=True, kw_only=True):
-    """A change of files with its rating; what is done is exactly what was rated."""
+    """A change of files with its rating; what is done is exactly what was rated, where things are as they were `seen` then."""
 
     action: FileAction
     report: RiskReport
+    seen: tuple[Seen, ...] = ()
 
 
 class ApprovedFileAction(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.protocol.actions import FileAction, Performed, TurnRun
+from agent.protocol.actions import FileAction, Found, Performed, TurnRun
 from agent.protocol.approvals import (
     ApprovedAction,
     ApprovedCommand,
@@ -247,8 +247,11 @@ class UndoPerson(Protocol):
 class Performer(Protocol):
     """Does approved changes of files. Slow on slow disks: not to be called in the loop."""
 
+    def look(self, action: FileAction) -> Found:
+        """What is there before it is done. Raises IoError."""
+
     def perform(self, approved: ApprovedFileAction) -> None:
-        """Do it, whole or not at all, at exactly the place that was approved. Raises IoError."""
+        """Do it, whole or not at all, at exactly the place that was approved and to exactly what was seen there. Raises IoError."""
 
 
 class Checkpoint(Protocol):

@@ -11,6 +11,7 @@ from agent.engine.goal_loop import GoalLoop
 from agent.engine.strategy import TurnStrategy
 from agent.execution.file_performer import FilePerformer
 from agent.policy.model import Policy
+from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
@@ -207,6 +208,9 @@ class FakePerformer:
 
     def __init__(self) -> None:
         self.performed: list[ApprovedFileAction] = []
+
+    def look(self, action: FileAction) -> Found:
+        return Found()
 
     def perform(self, approved: ApprovedFileAction) -> None:
         self.performed.append(approved)

@@ -17,7 +17,7 @@ from agent.policy.deciding import decide
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import Place, Policy
 from agent.policy.patterns import raised as raised_by_patterns
-from agent.protocol.actions import WriteFile
+from agent.protocol.actions import FileAction, action_of
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Known
 from agent.protocol.requests import Approval
@@ -30,7 +30,6 @@ Facts = str
 disk says now)."""
 
 _CARRIED_RULES = frozenset(("opinion.planner", "confine", "shell.other"))
-_WRITE = "write_file "
 Rate = Callable[[RiskContext], RiskReport]
 _MOST_PLACES = 256
 _LONGEST_FOLDER = 4096  # what the kernel takes
@@ -139,9 +138,9 @@ def _folder(path: str) -> str:
     return path if len(path) <= _LONGEST_FOLDER and "\0" not in path else ""
 
 
-def _written(case: Case) -> str:
-    """The path, where a tool of ours wanted to write a file; "" for a command."""
-    return case.text[len(_WRITE) :] if case.origin == "tool" and case.text.startswith(_WRITE) else ""
+def _action(case: Case) -> FileAction | None:
+    """What a tool of ours wanted to change; None for a command."""
+    return action_of(case.text) if case.origin == "tool" else None
 
 
 def _rated(case: Case, context: RiskContext) -> RiskReport:
@@ -151,8 +150,8 @@ def _rated(case: Case, context: RiskContext) -> RiskReport:
 
 
 def _by_text(case: Case, context: RiskContext) -> RiskReport:
-    path = _written(case)
-    return rate_action(WriteFile(path=path, content=""), context) if path else classify(case.text, context)
+    action = _action(case)
+    return rate_action(action, context) if action is not None else classify(case.text, context)
 
 
 def _carried(found: bytes) -> tuple[Finding, ...]:

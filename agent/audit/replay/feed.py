@@ -11,7 +11,7 @@ from msgspec import structs
 from agent.audit.replay.replies import error_of, reply_of
 from agent.audit.replay.tape import Call, Tape
 from agent.policy.shown_once import Showing
-from agent.protocol.actions import WriteFile
+from agent.protocol.actions import WriteFile, action_of
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
 from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known, Record
@@ -107,10 +107,11 @@ class RecordedTool:
         return ToolResult(content=told.result, is_error=told.is_error, files_written=told.files_written)
 
     async def _ask(self, event: CommandProposed, call: Call, arguments: dict[str, Any], shell: Shell) -> None:
-        path = event.command.removeprefix("write_file ")
-        if event.origin == "tool" and path != event.command:
-            call_id = "" if event.command_id == path else event.command_id
-            action = WriteFile(path=path, content=_content(event, call, arguments))
+        action = action_of(event.command) if event.origin == "tool" else None
+        if action is not None:
+            call_id = "" if event.command_id == action.path else event.command_id
+            if isinstance(action, WriteFile):
+                action = WriteFile(path=action.path, content=_content(event, call, arguments))
             await shell.perform(action, call_id=call_id)
             return
         proposal = Proposal(

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from agent.audit.replay.tape import Tape
 from agent.protocol import events
+from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import CANNOT, ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
@@ -52,6 +53,10 @@ class Player:
     def _known(self) -> events.Known:
         rated = self._tape.rating_ahead()
         return rated.known if rated is not None and rated.known is not None else events.Known()
+
+    def look(self, action: FileAction) -> Found:
+        """Nothing is looked at."""
+        return Found()
 
     def perform(self, approved: ApprovedFileAction) -> None:
         """Nothing is written: what came of it was recorded."""

@@ -172,7 +172,7 @@ class Confirming:
         """A tool that wants to write a file is asked about in a word."""
         color = self._look.color
         yield self._heading()
-        question = paint("write this file? [y/N, v: view all]", "bold", color=color)
+        question = paint(f"{typed(wish).partition('_')[0]} this file? [y/N, v: view all]", "bold", color=color)
         yield Frame(delay=0.0, text=f"{paint(typed(wish), 'bold', color=color)}\n{question} {ARROW} ", stop=True)
         answer = {"approved": "y", "cancelled": "^C"}.get(decision, "n")
         yield Frame(delay=self._delay(at), text=f"{answer}\n")

@@ -174,8 +174,11 @@ class PromptConfirmer:
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
         self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
+        verb = request.proposal.command.partition("_")[0]
         while True:
-            answer = await self._line([("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")])
+            answer = await self._line(
+                [("class:strong", f"{verb} this file? [y/N, v: view all] "), ("class:arrow", "❯ ")]
+            )
             match (answer or "").strip().lower():
                 case "v" | "view":
                     await self._show_content(request)

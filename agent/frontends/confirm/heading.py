@@ -174,5 +174,7 @@ def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fra
     lines = wrapped(_findings(request.report, limit=_SHOWN_FINDINGS), columns)
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
         lines.append([("class:hint", "  │ "), ("", line)])
+    if request.note:
+        lines += wrapped([[("class:warn", shown_name(request.note))]], columns)
     lines.append([("class:strong", shown_name(request.proposal.command))])
     return lines

@@ -74,7 +74,7 @@ class PlainConfirmer:
         numbers = first if first == str(choices) else f"{first}-{choices}"
         other = f"{numbers} another one · " if choices else ""
         ways = f"y run · {other}{rehearses}empty line skips · ? WORDS remark · or type another command"
-        question = "write? [y/N]" if is_write else ways
+        question = f"{request.proposal.command.partition('_')[0]}? [y/N]" if is_write else ways
         answer = await read_plain_line(self.screen, question)
         if answer is None:
             return CancelGoal()

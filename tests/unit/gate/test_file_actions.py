@@ -29,7 +29,14 @@ from tests.support.fakes import FakeEmitter, FakeFacts, FakePerson, FakeRecorder
 class World:
     """A gate with the real performer and the real journal; `person` answers."""
 
-    def __init__(self, folder: Path, person: FakePerson, recorder: FakeRecorder | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        person: FakePerson,
+        recorder: FakeRecorder | None = None,
+        *,
+        approval: Approval | None = None,
+    ) -> None:
         self.folder, self.state = folder, str(folder.parent / "state")
         self.person, self.recorder = person, recorder or FakeRecorder()
         self.gate = Gate(
@@ -44,7 +51,7 @@ class World:
             executor=None,
             confirmer=person,
             events=EventStream(self.recorder, FakeEmitter(), run="r"),
-            approval=Approval(),
+            approval=approval or Approval(),
             cancel=CancellationToken(),
             checkpoints=PreImages(self.state),
             performer=FilePerformer(),

@@ -6,34 +6,8 @@ import stat
 
 import pytest
 
-from agent.execution.file_performer import FilePerformer
-from agent.protocol.actions import Performed
-from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import RiskContext
-from agent.protocol.errors import IoError
-from agent.risk.file_actions import rate_action
 from agent.tools.write_file import WriteFile
-
-
-class Agreeing:
-    def __init__(self, agree=True, meanwhile=None):
-        self.asked = []
-        self._agree = agree
-        self._meanwhile = meanwhile
-
-    async def perform(self, action, *, call_id=""):
-        self.asked.append(action)
-        if self._meanwhile:
-            self._meanwhile()
-        if not self._agree:
-            return Performed(outcome="skipped")
-        rated = RatedAction(action=action, report=rate_action(action, RiskContext()))
-        consent = Consent(by="person", word_typed=True)
-        try:
-            FilePerformer().perform(ApprovedFileAction(command_id="c", rated=rated, consent=consent))
-        except IoError as error:
-            return Performed(outcome="failed", remark=error.message)
-        return Performed(outcome="ran")
+from tests.support.agreeing_shell import Agreeing
 
 
 def write(base, path, content="text", shell=None):
