@@ -66,9 +66,9 @@ def job_line(job: Job) -> str:
 def state_of(job: Job) -> str:
     """`running, pid 1234`, `ended, exit 0`, `killed`, `lost`."""
     if job.running:
-        return f"running, pid {job.pid}"
+        return f"running, pid {job.pid}" if job.pid else "running"
     if job.lost:
-        return f"lost, pid {job.pid} may live on"
+        return f"lost, pid {job.pid} may live on" if job.pid else "lost, what is left of it may live on"
     word = "killed" if job.killed else "ended"
     return word if job.exit_code is None else f"{word}, exit {job.exit_code}"
 

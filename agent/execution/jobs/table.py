@@ -60,7 +60,8 @@ class Handing:
             self.ask(held)
         job = self._enter(watched, first, "left")
         where = f"; {_where(job)}" if job.logged else ""
-        return (f"it left a process running in the background: job {job.job_id} (pid {job.pid}){where}",)
+        name = f" (pid {first})" if first else ""
+        return (f"it left a process running in the background: job {job.job_id}{name}{where}",)
 
     def close(self) -> None:
         """Nothing came of it: a log that was made for it goes away."""

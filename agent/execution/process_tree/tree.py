@@ -199,7 +199,8 @@ def _from_proc() -> dict[int, Process] | None:
         except OSError:
             continue  # it ended meanwhile
         if len(fields) > 19:
-            dead = fields[0] in (b"Z", b"X")
+            # One whose first thread has ended looks dead, but lives as long as another thread does.
+            dead = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
             found[int(name)] = Process(int(fields[1]), int(fields[3]), dead, fields[19].decode("ascii"))
     return found or None
 

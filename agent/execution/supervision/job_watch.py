@@ -22,7 +22,10 @@ LOOK = 500.0  # milliseconds between looks for the end of a tree that nobody rep
 
 
 class JobWatch:
-    """Watches `tree` until it is empty. `main` is the process whose exit status is the job's; `wake` is readable after SIGCHLD."""
+    """Watches `tree` until it is empty. `wake` is readable after SIGCHLD.
+
+    `main` is the process whose exit status is the job's, 0 where none of it can be seen.
+    """
 
     def __init__(self, tree: Tree, control: socket.socket, wake: socket.socket, *, main: int, grace: float) -> None:
         self._tree = tree
@@ -128,7 +131,7 @@ class JobWatch:
 
     def _kill(self) -> None:
         self._deadline = None
-        if self._status is None:  # killing reaps too, so the main process is waited for first
+        if self._main and self._status is None:  # killing reaps too, so the main process is waited for first
             with suppress(OSError):  # gone, or not a child of ours
                 os.kill(self._main, 9)
                 self._status = os.waitpid(self._main, 0)[1]

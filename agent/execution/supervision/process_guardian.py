@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
+_LOOKS = 3  # for what is left but not seen: it has just ended, or the process table does not show it
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -221,32 +222,44 @@ class ProcessGuardian:
 
     def _finish(self, wake: socket.socket) -> None:
         stuck: set[int] = set()
-        background = self._something_left(LINGER)
+        first = self._left_in_background()
+        background = first is not None
         ended_with_it = background and self._request.get("background") == "end"
         if self._stage or ended_with_it:
             if background and self._stage < _KILLED:
                 self._tree.terminate()
                 self._something_left(FAREWELL)
             stuck = self._tree.kill()
-            background = False
+            first, background = None, False
         if self._asked is not None and self._asked.broken and not self._over:
             self._over = "rights"
         self._let_go_of_terminal()
         own = self._tree.group if "memory" in self._held and not self._over else None
         if own is not None and "memory" in own.exceeded():
             self._over = "memory"
-        first = self._tree.first() if background else 0
         refused = self._asked.refused if self._asked is not None else []
         self._say(
             {
-                "event": "exited", "status": self._status, "background": background, "first": first, "ended_with_it": ended_with_it,
+                "event": "exited", "status": self._status, "background": background, "first": first or 0, "ended_with_it": ended_with_it,
                 "stuck": len(stuck), "timed_out": self._timed_out, "limit": self._over, "refused": refused,
             }
         )  # fmt: skip
-        if background:
+        if first is not None:
             self._watch_job(wake, first)
         else:
             self._tree.leave()
+
+    def _left_in_background(self) -> int | None:
+        """The process by which to name what goes on; 0 where none of it can be seen, None where nothing is left.
+
+        What ends between the look whether something is left and the look for its name is no job.
+        """
+        for _ in range(_LOOKS):
+            if not self._something_left(LINGER):
+                return None
+            if first := self._tree.first():
+                return first
+        return 0
 
     def _something_left(self, seconds: float) -> bool:
         """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""

@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import sys
+import termios
 
 import msgspec
 
@@ -48,4 +49,12 @@ async def main() -> None:
     await executor.close()
 
 
+def keep_output_whole() -> None:
+    """A key that comes when no command runs any more would drop what was just printed, or be echoed into the middle of it."""
+    attributes = termios.tcgetattr(0)
+    attributes[3] = attributes[3] & ~termios.ECHO | termios.NOFLSH
+    termios.tcsetattr(0, termios.TCSANOW, attributes)
+
+
+keep_output_whole()
 asyncio.run(main())

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +45,29 @@ def test_descendants(tree: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPa
         if tree.returncode is None:
             finish(tree)
         tree.stdout.close()
+
+
+def test_a_process_whose_first_thread_has_ended_lives_on_in_another() -> None:
+    program = (
+        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(1000,)).start(); print(flush=True); "
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            while _state(process.pid) != "Z":
+                time.sleep(0.01)
+            assert process.pid in trees.descendants(os.getpid())
+        finally:
+            process.kill()
+        while process.pid in trees.descendants(os.getpid()):
+            time.sleep(0.01)
+        assert process.wait() == -signal.SIGKILL
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def test_signals_to_what_is_gone_or_not_ours() -> None:
