@@ -1,0 +1,60 @@
+"""The profile of a session says how its goals are pursued."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.app import strategies
+from agent.engine.goal import Goal
+from agent.engine.strategy import Ending
+from agent.protocol.errors import NotFound
+from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import GoalStatus
+from agent.protocol.replies import Command
+from agent.protocol.requests import RunOptions, RunRequest
+from tests.support.fakes import FakeEmitter, FakePerson
+from tests.support.session_world import SessionWorld
+
+
+class Shout:
+    """Runs what it is given, and says it louder. It asks no planner."""
+
+    async def pursue(self, goal: Goal) -> Ending:
+        item = await goal.run(Command(command=f"printf %s {goal.text}"), origin="planner")
+        await goal.say(item.stdout.upper())
+        return Ending(GoalStatus.COMPLETED, item.stdout.upper())
+
+
+def test_two_profiles_beside_each_other_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = SessionWorld(tmp_path, monkeypatch, {"mode": "chat", "message": "by the planner"})
+    monkeypatch.setitem(strategies.PROFILES, "shout", Shout())
+    said, logs = {}, {}
+
+    async def go() -> None:
+        for profile in ("shout", "goals"):
+            ctx = world.services.open_session("cli", profile, profile=profile)
+            options = RunOptions(approval=ctx.approval(interactive=True))
+            request = RunRequest(input=UserInput.from_text("hello"), options=options)
+            outcome = await world.services.engine.run(ctx, request, FakeEmitter(), FakePerson())
+            said[profile], logs[profile] = outcome.final_message, str(ctx.recorder.path)
+            await world.services.engine.close(ctx)
+        await world.services.shutdown()
+
+    asyncio.run(go())
+    assert said == {"shout": "HELLO", "goals": "by the planner"}
+    types = [json.loads(line)["type"] for line in Path(logs["shout"]).read_text().splitlines()]
+    assert types[types.index("goal.started") :] == [
+        "goal.started", "command.proposed", "command.rated", "command.confirmed", "command.started", "command.output",
+        "command.finished", "assistant.message", "goal.finished", "run.finished", "session.finished",
+    ]  # fmt: skip
+
+
+def test_an_unknown_profile_opens_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = SessionWorld(tmp_path, monkeypatch)
+    with pytest.raises(NotFound, match="dreams"):
+        world.services.open_session("cli", profile="dreams")
+    assert not list(world.logs.glob("*.jsonl"))
