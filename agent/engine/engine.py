@@ -81,7 +81,9 @@ class Engine:
             opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
             for record in opening:
                 await stream.forward(record)
-            await stream.send(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
+            begun = await stream.send_if_possible(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
+            if begun is not None and request.command is None:
+                raise begun  # a command is done all the same: what it changes is recorded by itself, and `:new` leaves a broken log
             outcome = await self._steps(ctx, request, stream, confirmer, outcome, person=person)
         except CoreError as error:
             outcome = await self._failed(stream, outcome, error)
@@ -194,7 +196,7 @@ class Engine:
         done = await cancellable(dispatch(context, command), options.cancel)
         await change(ctx, stream, *done.changes)
         text = "\n".join((*said, done.text)) if done.text else "\n".join(said)
-        await stream.send(CoreCommandFinished(command=name_of(command), text=text, data=done.data))
+        await stream.send_if_possible(CoreCommandFinished(command=name_of(command), text=text, data=done.data))
         return done
 
     async def _failed(self, stream: EventStream, outcome: RunOutcome, error: CoreError) -> RunOutcome:

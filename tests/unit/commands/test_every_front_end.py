@@ -15,6 +15,7 @@ from agent.policy.store import add_rules
 from agent.protocol.commands import NamedCommand
 from agent.protocol.errors import Cancelled, InvalidState
 from agent.protocol.events import CoreCommandFinished, Failed
+from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeEmitter
@@ -119,3 +120,20 @@ def test_a_command_by_its_name_is_the_command_by_its_value() -> None:
         by_name.do(NamedCommand(name, rest))
         assert by_value.result.text == by_name.result.text
         assert settings_of(by_value.context) == settings_of(by_name.context)
+
+
+def test_a_broken_log_is_left_by_commands_that_change_nothing_in_it() -> None:
+    world = CommandWorld()
+    world.recorder.broken_after = 0
+    outcome = asyncio.run(world.run(NamedCommand("new"), person=world.person))
+    assert (outcome.frontend_request, outcome.error_code) == (
+        FrontendRequest(action="switch", texts=("new session {session}",)),
+        "recording",
+    )
+    for line in (":set approve low", ":safety off", ":prompt x"):
+        command = parse_meta(line)
+        assert command is not None
+        before = settings_of(world.context)
+        assert asyncio.run(world.run(command)).error_code == "recording"
+        assert settings_of(world.context) == before
+    assert world.planner.requests == []
