@@ -6,16 +6,13 @@ what may be as well, and then asks.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from functools import lru_cache
 
+from agent.policy.rule_paths import absolute
 from agent.protocol.decisions import ProgramRun
 from agent.risk.paths.search_path import STANDARD_FOLDERS
 from agent.risk.tables.options import spelled_out
-
-UNKNOWN_PART = "…"
-"""How a report writes what is not known before a command runs."""
 
 
 class Reading:
@@ -104,66 +101,6 @@ def split(name: str, words: tuple[str, ...]) -> tuple[frozenset[str], tuple[str,
 
 def _bare(word: str) -> str:
     return word.partition("=")[0]
-
-
-def absolute(text: str, cwd: str) -> str:
-    """`text` made absolute and normal by its letters alone; "" where `cwd` is needed and not known."""
-    if not text.startswith("/"):
-        if not cwd.startswith("/") or UNKNOWN_PART in cwd or "~" in cwd or "\0" in cwd:
-            return ""
-        text = f"{cwd}/{text}"
-    path = posixpath.normpath(text)
-    return "/" + path.lstrip("/")
-
-
-_GLOB = re.compile(r"[*?\[\]{}]")
-
-
-def certain_path(text: str, cwd: str) -> str:
-    """The path that `text` certainly is, or the folder that all it can match lies in; "" where that is not certain.
-
-    A `..` behind a name is not: the name may be a link that leads elsewhere. Neither is a wildcard that may match `..`.
-    """
-    if UNKNOWN_PART in text or "\0" in text or ":" in text or text[:1] in ("~", "@") or text == "-":
-        return ""  # not known, or an address, a pair of paths, a file or a stream that names others
-    parts = text.split("/")
-    named = False
-    for index, part in enumerate(parts):
-        if _GLOB.search(part):
-            rest = parts[index:]
-            if ".." in rest or any(piece.startswith(".") and _GLOB.search(piece) for piece in rest):
-                return ""
-            folder = "/".join(parts[:index])
-            return absolute(folder or ("/" if text.startswith("/") else "."), cwd)
-        if part == ".." and named:
-            return ""
-        named = named or part not in ("", ".", "..")
-    return absolute(text, cwd)
-
-
-def lies_in(path: str, folder: str) -> bool:
-    """Tell whether the absolute `path` is `folder` or below it. `folder` may hold `*` and `?` within, and `**` across, its parts."""
-    if not path or not folder:
-        return False
-    if not _GLOB.search(folder):
-        return folder in (path, "/") or path.startswith(folder + "/")
-    return _begins(path.strip("/").split("/"), folder.strip("/").split("/"))
-
-
-def _begins(parts: list[str], pattern: list[str]) -> bool:
-    """Tell whether some beginning of `parts` matches all of `pattern`."""
-    from fnmatch import fnmatchcase
-
-    reached = {0}
-    for piece in pattern:
-        following: set[int] = set()
-        for index in reached:
-            if piece == "**":
-                following.update(range(index, len(parts) + 1))
-            elif index < len(parts) and fnmatchcase(parts[index], piece):
-                following.add(index + 1)
-        reached = following
-    return bool(reached)
 
 
 def same_program(run: ProgramRun, name: str, *, workspace: str, certain: bool) -> bool:
