@@ -1,4 +1,4 @@
-"""Execution, wired: part of the composition root. Nothing of it is imported before a command runs or somebody asks what can be undone."""
+"""Wire execution: shells, jobs, rehearsals, undo. Nothing of it is imported before a command runs or somebody asks what can be undone."""
 
 from __future__ import annotations
 

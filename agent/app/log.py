@@ -1,4 +1,4 @@
-"""The log, wired: part of the composition root. Which session is meant, and opening it with what it knows of its past."""
+"""Wire the log: find the session that is meant, and open its log with what it knows of its past."""
 
 from __future__ import annotations
 

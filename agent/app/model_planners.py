@@ -99,7 +99,7 @@ class ModelPlanners:
 
     def _held(self, model: str) -> LocalModel:
         """The provider for a GGUF file, by its path or by the name that `agent-shell models` shows. Raises ConfigError."""
-        from agent.execution.process_tree.child_service import Companion
+        from agent.execution.process_tree.child_service import ChildService
         from agent.providers.local.files import file_of
         from agent.providers.local.provider import WORKER, LocalModel
         from agent.providers.settings import TOTAL, HttpSettings
@@ -108,7 +108,7 @@ class ModelPlanners:
         return LocalModel(
             file_of(model, self._configured.loaded.environ, settings.models_dir or ""),
             context=settings.context_tokens,
-            hold=lambda: Companion(WORKER),
+            hold=lambda: ChildService(WORKER),
             settings=HttpSettings(read_timeout=settings.timeout, total_timeout=settings.timeout or TOTAL),
         )
 

@@ -1,4 +1,4 @@
-"""Policy, wired: part of the composition root. Nothing is read before a command has to be decided."""
+"""Wire policy: which files count, and what they say of a command. Nothing is read before a command has to be decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Engine.run`: the one door."""
+"""Run a request: a core command, an input, or both, from its first event to its outcome. All front ends call `Engine.run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take a planner's command to what became of it: guard, gate, guard again, and what that means for the goal."""
+"""Put a planner's command to the repeat guard and the gate, and decide what its result means for the goal: go on or end."""
 
 from __future__ import annotations
 

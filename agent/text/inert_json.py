@@ -1,5 +1,4 @@
-"""JSON that a terminal cannot act on, and that hides nothing: the same value, with controls, reordering and invisible
-characters as `\\uXXXX`."""
+"""Write controls, reordering and invisible characters of JSON as `\\uXXXX`: the same value, inert on a terminal, hiding nothing."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.process_tree.child_service import Companion
+from agent.execution.process_tree.child_service import ChildService
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner
@@ -43,7 +43,7 @@ def model_file() -> str:
 
 
 def held(file: str) -> LocalModel:
-    return LocalModel(file, context=4096, hold=lambda: Companion(WORKER), settings=HttpSettings(read_timeout=300.0))
+    return LocalModel(file, context=4096, hold=lambda: ChildService(WORKER), settings=HttpSettings(read_timeout=300.0))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def model(runner: asyncio.Runner) -> Iterator[LocalModel]:
 
 def pid_of(model: LocalModel) -> int:
     holder = model._holder
-    assert isinstance(holder, Companion) and holder.pid
+    assert isinstance(holder, ChildService) and holder.pid
     return holder.pid
 
 

@@ -1,4 +1,4 @@
-"""Then against now, for a stream of texts: in order, in constant memory, and with equal cases ruled on once."""
+"""Judge a stream of recorded texts anew and hold that against what was said then: in order, in constant memory, equal cases once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Then against now: which events differ, in which fields, and whether that is a rating, its wording, or the way the engine goes."""
+"""Compare recorded events with those of a check: which differ, in which fields, and whether in rating, wording or protocol."""
 
 from __future__ import annotations
 

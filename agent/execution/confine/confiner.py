@@ -1,4 +1,4 @@
-"""From the confinement that was asked for to the one that a run gets, or to the reason why it must not run."""
+"""Choose and prepare the confinement of a run by what was asked for and what works here, or say why it must not run."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _MOST_LAST_WORDS = 4_000
 _GRACE = 1.0
 
 
-class Companion:
+class ChildService:
     """One such process; `module` has a function `main`. Not for several event loops at once."""
 
     def __init__(self, module: str) -> None:

@@ -1,4 +1,4 @@
-"""Find what a folder has programs run that were not told to: modules that hide Python's own, settings of a repository."""
+"""Find what a folder has programs run untold: modules in place of Python's own, settings of a repository, files like `.Rprofile`."""
 
 from __future__ import annotations
 

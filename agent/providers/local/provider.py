@@ -34,7 +34,7 @@ def install_hint() -> str:
 
 
 class Holder(Protocol):
-    """The process that holds the model (`agent.execution.process_tree.child_service.Companion`)."""
+    """The process that holds the model (`agent.execution.process_tree.child_service.ChildService`)."""
 
     @property
     def is_running(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""Findings about a text that hides, reorders or disguises what it says.
+"""Find text that hides, reorders or disguises what it says, long blanks and far-right programs included, and tell data from code.
 
 What is odd only where the shell would act on it (blanks, signs and glyphs that it does not treat as what they look like) is
 left alone where the text is data. What can change what a person sees is a finding anywhere.

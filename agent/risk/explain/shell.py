@@ -1,4 +1,4 @@
-"""Explain shell syntax: lists, pipelines, compound commands; programs are left to `explain_programs`."""
+"""Explain shell syntax: lists, pipelines, compound commands; programs are left to `programs`."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ _CARRIERS = (
     "programs.remote_and_later:multiplexer",
     "programs.remote_and_later:adb",
     "programs.containers:",
-    "programs.system:secret_store",
+    "programs.secret_tools:secret_store",
     "programs.network:behind_options",
 )
 

@@ -1,4 +1,4 @@
-"""Editors: opening a file is fine; commands on the line, in files and on standard input are read."""
+"""Judge editors and pagers: opening a file is fine; commands on the line, in files and on standard input are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.risk.invocations.interpreters import program_file
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word, runs_only
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 
@@ -115,3 +115,15 @@ def _opened(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
         walker.rater.scopes.of(word, invocation.cwd) in ("system", "account", "schedule") for word in files
     ):
         walker.add("modify", files, invocation.place, level=Level.MEDIUM, invocation=invocation)
+
+
+def pager(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """less +'!command', man -P command."""
+    for word in invocation.words[1:]:
+        if word.text.startswith("+!") or word.text.startswith("+|"):
+            walker.script(word.text[2:], invocation.place, invocation)
+            walker.add("run", [word], invocation.place, reason="has the pager run a command", rule="pager.execute")
+    for word in args.values(*table.script):
+        if not runs_only(word.text, ("less", "cat", "more", "most", "bat")):
+            walker.script(word.text, invocation.place, invocation)
+    return None

@@ -1,4 +1,4 @@
-"""Programs over files whose options are a language of their own: tar, dd, rsync, chmod, rm, openssl."""
+"""Judge programs over files whose options are a language of their own: tar, dd, install, setfacl, chmod, rsync, rm, mv, split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Makefiles whose text the command itself gives: on standard input, with --eval, or written just before."""
+"""Judge make and what runs recipes like it (just, task, rake), and read the recipes that the command itself gives: on standard input,
+with --eval, or written just before."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING
 from agent.risk.inline.origins import feed_findings
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -19,6 +22,27 @@ _MACRO = re.compile(r"\s*(?:export\s+|override\s+)?([\w.]+)\s*(!|\?|\+|::?:?)?=\
 _RULE = re.compile(r"[^\s=:#][^=:]*::?(?![=:])(?:[^;=]*;(.*))?", re.S)
 _USE = re.compile(r"\$[({](\w+)[)}]|\$([A-Za-z])")
 _SHELL = re.compile(r"\$[({]shell\s+(.*)[)}]", re.S)
+
+
+def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """make: runs the project's recipes; -n only shows them; SHELL= and --eval are code."""
+    for word in invocation.words[1:]:
+        if word.text.startswith(("SHELL=", ".SHELLFLAGS=")):
+            walker.add("environment", [word], invocation.place, rule="make.shell")
+            walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    files = args.values("-f", "--file", "--makefile")
+    for word in files:
+        if "net" in word.taint:
+            walker.add("run-remote", [word], invocation.place)
+    if invocation.words[0].text.rpartition("/")[2].endswith("make"):
+        judge_makefiles(walker, invocation, files)
+        for word in args.values("--eval", "-E"):
+            judge_makefile(walker, invocation, word.text)
+    else:
+        judge_recipes(walker, invocation, [*files, *args.values("--justfile", "--taskfile")])
+    for word in args.values("--eval", "-E"):
+        walker.add("run", [word], invocation.place, rule="make.eval")
+    return None
 
 
 def judge_makefiles(walker: Walker, invocation: Invocation, files: list[Word]) -> None:

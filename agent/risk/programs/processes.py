@@ -1,4 +1,4 @@
-"""Processes, services, history and make."""
+"""Judge what ends processes, controls services, or changes the history of the shell."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, runs_only
+from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -128,54 +128,3 @@ def history(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     elif args.has("-a"):
         walker.add("append", [], invocation.place, level=Level.MEDIUM, reason="adds commands to the history file")
     return None, "secret" if not args.options else ""
-
-
-def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """make: runs the project's recipes; -n only shows them; SHELL= and --eval are code."""
-    for word in invocation.words[1:]:
-        if word.text.startswith(("SHELL=", ".SHELLFLAGS=")):
-            walker.add("environment", [word], invocation.place, rule="make.shell")
-            walker.script(word.text.partition("=")[2], invocation.place, invocation)
-    files = args.values("-f", "--file", "--makefile")
-    for word in files:
-        if "net" in word.taint:
-            walker.add("run-remote", [word], invocation.place)
-    if invocation.words[0].text.rpartition("/")[2].endswith("make"):
-        from agent.risk.programs.makefiles import judge_makefile, judge_makefiles
-
-        judge_makefiles(walker, invocation, files)
-        for word in args.values("--eval", "-E"):
-            judge_makefile(walker, invocation, word.text)
-    else:
-        from agent.risk.programs.makefiles import judge_recipes
-
-        judge_recipes(walker, invocation, [*files, *args.values("--justfile", "--taskfile")])
-    for word in args.values("--eval", "-E"):
-        walker.add("run", [word], invocation.place, rule="make.eval")
-    return None
-
-
-def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """npx -c text and the like."""
-    for word in args.values("-c", "--call", "--run", "--command"):
-        walker.script(word.text, invocation.place, invocation)
-    verbs = [word.text for word in args.operands[:2]]
-    if verbs == ["pkg", "set"]:
-        for word in args.operands[2:]:
-            if word.text.startswith("scripts."):  # `npm run` gives it to a shell
-                walker.script(word.text.partition("=")[2], invocation.place, invocation)
-    elif verbs[:1] == ["set-script"] and len(args.operands) > 2:
-        walker.script(args.operands[2].text, invocation.place, invocation)
-    return None
-
-
-def pager(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """less +'!command', man -P command."""
-    for word in invocation.words[1:]:
-        if word.text.startswith("+!") or word.text.startswith("+|"):
-            walker.script(word.text[2:], invocation.place, invocation)
-            walker.add("run", [word], invocation.place, reason="has the pager run a command", rule="pager.execute")
-    for word in args.values(*table.script):
-        if not runs_only(word.text, ("less", "cat", "more", "most", "bat")):
-            walker.script(word.text, invocation.place, invocation)
-    return None

@@ -1,4 +1,4 @@
-"""Judge programs of the system whose operands or options decide: sysctl, mount, disks, java, debuggers, linters."""
+"""Judge programs whose operands or options decide: disks, mount, sysctl, date, interfaces, ldd, java, debuggers, linters, Kafka."""
 
 from __future__ import annotations
 
@@ -121,24 +121,6 @@ def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     return None
 
 
-def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """pacman: the first option is the operation, its letters say how."""
-    texts = [word.text for word in invocation.words[1:]]
-    letters = next((text for text in texts if re.match(r"-[A-Z]", text)), "")
-    place = invocation.place
-    if (
-        letters.startswith(("-Q", "-F", "-T"))
-        or "--query" in texts
-        or (letters.startswith("-S") and re.search("[silg]", letters))
-    ):
-        return None, ""
-    if letters.startswith("-R") or "--remove" in texts:
-        walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
-    else:
-        walker.add("package-install", args.operands, place)
-    return None, ""
-
-
 def kafka(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Kafka's scripts: one option names the action."""
     name = invocation.words[0].text.rpartition("/")[2]
@@ -160,18 +142,6 @@ def kafka(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
-def secret_store(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """`op run -- command`, `doppler run -- command`: the command runs with secrets in its environment."""
-    texts = [word.text for word in invocation.words]
-    if "--" in texts and any(verb in texts[1 : texts.index("--")] for verb in ("run", "exec")):
-        command = invocation.words[texts.index("--") + 1 :]
-        if command:
-            walker.add("secret", [], invocation.place, reason="gives secrets to a program", rule="secret.run")
-            walker.dispatch(invocation.inner(command, table.name))
-            return None, ""
-    return None
-
-
 def interface(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """ifconfig NAME shows an interface, and with more words changes it."""
     if table.name in invocation.words[0].text and len(args.operands) == 1 and args.operands[0].text[-1:].isdigit():
@@ -185,19 +155,6 @@ def ldd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         if walker.rater.scopes.of(word, invocation.cwd) != "system":
             reason = "may run the loader that {targets} names"
             walker.add("run", [word], invocation.place, reason=reason, rule="ldd.loader")
-    return None
-
-
-def sops(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """`sops exec-env FILE COMMAND`: the command runs with the decrypted secrets."""
-    verbs = [word.text for word in args.operands[:1]]
-    if verbs and verbs[0] in ("exec-env", "exec-file") and len(args.operands) > 2:
-        walker.add(
-            "secret", args.operands[1:2], invocation.place, reason="gives secrets to a program", rule="secret.run"
-        )
-        for word in args.operands[2:]:
-            walker.script(word.text, invocation.place, invocation)
-        return None, ""
     return None
 
 

@@ -1,4 +1,4 @@
-"""Expand braces, `${name#pattern}` and its relatives within bounds, and mark in a word what quoting protects or may be one of several."""
+"""Expand braces and edit values (`${name#pattern}`) within bounds; mark in a word what is quoted, and what may be one of several."""
 
 from __future__ import annotations
 

@@ -133,9 +133,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         script=frozenset(table.get("script", "").split()),
         handler=_WRAPS.get(table.get("wrap", ""), table.get("handler", "")),
         output=table.get("output", ""),
-        reader=table.get(
-            "reads", table.get("_file") in _READERS and table.get("handler") != "programs.processes:pager"
-        ),
+        reader=table.get("reads", table.get("_file") in _READERS and table.get("handler") != "programs.editors:pager"),
         evaluates=frozenset(table.get("evaluates", "").split()),
         loads=frozenset(table.get("loads", "").split()),
     )

@@ -1,7 +1,7 @@
 """Load what is known about programs: `_programs.msgpack`, compiled from `knowledge/*.toml` by `build`.
 
 The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets. Descriptions
-for people are in a file of their own (`knowledge_help`), which no rating reads.
+for people are in a file of their own (`help`), which no rating reads.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from agent.execution.process_tree.child_service import Companion
+from agent.execution.process_tree.child_service import ChildService
 
 MODULE = "tests.support.companion_modules"
 
@@ -27,7 +27,7 @@ def test_orders_and_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
 
     async def once() -> tuple[dict[str, object], int | None]:
-        companion = Companion(MODULE)
+        companion = ChildService(MODULE)
         answer = json.loads(await companion.start(b'{"a": 1}'))
         assert companion.is_running
         pid = companion.pid
@@ -47,7 +47,7 @@ def test_orders_and_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_that_crashes_says_why() -> None:
     async def once() -> tuple[bytes, str]:
-        companion = Companion(MODULE)
+        companion = ChildService(MODULE)
         answer = await companion.start(b'{"how": "crash"}')
         await companion.end()
         return answer, companion.last_words
@@ -59,7 +59,7 @@ def test_one_that_crashes_says_why() -> None:
 
 def test_who_cancels_the_start_ends_it() -> None:
     async def once() -> int | None:
-        companion = Companion(MODULE)
+        companion = ChildService(MODULE)
         start = asyncio.ensure_future(companion.start(b'{"how": "wait"}'))
         while companion.pid is None:
             await asyncio.sleep(0.005)

@@ -1,4 +1,4 @@
-"""openssl: what its sub-commands read, write, serve and show."""
+"""Judge tools of keys and secrets: what openssl and gpg read, write, serve and show, and what sops and stores give to a command."""
 
 from __future__ import annotations
 
@@ -81,3 +81,28 @@ def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> N
     if args.operands and args.names.isdisjoint(told | _GPG_TELLS):
         reason = "decrypts {targets}, or does whatever else is in it"
         walker.add("secret", args.operands, invocation.place, reason=reason, rule="secret.guessed")
+
+
+def secret_store(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`op run -- command`, `doppler run -- command`: the command runs with secrets in its environment."""
+    texts = [word.text for word in invocation.words]
+    if "--" in texts and any(verb in texts[1 : texts.index("--")] for verb in ("run", "exec")):
+        command = invocation.words[texts.index("--") + 1 :]
+        if command:
+            walker.add("secret", [], invocation.place, reason="gives secrets to a program", rule="secret.run")
+            walker.dispatch(invocation.inner(command, table.name))
+            return None, ""
+    return None
+
+
+def sops(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`sops exec-env FILE COMMAND`: the command runs with the decrypted secrets."""
+    verbs = [word.text for word in args.operands[:1]]
+    if verbs and verbs[0] in ("exec-env", "exec-file") and len(args.operands) > 2:
+        walker.add(
+            "secret", args.operands[1:2], invocation.place, reason="gives secrets to a program", rule="secret.run"
+        )
+        for word in args.operands[2:]:
+            walker.script(word.text, invocation.place, invocation)
+        return None, ""
+    return None

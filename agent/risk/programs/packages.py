@@ -1,0 +1,45 @@
+"""Judge package managers whose options run commands, or decide whether anything changes: npm and npx, pacman."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """npx -c text and the like."""
+    for word in args.values("-c", "--call", "--run", "--command"):
+        walker.script(word.text, invocation.place, invocation)
+    verbs = [word.text for word in args.operands[:2]]
+    if verbs == ["pkg", "set"]:
+        for word in args.operands[2:]:
+            if word.text.startswith("scripts."):  # `npm run` gives it to a shell
+                walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    elif verbs[:1] == ["set-script"] and len(args.operands) > 2:
+        walker.script(args.operands[2].text, invocation.place, invocation)
+    return None
+
+
+def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """pacman: the first option is the operation, its letters say how."""
+    texts = [word.text for word in invocation.words[1:]]
+    letters = next((text for text in texts if re.match(r"-[A-Z]", text)), "")
+    place = invocation.place
+    if (
+        letters.startswith(("-Q", "-F", "-T"))
+        or "--query" in texts
+        or (letters.startswith("-S") and re.search("[silg]", letters))
+    ):
+        return None, ""
+    if letters.startswith("-R") or "--remove" in texts:
+        walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
+    else:
+        walker.add("package-install", args.operands, place)
+    return None, ""
