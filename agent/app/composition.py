@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -67,70 +66,11 @@ def _search_own_programs_in_fixed_places() -> None:
         os.environ["PATH"] = without_relative(path) or os.defpath
 
 
-def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
-    """Run the front end that the command line asks for; the exit code."""
-    if sub == "sessions":
-        from agent.frontends.sessions.dispatch import run_action
-
-        return run_action(options.action, build_services(loaded), options)
-    import asyncio
-
-    words: list[str] = getattr(options, "words", [])
-    goal = " ".join(words)
-    if sub == "config":
-        from agent.frontends.subcommands.config import run_config
-
-        return asyncio.run(run_config(loaded, action=options.action, json_output=bool(options.json)))
-    if sub == "models":
-        from agent.frontends.subcommands.models import run_models
-
-        return asyncio.run(run_models(loaded, action=options.action, name=options.name, json_output=bool(options.json)))
-    services = build_services(loaded, strict=sub != "doctor")
-    if sub == "doctor":
-        from agent.frontends.subcommands.doctor import run_doctor
-
-        return asyncio.run(run_doctor(services, json_output=bool(options.json)))
-    if sub == "plan":
-        from agent.frontends.subcommands.plan import run_plan
-
-        return asyncio.run(run_plan(services, goal=goal, batch=options.batch))
-    if sub == "exec":
-        from agent.frontends.one_shot import exec_command
-
-        command = goal if len(words) == 1 else _shell_words(words)
-        return asyncio.run(exec_command(services, command, via_rehearsal=options.via_rehearsal))
-    if sub == "rehearse":
-        from agent.frontends.subcommands.rehearse import run_rehearse
-
-        command = goal if len(words) == 1 else _shell_words(words)
-        return asyncio.run(run_rehearse(services, command, network=options.network))
-    if sub == "undo":
-        from agent.frontends.subcommands.undo import run_undo
-
-        return asyncio.run(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
-    if words:
-        from agent.frontends.one_shot import run_goal
-
-        return asyncio.run(run_goal(services, goal))
-    if not sys.stdin.isatty() or loaded.settings.json:
-        from agent.frontends.one_shot import run_lines
-
-        return asyncio.run(run_lines(services))
-    from agent.frontends.repl.repl import run_repl
-
-    code = asyncio.run(run_repl(services))
+def leave_terminal() -> None:
+    """Give the terminal back to whoever had it before the REPL."""
     from agent.execution.terminal import leave_terminal
 
-    sys.stdout.flush()
     leave_terminal()
-    return code
-
-
-def _shell_words(words: list[str]) -> str:
-    """Several words were one command line in the person's shell; quote them back into one."""
-    import shlex
-
-    return shlex.join(words)
 
 
 def build_services(loaded: Loaded, *, strict: bool = True) -> Services:

@@ -14,38 +14,30 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
     """The parser of the program itself (`sub` empty), of one sub-command, or of one `action` of `sessions`."""
     import argparse
 
-    from agent.cli.help_examples import EXAMPLES
-    from agent.config.subcommands import SUBCOMMANDS
+    from agent.cli.sub_commands import GOAL, SUB_COMMANDS
 
+    row = SUB_COMMANDS[sub] if sub else GOAL
+    about, text, examples = _actions()[action] if action else (row.usage, row.help, row.examples)
     program = f"agent-shell {sub} {action}".rstrip()
-    epilog = ""
+    usage, epilog = f"{program} {about}", ""
     if not sub:
-        listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
-        epilog = f"sub-commands (each has --help; options that it knows can stand before its name):\n{listing}"
-        usage = f"{program} [options] [GOAL...]\n       {program} [options] SUB-COMMAND ..."
-        text = "Type a goal; see the command and its risk; edit it; run it; audit it."
-    else:
-        about, text = _actions()[action] if action else SUBCOMMANDS[sub]
-        usage = f"{program} {about}"
-        text = text[:1].upper() + text[1:] + "."
-    if sub == "sessions" and not action:
-        listing = "\n".join(f"  {name:<12} {line}" for name, (_, line) in _actions().items())
-        epilog = f"actions (each has --help):\n{listing}"
-    examples = EXAMPLES.get(f"{sub} {action}".rstrip(), "")
-    if examples:
-        text += f"\n\nexamples:\n{examples}"
+        usage += f"\n       {program} [options] SUB-COMMAND ..."
+        epilog = _listing(
+            "sub-commands (each has --help; options that it knows can stand before its name)",
+            {name: each.help for name, each in SUB_COMMANDS.items()},
+        )
+    elif sub == "sessions" and not action:
+        epilog = _listing("actions (each has --help)", {name: line for name, (_, line, _) in _actions().items()})
+    text = text[:1].upper() + text[1:].removesuffix(".") + "."
     parser = argparse.ArgumentParser(
         prog=program,
         usage=usage,
-        description=text,
+        description=f"{text}\n\nexamples:\n{examples}" if examples else text,
         epilog=epilog,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    if sub in ("", "plan", "exec"):
-        _add_settings(parser)
-    elif sub in ("rehearse", "undo", "sessions"):
-        _add_settings(parser, only=_OF_LOGS | _OF_ACTION.get(action, frozenset()) if sub == "sessions" else _OF_SESSION)
+    _add_settings(parser, row.settings | _OF_ACTION.get(action, frozenset()))
     if sub == "sessions":
         parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
     if action:
@@ -53,18 +45,16 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
 
         module_of(action).add_arguments(parser)
     else:
-        _ADD.get(sub, _add_goal)(parser)
+        row.add(parser)
     if not sub:
         parser.add_argument("-V", "--version", action="store_true", help="print the version")
     return parser
 
 
-_OF_SESSION = frozenset(
-    ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
-)
+def _listing(title: str, lines: dict[str, str]) -> str:
+    return "\n".join([f"{title}:", *(f"  {name:<12} {text}" for name, text in lines.items())])
 
 
-_OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
 _OF_ACTION = {
     "judge": frozenset(("safety_policy",)),
     "replay": frozenset(("safety_policy", "redact")),
@@ -72,17 +62,18 @@ _OF_ACTION = {
 }
 
 
-def _actions() -> dict[str, tuple[str, str]]:
+def _actions() -> dict[str, tuple[str, str, str]]:
     from agent.config.session_actions import ACTIONS
 
     return ACTIONS
 
 
-def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None = None) -> None:
+def _add_settings(parser: argparse.ArgumentParser, wanted: frozenset[str]) -> None:
+    from agent.cli.sub_commands import ALL
     from agent.config.table import SETTINGS
 
     titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
-    given = [setting for setting in SETTINGS if setting.flag is not None and (only is None or setting.name in only)]
+    given = [setting for setting in SETTINGS if setting.flag is not None and (wanted == ALL or setting.name in wanted)]
     used = {setting.group for setting in given}
     groups = {name: parser.add_argument_group(title) for name, title in titles.items() if name in used}
     for setting in given:
@@ -109,83 +100,6 @@ def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None =
                 default=None,
                 help=f"{setting.flag} off",
             )
-
-
-def _add_goal(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
-
-
-def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
-    _add_goal(parser)
-
-
-def _add_risk(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--explain", action="store_true", help="what each part means")
-    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
-    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
-    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_exec(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_rehearse(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--network", action="store_true", help="let it use the network")
-    parser.add_argument(
-        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
-    )
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--list", action="store_true", help="what can be taken back")
-    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
-    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
-
-
-def _add_sessions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", metavar="ACTION", choices=tuple(_actions()), help="what to do")
-
-
-def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object a check")
-
-
-def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
-    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
-
-
-def _add_models(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
-    parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object a model")
-
-
-def _add_completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
-
-
-_ADD = {
-    "plan": _add_plan,
-    "risk": _add_risk,
-    "exec": _add_exec,
-    "rehearse": _add_rehearse,
-    "undo": _add_undo,
-    "sessions": _add_sessions,
-    "doctor": _add_doctor,
-    "config": _add_config,
-    "models": _add_models,
-    "completions": _add_completions,
-}
 
 
 def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> argparse.Namespace:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from agent.config.session_actions import ACTIONS
-from agent.config.subcommands import SUBCOMMANDS
+from argparse import ArgumentParser
+from collections.abc import Mapping
+
 from agent.config.table import SETTINGS, Setting
 
+TYPE_CHECKING = False  # what type checkers take for true
+if TYPE_CHECKING:
+    from agent.cli.sub_commands import SubCommand
+
 _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
-_PLAIN = {
-    "doctor": ("--json",),
-    "config": ("--json", "show", "path", "edit"),
-    "models": ("--json", "list", "show", "use"),
-    "completions": ("bash", "zsh", "fish"),
-    "sessions": (*ACTIONS, "--json", "--session-dir"),
-}
-_OWN = {
-    "rehearse": ("--json", "--network", "--cwd", "--timeout", "--session-dir", "--no-persist", "--safety-policy"),
-    "undo": ("--list", "--yes", "--json", "--session-dir", "--no-persist"),
-}
-_RISK = ("--json", "--explain", "--policy", "--safety-policy", "--cwd", "--batch")
 
 
-def script(shell: str) -> str:
+def script(shell: str, table: Mapping[str, SubCommand]) -> str:
     """The script for `shell`. Raises ValueError for one that is not known."""
     makers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
     if shell not in makers:
         raise ValueError(f"no completion script for {shell!r}")
-    return makers[shell]({name: text for name, (_, text) in SUBCOMMANDS.items()})
+    return makers[shell](table)
+
+
+def _words(table: Mapping[str, SubCommand]) -> dict[str, tuple[str, ...]]:
+    """What each sub-command takes that does not take all settings: the words of its arguments, and its options."""
+    found = {}
+    for name, each in table.items():
+        if "*" in each.settings:
+            continue
+        parser = ArgumentParser(add_help=False)
+        each.add(parser)
+        words = [str(word) for action in parser._actions for word in action.choices or () if not action.option_strings]
+        options = [option for action in parser._actions for option in action.option_strings[-1:]]
+        flags = [str(setting.flag) for setting in SETTINGS if setting.flag and setting.name in each.settings]
+        found[name] = (*words, *options, *flags)
+    return found
 
 
 def _flags() -> list[Setting]:
@@ -46,7 +54,7 @@ def _values(setting: Setting) -> tuple[str, ...]:
     return _planners() if setting.name == "planner" else setting.choices
 
 
-def _bash(subcommands: dict[str, str]) -> str:
+def _bash(table: Mapping[str, SubCommand]) -> str:
     flags = " ".join(str(setting.flag) for setting in _flags())
     choices = "\n".join(
         f"    {setting.flag}) COMPREPLY=($(compgen -W '{' '.join(_values(setting))}' -- \"$cur\")); return ;;"
@@ -57,7 +65,7 @@ def _bash(subcommands: dict[str, str]) -> str:
     valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
     special = "\n".join(
         f"    {name}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
-        for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
+        for name, words in _words(table).items()
     )
     return f"""\
 # bash completion for agent-shell; add to ~/.bashrc:  source <(agent-shell completions bash)
@@ -84,14 +92,14 @@ _agent_shell() {{
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "{flags} --help --version $own" -- "$cur"))
   elif [[ -z $sub && $i -eq $COMP_CWORD ]]; then
-    COMPREPLY=($(compgen -W '{" ".join(subcommands)}' -- "$cur"))
+    COMPREPLY=($(compgen -W '{" ".join(table)}' -- "$cur"))
   fi
 }}
 complete -o default -F _agent_shell agent-shell agent_shell.py
 """
 
 
-def _zsh(subcommands: dict[str, str]) -> str:
+def _zsh(table: Mapping[str, SubCommand]) -> str:
     lines = []
     for setting in _flags():
         text = _plain(setting.help)
@@ -101,13 +109,10 @@ def _zsh(subcommands: dict[str, str]) -> str:
         values = f"({' '.join(_values(setting))})" if _values(setting) else "_files" if setting.name in _FILES else ""
         lines.append(f"    '{setting.flag}[{text}]:{setting.name}:{values}'")
     lines.append("    '--via-rehearsal[exec only, rehearse it first]'")
-    names = "\n".join(f"    '{name}:{_plain(text)}'" for name, text in subcommands.items())
+    names = "\n".join(f"    '{name}:{_plain(each.help)}'" for name, each in table.items())
     options = " \\\n".join(lines)
     valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
-    special = "\n".join(
-        f"    {name}) compadd -- {' '.join(words)}; return ;;"
-        for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
-    )
+    special = "\n".join(f"    {name}) compadd -- {' '.join(words)}; return ;;" for name, words in _words(table).items())
     return f"""\
 #compdef agent-shell agent_shell.py
 # zsh completion for agent-shell; save as _agent-shell in a folder of $fpath
@@ -139,10 +144,10 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _agent_shell "$@"; else com
 """
 
 
-def _fish(subcommands: dict[str, str]) -> str:
+def _fish(table: Mapping[str, SubCommand]) -> str:
     lines = ["# fish completion for agent-shell; save as ~/.config/fish/completions/agent-shell.fish"]
-    for name, text in subcommands.items():
-        lines.append(f"complete -c agent-shell -n __fish_use_subcommand -a {name} -d '{_plain(text)}'")
+    for name, each in table.items():
+        lines.append(f"complete -c agent-shell -n __fish_use_subcommand -a {name} -d '{_plain(each.help)}'")
     for setting in _flags():
         line = f"complete -c agent-shell -l {str(setting.flag)[2:]} -d '{_plain(setting.help)}'"
         if _values(setting):
@@ -152,7 +157,7 @@ def _fish(subcommands: dict[str, str]) -> str:
         lines.append(line)
     via = "complete -c agent-shell -n '__fish_seen_subcommand_from exec' -l via-rehearsal -d 'rehearse it first'"
     lines.append(via)
-    for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items():
+    for name, words in _words(table).items():
         arguments = " ".join(words)
         lines.append(f"complete -c agent-shell -f -n '__fish_seen_subcommand_from {name}' -a '{arguments}'")
     return "\n".join(lines) + "\n"

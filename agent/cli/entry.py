@@ -7,8 +7,7 @@ import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
 if TYPE_CHECKING:
-    import argparse
-    from typing import Any, TextIO
+    pass
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
@@ -55,7 +54,6 @@ def _guarded(arguments: list[str]) -> int:
 
 def _fill_closed_streams() -> None:
     """Standard streams that our caller closed become /dev/null: else the next file we open takes their place."""
-    import os
 
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -67,16 +65,15 @@ def _fill_closed_streams() -> None:
 
 def _drop_output() -> None:
     """Python would complain once more when it flushes standard output at exit."""
-    import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _main(arguments: list[str]) -> int:
     from agent.cli.sub_command import split
-    from agent.config.subcommands import SUBCOMMANDS
+    from agent.cli.sub_commands import GOAL, SUB_COMMANDS
 
-    before, sub, words = split(arguments, {*SUBCOMMANDS, *RESERVED})
+    before, sub, words = split(arguments, {*SUB_COMMANDS, *RESERVED})
     if sub in RESERVED:
         sys.stderr.write(
             f"agent-shell: {sub!r} is not part of this version; for a goal with this word, put it in quotes\n"
@@ -87,15 +84,10 @@ def _main(arguments: list[str]) -> int:
     options = parse(sub, words, before)
     if getattr(options, "version", False):
         return main(["--version"])
-    if sub == "completions":
-        from agent.cli.completions import script
-
-        sys.stdout.write(script(options.shell))
-        return 0
     from agent.protocol.errors import ClientDisconnected, CoreError, EmitError
 
     try:
-        return _dispatch(sub, options)
+        return (SUB_COMMANDS[sub] if sub else GOAL).run(options)
     except CoreError as error:
         if getattr(options, "debug", None):
             raise
@@ -108,46 +100,3 @@ def _main(arguments: list[str]) -> int:
     except EmitError as error:
         sys.stderr.write(f"agent-shell: the answer cannot be written: {str(error).lower()}\n")
         return 1
-
-
-def _dispatch(sub: str, options: argparse.Namespace) -> int:
-    from agent.app import composition as app
-
-    if sub == "risk":
-        from agent.frontends.subcommands.risk import run_risk
-
-        for stream in (sys.stdin, sys.stdout):
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
-        return run_risk(
-            command=" ".join(options.words) if options.words else None,
-            json_output=bool(options.json),
-            explain=options.explain,
-            policy=options.policy,
-            cwd=options.cwd,
-            batch=options.batch,
-            stdin=sys.stdin,
-            write=lambda line: _line(sys.stdout, line),
-            warn=lambda line: _line(sys.stderr, line),
-            width=_columns(sys.stdout),
-            held=app.held(options) if options.policy or options.safety_policy else None,
-        )
-    loaded = app.load(_flags(options))
-    return app.start(sub, loaded, options)
-
-
-def _columns(stream: TextIO) -> int:
-    """Columns of the terminal that `stream` is, 0 where it is none."""
-    try:
-        return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        return 0
-
-
-def _line(stream: TextIO, text: str) -> None:
-    stream.write(text + "\n")
-
-
-def _flags(options: argparse.Namespace) -> dict[str, Any]:
-    from agent.config.table import BY_NAME
-
-    return {name: value for name, value in vars(options).items() if name in BY_NAME and value is not None}

@@ -5,9 +5,15 @@ from __future__ import annotations
 import shlex
 
 from agent.cli.arguments import build_parser
-from agent.cli.help_examples import EXAMPLES
-from agent.config.subcommands import SUBCOMMANDS
+from agent.cli.sub_commands import GOAL, SUB_COMMANDS
+from agent.config.session_actions import ACTIONS
 from tests.support.each import each
+
+EXAMPLES = {
+    "": GOAL.examples,
+    **{name: row.examples for name, row in SUB_COMMANDS.items() if name != "sessions"},
+    **{f"sessions {name}": examples for name, (_, _, examples) in ACTIONS.items()},
+}
 
 
 @each("name", sorted(EXAMPLES))
@@ -23,7 +29,7 @@ def test_every_example_parses(name: str, line: str) -> None:
     words = words[words.index("agent-shell") :]
     words = words[: words.index("|")] if "|" in words else words
     assert words.pop(0) == "agent-shell"
-    sub = words.pop(0) if words and words[0] in SUBCOMMANDS else ""
+    sub = words.pop(0) if words and words[0] in SUB_COMMANDS else ""
     action = words.pop(0) if sub == "sessions" else ""
     assert f"{sub} {action}".rstrip() == name or not name
     build_parser(sub, action).parse_intermixed_args(words)

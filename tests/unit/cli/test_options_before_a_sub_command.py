@@ -7,10 +7,10 @@ import pytest
 from agent.cli.arguments import build_parser, parse
 from agent.cli.entry import RESERVED, main
 from agent.cli.sub_command import split
+from agent.cli.sub_commands import SUB_COMMANDS
 from agent.config.session_actions import ACTIONS
-from agent.config.subcommands import SUBCOMMANDS
 
-NAMES = {*SUBCOMMANDS, *RESERVED}
+NAMES = {*SUB_COMMANDS, *RESERVED}
 
 
 def test_which_word_is_the_sub_command() -> None:
@@ -93,7 +93,7 @@ def test_what_does_not_apply_is_said(capsys: pytest.CaptureFixture[str]) -> None
 def test_an_option_that_both_know_takes_a_value_in_both_or_in_none() -> None:
     """Else what follows it would be read in two ways."""
     program = build_parser()._option_string_actions
-    parsers = [build_parser(sub) for sub in SUBCOMMANDS] + [build_parser("sessions", action) for action in ACTIONS]
+    parsers = [build_parser(sub) for sub in SUB_COMMANDS] + [build_parser("sessions", action) for action in ACTIONS]
     differing = [
         (parser.prog, name)
         for parser in parsers

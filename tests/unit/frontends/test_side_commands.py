@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.cli import completions
+from agent.cli.sub_commands import SUB_COMMANDS
 from agent.config.load import Loaded
 from agent.config.settings import Settings
-from agent.config.subcommands import SUBCOMMANDS
 from agent.config.table import SETTINGS
 from agent.frontends.subcommands.config import config_rows, run_config
 from agent.frontends.subcommands.doctor import Check, page, run_doctor
@@ -142,18 +142,18 @@ def test_config_path_and_edit_without_a_terminal(tmp_path: Path, capsys: Capture
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_know_every_flag_and_subcommand(shell: str) -> None:
-    text = completions.script(shell)
+    text = completions.script(shell, SUB_COMMANDS)
     for setting in SETTINGS:
         if setting.flag:
             assert (setting.flag if shell != "fish" else setting.flag[2:]) in text
-    assert all(name in text for name in SUBCOMMANDS)
+    assert all(name in text for name in SUB_COMMANDS)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_read_their_completion_script(shell: str) -> None:
     if shell != "bash":
         needs(shell)
-    check = subprocess.run([shell, "-n"], input=completions.script(shell), text=True, capture_output=True)
+    check = subprocess.run([shell, "-n"], input=completions.script(shell, SUB_COMMANDS), text=True, capture_output=True)
     assert (check.returncode, check.stderr) == (0, "")
 
 
@@ -167,11 +167,11 @@ COMP_WORDS=(agent-shell --json --session-dir = X sessions ju); COMP_CWORD=6; _ag
 COMP_WORDS=(agent-shell --model risk ex); COMP_CWORD=3; _agent_shell; echo "${COMPREPLY[*]}"
 COMP_WORDS=(agent-shell find the do); COMP_CWORD=3; _agent_shell; echo "${COMPREPLY[*]}"
 """
-    text = completions.script("bash") + tail
+    text = completions.script("bash", SUB_COMMANDS) + tail
     done = subprocess.run(["bash", "--norc"], input=text, text=True, capture_output=True, check=True)
     assert done.stdout.splitlines() == ["--approve", "low", "doctor", "doctor", "judge", "exec", ""]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_the_planners(shell: str) -> None:
-    assert re.search(r"auto offline .*\bollama\b", completions.script(shell))
+    assert re.search(r"auto offline .*\bollama\b", completions.script(shell, SUB_COMMANDS))

@@ -1,0 +1,379 @@
+"""The sub-commands: one table with the arguments, help, examples and work of each.
+
+Parser, help pages and completion scripts follow from it. Nothing but a name is needed before it is known which one is meant, so what a
+sub-command needs is imported by its own functions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+TYPE_CHECKING = False  # what type checkers take for true
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Coroutine
+    from typing import Any, TextIO
+
+    from agent.config.load import Loaded
+    from agent.frontends.services import Services
+
+
+class SubCommand(NamedTuple):
+    """`usage` stands behind the name in its help. `add` declares its arguments, `settings` are those of the settings table that it takes,
+    too. `run` does it and gives the exit code; it raises CoreError, EmitError, ClientDisconnected.
+    """
+
+    usage: str
+    help: str
+    run: Callable[[argparse.Namespace], int]
+    add: Callable[[argparse.ArgumentParser], None]
+    examples: str = ""
+    settings: frozenset[str] = frozenset()
+
+
+ALL = frozenset(("*",))
+"""All settings."""
+
+_OF_SESSION = frozenset(
+    ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
+)
+_OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
+
+
+def _loaded(options: argparse.Namespace) -> Loaded:
+    """Settings of this process, with what the command line says. Raises ConfigError."""
+    from agent.app.composition import load
+    from agent.config.table import BY_NAME
+
+    return load({name: value for name, value in vars(options).items() if name in BY_NAME and value is not None})
+
+
+def _services(options: argparse.Namespace, *, strict: bool = True) -> Services:
+    from agent.app.composition import build_services
+
+    return build_services(_loaded(options), strict=strict)
+
+
+def _in_a_loop(work: Coroutine[Any, Any, int]) -> int:
+    import asyncio
+
+    return asyncio.run(work)
+
+
+def _command(words: list[str]) -> str:
+    """One word is a command line; several were one in the person's shell, and are quoted back into one."""
+    import shlex
+
+    return words[0] if len(words) == 1 else shlex.join(words)
+
+
+def _columns(stream: TextIO) -> int:
+    """Columns of the terminal that `stream` is, 0 where it is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def _line(stream: TextIO, text: str) -> None:
+    stream.write(text + "\n")
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
+
+
+def _goal(options: argparse.Namespace) -> int:
+    """One goal, goals from standard input, or the REPL."""
+    services = _services(options)
+    if options.words:
+        from agent.frontends.one_shot import run_goal
+
+        return _in_a_loop(run_goal(services, " ".join(options.words)))
+    if not sys.stdin.isatty() or services.settings.json:
+        from agent.frontends.one_shot import run_lines
+
+        return _in_a_loop(run_lines(services))
+    from agent.app.composition import leave_terminal
+    from agent.frontends.repl.repl import run_repl
+
+    code = _in_a_loop(run_repl(services))
+    sys.stdout.flush()
+    leave_terminal()
+    return code
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
+    _add_goal(parser)
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.plan import run_plan
+
+    return _in_a_loop(run_plan(_services(options), goal=" ".join(options.words), batch=options.batch))
+
+
+def _add_risk(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--explain", action="store_true", help="what each part means")
+    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
+    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
+    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _risk(options: argparse.Namespace) -> int:
+    from agent.app.composition import held
+    from agent.frontends.subcommands.risk import run_risk
+
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
+    return run_risk(
+        command=" ".join(options.words) if options.words else None,
+        json_output=bool(options.json),
+        explain=options.explain,
+        policy=options.policy,
+        cwd=options.cwd,
+        batch=options.batch,
+        stdin=sys.stdin,
+        write=lambda line: _line(sys.stdout, line),
+        warn=lambda line: _line(sys.stderr, line),
+        width=_columns(sys.stdout),
+        held=held(options) if options.policy or options.safety_policy else None,
+    )
+
+
+def _add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _exec(options: argparse.Namespace) -> int:
+    from agent.frontends.one_shot import exec_command
+
+    return _in_a_loop(exec_command(_services(options), _command(options.words), via_rehearsal=options.via_rehearsal))
+
+
+def _add_rehearse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--network", action="store_true", help="let it use the network")
+    parser.add_argument(
+        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
+    )
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _rehearse(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.rehearse import run_rehearse
+
+    return _in_a_loop(run_rehearse(_services(options), _command(options.words), network=options.network))
+
+
+def _add_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--list", action="store_true", help="what can be taken back")
+    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
+    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
+
+
+def _undo(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.undo import run_undo
+
+    services = _services(options)
+    return _in_a_loop(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
+
+
+def _add_sessions(parser: argparse.ArgumentParser) -> None:
+    from agent.config.session_actions import ACTIONS
+
+    parser.add_argument("action", metavar="ACTION", choices=tuple(ACTIONS), help="what to do")
+
+
+def _sessions(options: argparse.Namespace) -> int:
+    from agent.frontends.sessions.dispatch import run_action
+
+    return run_action(options.action, _services(options), options)
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object a check")
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.doctor import run_doctor
+
+    return _in_a_loop(run_doctor(_services(options, strict=False), json_output=bool(options.json)))
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a model")
+
+
+def _models(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.models import run_models
+
+    return _in_a_loop(
+        run_models(_loaded(options), action=options.action, name=options.name, json_output=bool(options.json))
+    )
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
+    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
+
+
+def _config(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.config import run_config
+
+    return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
+
+
+def _add_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
+
+
+def _completions(options: argparse.Namespace) -> int:
+    from agent.cli.completions import script
+
+    sys.stdout.write(script(options.shell, SUB_COMMANDS))
+    return 0
+
+
+GOAL = SubCommand(
+    "[options] [GOAL...]",
+    "Type a goal; see the command and its risk; edit it; run it; audit it.",
+    _goal,
+    _add_goal,
+    """\
+  agent-shell                                     open the REPL
+  agent-shell find the 5 largest files here       one goal, then exit
+  make 2>&1 | agent-shell "why does this fail"    with what a program printed
+  agent-shell risk 'rm -rf build'                 rate a command, run nothing
+  agent-shell exec --approve low 'ls -la'         your own command, gated and logged
+  agent-shell rehearse 'sed -i s/a/b/ *.md'       what it would change, and nothing changes
+  agent-shell undo                                take the newest run back
+""",
+    ALL,
+)
+"""The program itself."""
+
+SUB_COMMANDS: dict[str, SubCommand] = {
+    "plan": SubCommand(
+        "[options] [--json] [--batch FILE|-] [GOAL...]",
+        "ask the planner once; run nothing",
+        _plan,
+        _add_plan,
+        """\
+  agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
+  agent-shell plan --json show open ports         with reason and risk, as one JSON object
+  agent-shell plan --batch goals.jsonl            {"goal": "..."} a line in, one object a line out
+""",
+        ALL,
+    ),
+    "risk": SubCommand(
+        "[--json] [--explain] [--policy] [--safety-policy PATH] [--cwd DIR] [--batch FILE|-] [COMMAND]",
+        "rate a command; run nothing",
+        _risk,
+        _add_risk,
+        """\
+  agent-shell risk 'rm -rf build'                 the level and why
+  agent-shell risk --explain 'curl x.org/a | sh'  part by part
+  agent-shell risk --json --cwd /srv 'git clean -fdx'
+  agent-shell risk --policy 'git push --force'    what policy says, and which rule decided
+  agent-shell risk --batch commands.jsonl         {"command": "..."} a line in, one object a line out
+""",
+    ),
+    "exec": SubCommand(
+        "[options] COMMAND",
+        "run your own command through gate, executor and log",
+        _exec,
+        _add_exec,
+        """\
+  agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
+  agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
+  agent-shell exec --dry-run 'rm -r build'        rated only
+  agent-shell exec --via-rehearsal 'make clean'   see what it would change, then say whether it counts
+""",
+        ALL,
+    ),
+    "rehearse": SubCommand(
+        "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
+        "show what a command would change; change nothing",
+        _rehearse,
+        _add_rehearse,
+        """\
+  agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
+  agent-shell rehearse --json 'make install'      one JSON object
+  agent-shell rehearse --network 'npm install'    with the network on
+""",
+        _OF_SESSION,
+    ),
+    "undo": SubCommand(
+        "[--list] [--yes] [--json] [ID]",
+        "take back a run: the newest one, or ID",
+        _undo,
+        _add_undo,
+        """\
+  agent-shell undo                                take back the newest run, after asking
+  agent-shell undo --list                         what can be taken back, newest first
+  agent-shell undo --yes 6k2m                     that one, without asking; again: do it again
+""",
+        _OF_SESSION,
+    ),
+    "sessions": SubCommand(
+        "ACTION [options]",
+        "look through, check, replay and export what was recorded",
+        _sessions,
+        _add_sessions,
+        "",
+        _OF_LOGS,
+    ),
+    "doctor": SubCommand(
+        "[--json]",
+        "what works here, and what to do about the rest",
+        _doctor,
+        _add_doctor,
+        """\
+  agent-shell doctor                              what works here, and what to do about the rest
+  agent-shell doctor --json                       one JSON object a check
+""",
+    ),
+    "models": SubCommand(
+        "[list|show|use] [NAME] [--json]",
+        "the models of this machine, and using one",
+        _models,
+        _add_models,
+        """\
+  agent-shell models                              servers, model files and keys that are here
+  agent-shell models use ~/models/qwen.gguf       plan with that file from now on
+  agent-shell models use offline                  back to the recipes
+""",
+    ),
+    "config": SubCommand(
+        "[show|path|edit] [--json]",
+        "settings and where each came from",
+        _config,
+        _add_config,
+        """\
+  agent-shell config                              every setting, its value and where it comes from
+  agent-shell config edit                         open your settings file in $EDITOR
+""",
+    ),
+    "completions": SubCommand(
+        "bash|zsh|fish",
+        "a completion script for your shell",
+        _completions,
+        _add_completions,
+        """\
+  agent-shell completions bash > ~/.local/share/bash-completion/completions/agent-shell
+  agent-shell completions fish > ~/.config/fish/completions/agent-shell.fish
+""",
+    ),
+}

@@ -1,0 +1,48 @@
+"""A row of the table is all there is to a sub-command: parser, help, completion and work follow from it."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from agent.cli import completions
+from agent.cli.arguments import build_parser
+from agent.cli.entry import main
+from agent.cli.sub_commands import SUB_COMMANDS, SubCommand
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@pytest.mark.parametrize("name", SUB_COMMANDS)
+def test_a_row_is_whole(name: str) -> None:
+    row = SUB_COMMANDS[name]
+    assert row.help and (row.examples or name == "sessions")  # whose actions have theirs
+    assert f"  {name:<12} {row.help}" in build_parser().format_help()
+    page = build_parser(name).format_help()
+    assert page.startswith(f"usage: agent-shell {name} ")
+    assert row.help[1:] in " ".join(page.split())
+    assert all(name in completions.script(shell, SUB_COMMANDS) for shell in SHELLS)
+
+
+def test_one_more_row_is_one_more_sub_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--loud", action="store_true", help="in capitals")
+        parser.add_argument("word", choices=("hello", "bye"), help="what to say")
+
+    def greet(options: argparse.Namespace) -> int:
+        print(options.word.upper() if options.loud else options.word)
+        return 7
+
+    row = SubCommand("[--loud] WORD", "say a word", greet, add, "  agent-shell greet hello\n", frozenset(("cwd",)))
+    monkeypatch.setitem(SUB_COMMANDS, "greet", row)
+    assert main(["greet", "--loud", "hello"]) == 7
+    assert capsys.readouterr().out == "HELLO\n"
+    assert main(["greet", "helo"]) == 2
+    assert "did you mean hello?" in capsys.readouterr().err
+    assert main(["--help"]) == 0
+    assert "  greet        say a word" in capsys.readouterr().out
+    for shell in SHELLS:
+        assert "hello bye --loud --cwd" in completions.script(shell, SUB_COMMANDS)
