@@ -1,4 +1,4 @@
-"""Parts that are imported and built at their first use, so that the first frame does not wait for them."""
+"""Import and build parts at their first use, so that the first frame does not wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repeated-failure guard of one goal: a planner that goes round in circles is told so, then stopped.
+"""Notice a planner that goes round in circles with one goal: it is told so, then stopped.
 
 Pure bookkeeping over (normal form, directory). The engine asks `before` when something is proposed, and reports with
 `after` when it ran; a `before` without an `after` means that the person or policy kept it from running.

@@ -218,16 +218,16 @@ class ShellExecutor:
     def _rehearser(self) -> Rehearser:
         from agent.config.paths import state_dir
         from agent.execution.rehearsal.budget import RehearsalSettings
-        from agent.execution.rehearsal.rehearser import Bench, Rehearser
+        from agent.execution.rehearsal.rehearser import RehearsedShell, Rehearser
 
-        bench = Bench(
+        shell = RehearsedShell(
             state=lambda: self._state,
             adopt=self._take_over,
             programs=lambda: (self._shells.find(), self._shells.env_program),
             template=self._rehearsal_launch,
             run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
         )
-        return Rehearser(bench, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._first_env))))
+        return Rehearser(shell, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._first_env))))
 
     def _take_over(self, after: state.ShellState) -> None:
         self._state = after

@@ -1,4 +1,4 @@
-"""The reader: one thread moves bytes between a running command, its captures, the sink and the person's terminal."""
+"""Move bytes, in one thread, between a running command, its captures, the sink and the person's terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One command from launch to result, in the thread that calls `run_command`."""
+"""Run one command from launch to result, in the thread that calls `run_command`."""
 
 from __future__ import annotations
 

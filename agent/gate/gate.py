@@ -1,4 +1,4 @@
-"""The one gate: classify, policy, confirm, classify again, record, rehearse or execute.
+"""Take a proposal to the executor, the one way there: classify, policy, confirm, classify again, record, rehearse or execute.
 
 Nothing else hands commands to an executor. Any doubt ends in asking or refusing, never in running.
 """

@@ -1,4 +1,4 @@
-"""Rates one text after another for a goal, and says what policy makes of each; every rating is recorded."""
+"""Rate one text after another for a goal, and say what policy makes of each; every rating is recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FREE = Confining()
 
 
 @dataclass(frozen=True)
-class Law:
+class PolicyInForce:
     """What policy says in a folder at one moment (None: it could not be looked up: `failure`); `due`: what is to be shown first."""
 
     policy: Policy | None = None
@@ -47,17 +47,17 @@ class Rater:
     async def rate(self, proposal: Proposal, command: str, stage: Stage) -> Rated:
         """Rate `command` as a version of `proposal`, and ask policy. Raises RecordingError."""
         judges, cwd = self.judges, proposal.cwd
-        (report, context), law = await computed(
-            lambda: (rate(judges, command, cwd, self.executor), _law_of(judges, cwd))
+        (report, context), in_force = await computed(
+            lambda: (rate(judges, command, cwd, self.executor), _in_force(judges, cwd))
         )
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
-        confining = await self._confining(report, law) if self.executor is not None else _FREE
+        confining = await self._confining(report, in_force) if self.executor is not None else _FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
         return await self.judge(
-            proposal, report, stage, cwd, longest=longest, confining=confining, context=context, law=law
+            proposal, report, stage, cwd, longest=longest, confining=confining, context=context, in_force=in_force
         )
 
     async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
@@ -81,29 +81,29 @@ class Rater:
         confining: Confining = _FREE,
         paths: tuple[str, ...] = (),
         context: RiskContext | None = None,
-        law: Law | None = None,
+        in_force: PolicyInForce | None = None,
     ) -> Rated:
         """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
 
         `context`: what it was rated against. `paths`: what it would change, where that is no command; that cannot be
-        confined, so it is held against it here. `law`: what policy says, where that was looked up already.
+        confined, so it is held against it here. `in_force`: what policy says, where that was looked up already.
         """
-        if law is None:
-            law = await computed(lambda: _law_of(self.judges, cwd))
-        await self._show_new_rules(law)
-        verdict, command = self._decide(report, law, proposal.origin), report.command
+        if in_force is None:
+            in_force = await computed(lambda: _in_force(self.judges, cwd))
+        await self._show_new_rules(in_force)
+        verdict, command = self._decide(report, in_force, proposal.origin), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
         if paths:
-            verdict = await self._kept_out(verdict, report, law, paths)
+            verdict = await self._kept_out(verdict, report, in_force, paths)
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context)
         if self.executor is not None and not paths and verdict.action == "allow":
-            verdict, rights = await held(rated, law.policy or Policy(), self.executor, self.events)
+            verdict, rights = await held(rated, in_force.policy or Policy(), self.executor, self.events)
             rated = replace(rated, verdict=verdict, rights=rights)
         await self.events.send(
             CommandRated(
@@ -114,12 +114,14 @@ class Rater:
 
     async def undo_verdict(self, report: RiskReport, cwd: str, paths: tuple[str, ...]) -> Verdict:
         """What policy says of taking a run back that was in `cwd`. Raises RecordingError."""
-        law = await computed(lambda: _law_of(self.judges, cwd))
-        await self._show_new_rules(law)
-        return await self._kept_out(self._decide(report, law, "person"), report, law, paths)
+        in_force = await computed(lambda: _in_force(self.judges, cwd))
+        await self._show_new_rules(in_force)
+        return await self._kept_out(self._decide(report, in_force, "person"), report, in_force, paths)
 
-    async def _kept_out(self, verdict: Verdict, report: RiskReport, law: Law, paths: tuple[str, ...]) -> Verdict:
-        confining = await self._confining(report, law)
+    async def _kept_out(
+        self, verdict: Verdict, report: RiskReport, in_force: PolicyInForce, paths: tuple[str, ...]
+    ) -> Verdict:
+        confining = await self._confining(report, in_force)
         return await computed(lambda: kept_out(verdict, confining, tuple(map(_place, paths))))
 
     async def wanted_more(self, proposal: Proposal, rated: Rated, refused: tuple[str, ...]) -> Rated:
@@ -135,10 +137,10 @@ class Rater:
             again, verdict=Verdict(action="ask", rule=RULE, reason=reason, word=again.verdict.word), rights=None
         )
 
-    async def _confining(self, report: RiskReport, law: Law) -> Confining:
+    async def _confining(self, report: RiskReport, in_force: PolicyInForce) -> Confining:
         """How it would be confined, by setting and policy; without a policy it is refused anyway."""
         try:
-            mode = wanted(report, law.policy, self.approval.confine) if law.policy else self.approval.confine
+            mode = wanted(report, in_force.policy, self.approval.confine) if in_force.policy else self.approval.confine
         except Exception:  # `_decide` will say so
             mode = self.approval.confine
         if mode == "off":
@@ -147,30 +149,30 @@ class Rater:
             return Confining(mode=mode, reason="nothing can be run in this session")
         return await self.executor.confining(mode, report)
 
-    async def _show_new_rules(self, law: Law) -> None:
+    async def _show_new_rules(self, in_force: PolicyInForce) -> None:
         """A folder's own rules stand on the screen before they first count, and again when they have changed."""
-        if law.due is not None:
-            await self.events.send(Warned(text=law.due.text))
-            await in_thread(partial(self.judges.rules_seen, law.due))
+        if in_force.due is not None:
+            await self.events.send(Warned(text=in_force.due.text))
+            await in_thread(partial(self.judges.rules_seen, in_force.due))
 
-    def _decide(self, report: RiskReport, law: Law, origin: str) -> Verdict:
+    def _decide(self, report: RiskReport, in_force: PolicyInForce, origin: str) -> Verdict:
         """What policy says; one that could not be looked up, or crashes, refuses."""
-        failure = law.failure
-        if law.policy is not None:
+        failure = in_force.failure
+        if in_force.policy is not None:
             try:
-                return self.judges.decide(report, self.approval, origin, law.policy)
+                return self.judges.decide(report, self.approval, origin, in_force.policy)
             except Exception as error:  # fail closed, whatever went wrong
                 failure = type(error).__name__
         return Verdict(action="refuse", rule="policy.failed", reason=f"policy could not be consulted ({failure})")
 
 
-def _law_of(judges: Judges, cwd: str) -> Law:
+def _in_force(judges: Judges, cwd: str) -> PolicyInForce:
     """What counts for commands in `cwd` now. A failure is kept: fail closed, whatever went wrong."""
     due = judges.rules_due(cwd)
     try:
-        return Law(policy=judges.policy(cwd), due=due)
+        return PolicyInForce(policy=judges.policy(cwd), due=due)
     except Exception as error:
-        return Law(failure=type(error).__name__, due=due)
+        return PolicyInForce(failure=type(error).__name__, due=due)
 
 
 def _place(path: str) -> str:

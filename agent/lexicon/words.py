@@ -1,4 +1,4 @@
-"""From a typed goal to tokens: quotes kept whole, words mapped to the concepts that recipes speak of."""
+"""Split a typed goal into tokens: quotes kept whole, words mapped to the concepts that recipes speak of."""
 
 from __future__ import annotations
 

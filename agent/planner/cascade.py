@@ -1,4 +1,4 @@
-"""Planners one after another: what knows recipes first, then a model on this machine, then one elsewhere.
+"""Ask planners one after another: what knows recipes first, then a model on this machine, then one elsewhere.
 
 Who is asked next is always said before, and of what leaves the machine, what that is. A stage that fails falls to the next one.
 """

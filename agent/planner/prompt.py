@@ -1,4 +1,4 @@
-"""A planner request as the messages of one model call, within the model's context."""
+"""Write a planner request as the messages of one model call, within the model's context."""
 
 from __future__ import annotations
 

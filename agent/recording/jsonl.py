@@ -1,4 +1,4 @@
-"""The session log: one JSON object a line, each with the hash of the one before, appended before anybody is told."""
+"""Write the session log: one JSON object a line, each with the hash of the one before, appended before anybody is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small ports of a replay: planner, facts, clock, tools, redaction and recorder, all fed from one tape."""
+"""Feed the small ports of a replay from one tape: planner, facts, clock, tools, redaction and recorder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded events of one goal as the engine's ports are fed from them: how far each command, reply and tool call has come."""
+"""Hold the recorded events of one goal, as the engine's ports are fed from them: how far each command, reply and tool call has come."""
 
 from __future__ import annotations
 

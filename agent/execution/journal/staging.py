@@ -1,4 +1,4 @@
-"""From the steps of a rehearsal to actions: every image goes into a slot of a journal, and what has to be known is looked up.
+"""Stage the steps of a rehearsal as actions: every image goes into a slot of a journal, and what has to be known is looked up.
 
 Nothing in the real tree is changed here. Images are renamed out of the upper folders, so a rehearsal that was staged is used up.
 """

@@ -1,4 +1,4 @@
-"""From a tree of changes to steps that can be done one after the other: what must exist exists, what is in the way is gone.
+"""Order a tree of changes into steps that can be done one after the other: what must exist exists, what is in the way is gone.
 
 Third of three passes. It goes through the tree from the top. Before a name is taken, what is there is moved to where it belongs, or out of
 the way (parked in the layer's root) if its place is not ready yet, or deleted. What is just gone is deleted last, when everything that

@@ -1,4 +1,4 @@
-"""Rehearsals of one shell: run over an overlay, held until somebody decides, made real or thrown away (port `Rehearser`)."""
+"""Rehearse commands of one shell: run over an overlay, held until somebody decides, made real or thrown away (port `Rehearser`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_KEPT = "directory and variables as this command left them could not be read
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class RehearsedShell:
     """What a rehearser needs of the shell it belongs to.
 
     `programs`: paths of bash (or what stands in for it) and of env(1), "" where there is none. `template`: a launch of this text but for
@@ -63,8 +63,8 @@ class _Held:
 class Rehearser:
     """One per shell."""
 
-    def __init__(self, bench: Bench, settings: RehearsalSettings) -> None:
-        self._bench = bench
+    def __init__(self, shell: RehearsedShell, settings: RehearsalSettings) -> None:
+        self._shell = shell
         self._settings = settings
         self._held: dict[str, _Held] = {}
         self._removing: set[asyncio.Future[None]] = set()
@@ -84,7 +84,7 @@ class Rehearser:
                 troubles.append(Trouble(f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
                 continue
             try:
-                result = await self._bench.run(launch, sink, cancel)
+                result = await self._shell.run(launch, sink, cancel)
                 rehearsal = await in_thread(partial(self._read, sandbox, result, command))
             except BaseException:
                 await in_thread(sandbox.scratch.remove)
@@ -116,8 +116,8 @@ class Rehearser:
             except BaseException:
                 await self.discard(rehearsal)  # what it held may have been moved already
                 raise
-        if held.after is not None and self._bench.state() is held.before:
-            self._bench.adopt(held.after)
+        if held.after is not None and self._shell.state() is held.before:
+            self._shell.adopt(held.after)
         del self._held[rehearsal.rehearsal_id]
         removing = asyncio.ensure_future(in_thread(held.sandbox.scratch.remove))  # nobody has to wait for that
         self._removing.add(removing)
@@ -148,12 +148,12 @@ class Rehearser:
 
     def _prepare(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
         """Plan the sandbox and the launch in it; blocking. Raises OSError where no scratch can be made, and RehearsalUnavailable."""
-        bash, env_program = self._bench.programs()
+        bash, env_program = self._shell.programs()
         if not bash.endswith("bash") or not env_program:
             raise RehearsalUnavailable(
                 "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
             )
-        state = self._bench.state()
+        state = self._shell.state()
         home = state.env.get("HOME", "")
         sandbox = Sandbox(
             kind,
@@ -170,7 +170,7 @@ class Rehearser:
         return sandbox, self._launch(sandbox, command, bash, env_program)
 
     def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
-        state = self._bench.state()
+        state = self._shell.state()
         source = shell_state.preamble(state, sandbox.put(STATE, b""), env_program)
         preamble = sandbox.put(b"start", source.encode("utf-8", "surrogateescape"))
         text = command.command
@@ -178,7 +178,7 @@ class Rehearser:
         if len(data) > LONGEST_ARGUMENT:
             text = f'eval "$(cat {sandbox.put(b"command", data)})"'
         return replace(
-            self._bench.template(command),
+            self._shell.template(command),
             argv=(bash, "-c", text),
             env=shell_state.launch_env(state, preamble),
             inherit_stdin=False,
@@ -191,11 +191,11 @@ class Rehearser:
         ran = sandbox.collect()
         if ran.failure and not result.interrupted:
             return Trouble(*ran.failure)
-        before = self._bench.state()
+        before = self._shell.state()
         after = shell_state.parse(ran.dump, before)
         left_out: tuple[str, ...] = (_NOT_KEPT,)
         if after is not None:
-            after, left_out = taken_over(after, before, self._bench.programs()[0])
+            after, left_out = taken_over(after, before, self._shell.programs()[0])
         notes = (*result.notes, *left_out)
         result = with_fields(
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes

@@ -1,4 +1,4 @@
-"""The process between guardian and sandbox: it builds the view, watches what goes on inside, and ends as the command ended.
+"""Stand as a process between guardian and sandbox: build the view, watch what goes on inside, and end as the command ended.
 
 It stands outside of the PID namespace, so nothing inside can see or stop it. Standard library only.
 """

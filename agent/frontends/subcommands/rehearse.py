@@ -23,7 +23,7 @@ from agent.protocol.rehearsals import Change, Rehearsal
 from agent.text.shown import shown
 
 
-class Onlooker(UnattendedConfirmer):
+class NeverCommits(UnattendedConfirmer):
     """Looks at the rehearsal, and never commits."""
 
     def __init__(self) -> None:
@@ -38,11 +38,11 @@ async def run_rehearse(services: Services, command: str, *, network: bool = Fals
     """The command's own exit code in the rehearsal; 5 where policy refuses it, 1 where it could not be rehearsed. Raises CoreError."""
     as_json = services.settings.json
     emitter: Emitter = NullEmitter() if as_json else TerminalEmitter(TerminalEmitterOptions(summary=False))
-    onlooker = Onlooker()
-    async with open_controller(services, emitter=emitter, confirmer=onlooker) as controller:
+    confirmer = NeverCommits()
+    async with open_controller(services, emitter=emitter, confirmer=confirmer) as controller:
         outcome = await controller.run(OwnCommand(command), rehearse="only", network=network)
         interrupted = controller.signals.exit_code or (ExitCode.CANCELLED if controller.interrupted else None)
-    seen = onlooker.seen
+    seen = confirmer.seen
     if seen is None:
         said = outcome.goal.message if outcome.goal is not None else outcome.error_code
         complain(f"agent-shell: {shown(said or 'it was not rehearsed')}")

@@ -1,4 +1,4 @@
-"""From a match to a command: the form that this system can run, with every slot quoted."""
+"""Render a match as a command: the form that this system can run, with every slot quoted."""
 
 from __future__ import annotations
 

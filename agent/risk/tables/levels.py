@@ -1,4 +1,4 @@
-"""From an effect and its targets to a finding: the one place where levels are decided, by `knowledge/levels.toml`."""
+"""Rate an effect on its targets as a finding: the one place where levels are decided, by `knowledge/levels.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From pieces to the set of files that is meant: names, tests, places, depth, content."""
+"""Read from pieces the set of files that is meant: names, tests, places, depth, content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From pieces to steps on lines: which lines, which part of them, how they are changed, counted and ordered."""
+"""Read from pieces the steps on lines: which lines, which part of them, how they are changed, counted and ordered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the pieces of a goal to its intent; what no operation takes up is counted as not understood."""
+"""Find the intent of a goal from its pieces; what no operation takes up is counted as not understood."""
 
 from __future__ import annotations
 

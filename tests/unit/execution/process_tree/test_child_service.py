@@ -10,7 +10,7 @@ import pytest
 
 from agent.execution.process_tree.child_service import ChildService
 
-MODULE = "tests.support.companion_modules"
+MODULE = "tests.support.child_service_modules"
 
 
 def gone(pid: int | None) -> bool:
@@ -27,13 +27,13 @@ def test_orders_and_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
 
     async def once() -> tuple[dict[str, object], int | None]:
-        companion = ChildService(MODULE)
-        answer = json.loads(await companion.start(b'{"a": 1}'))
-        assert companion.is_running
-        pid = companion.pid
-        await companion.end()
-        assert not companion.is_running
-        await companion.end()  # again does nothing
+        service = ChildService(MODULE)
+        answer = json.loads(await service.start(b'{"a": 1}'))
+        assert service.is_running
+        pid = service.pid
+        await service.end()
+        assert not service.is_running
+        await service.end()  # again does nothing
         return answer, pid
 
     answer, pid = asyncio.run(once())
@@ -47,10 +47,10 @@ def test_orders_and_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_that_crashes_says_why() -> None:
     async def once() -> tuple[bytes, str]:
-        companion = ChildService(MODULE)
-        answer = await companion.start(b'{"how": "crash"}')
-        await companion.end()
-        return answer, companion.last_words
+        service = ChildService(MODULE)
+        answer = await service.start(b'{"how": "crash"}')
+        await service.end()
+        return answer, service.last_words
 
     answer, words = asyncio.run(once())
     assert answer == b""
@@ -59,11 +59,11 @@ def test_one_that_crashes_says_why() -> None:
 
 def test_who_cancels_the_start_ends_it() -> None:
     async def once() -> int | None:
-        companion = ChildService(MODULE)
-        start = asyncio.ensure_future(companion.start(b'{"how": "wait"}'))
-        while companion.pid is None:
+        service = ChildService(MODULE)
+        start = asyncio.ensure_future(service.start(b'{"how": "wait"}'))
+        while service.pid is None:
             await asyncio.sleep(0.005)
-        pid = companion.pid
+        pid = service.pid
         start.cancel()
         with pytest.raises(asyncio.CancelledError):
             await start

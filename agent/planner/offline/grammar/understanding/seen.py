@@ -1,4 +1,4 @@
-"""From words about lines to steps: lines that a file is seen to have, stretches between lines, definitions."""
+"""Turn words about lines into steps: lines that a file is seen to have, stretches between lines, definitions."""
 
 from __future__ import annotations
 

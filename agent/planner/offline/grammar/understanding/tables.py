@@ -1,4 +1,4 @@
-"""From words about a table to steps on its lines: columns by name, conditions on values, one result for each group."""
+"""Turn words about a table into steps on its lines: columns by name, conditions on values, one result for each group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What companions run in tests."""
+"""Modules that child services run in tests."""
 
 from __future__ import annotations
 
