@@ -1,4 +1,4 @@
-"""The rating where commands may be run by another shell than bash, for which they are rated."""
+"""Rate commands where another shell than bash may run them, for which they are rated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a command line: which options there are, what help says, and what was meant by a typo."""
+"""Read the words of a command line: which options there are, what help says, and what was meant by a typo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as the terminal shows it: all its steps before the first, where it stands, and what is left of it. Pure; all text is made safe."""
+"""Show a plan on the terminal: all its steps before the first, where it stands, and what is left of it. Pure; all text is made safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell state that survives from command to command, and the bash text that reads and writes it.
+"""Carry the shell state from command to command, by bash text that reads and writes it.
 
 Every command is its own `bash -c`. Bash first sources the file named by BASH_ENV: our preamble, which restores options,
 functions, aliases and umask and sets an EXIT trap; the command itself is untouched, so that messages and line numbers

@@ -1,4 +1,4 @@
-"""The level of what stands in the prompt, off the key path: one rating at a time, always of the newest text."""
+"""Rate what stands in the prompt, off the key path: one rating at a time, always of the newest text."""
 
 from __future__ import annotations
 

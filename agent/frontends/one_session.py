@@ -1,4 +1,4 @@
-"""One session opened for a piece of work without a prompt, and left in order."""
+"""Open one session for a piece of work without a prompt, and leave it in order."""
 
 from __future__ import annotations
 

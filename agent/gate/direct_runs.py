@@ -1,4 +1,4 @@
-"""A direct run of an approved command: the pre-image before it, the record around it, and what takes it back after it."""
+"""Run an approved command directly: the pre-image before it, the record around it, and what takes it back after it."""
 
 from __future__ import annotations
 

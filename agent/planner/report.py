@@ -1,4 +1,4 @@
-"""History items in words, for a model: goals with their facts, commands with what became of them."""
+"""Put history items in words for a model: goals with their facts, commands with what became of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Match a rule that allows against a program that a command would run, and what both kinds of match share. Pure.
 
-It fails closed by counting only what is certain. The other kind of rule is in `touching`.
+It fails closed by counting only what is certain. The other kind of rule is in `restrictive_match`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A policy file's text -> `PolicyFile`. Nothing here raises: what is wrong is `PolicyFile.error`, naming file, rule and key.
+"""Parse a policy file's text into a `PolicyFile`. Nothing here raises: what is wrong is `PolicyFile.error`, naming file, rule and key.
 
 A file with a mistake in it allows nothing; those of its rules that tighten and could be read still count. Format: docs/policy.md.
 """

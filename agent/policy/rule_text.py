@@ -1,4 +1,4 @@
-"""A rule as TOML for the person's file, as one plain sentence, and limited to a place or a time. Pure."""
+"""Write a rule as TOML for the person's file or as one plain sentence, and limit it to a place or a time. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of a line of the log, from the event types: for the documents, and for who reads logs with other programs."""
+"""Make the JSON Schema of a line of the log from the event types: for the documents, and for who reads logs with other programs."""
 
 from __future__ import annotations
 

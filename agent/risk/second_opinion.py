@@ -1,4 +1,4 @@
-"""A second reader of the text: tree-sitter-bash may raise what our own reader understood, and never lowers it.
+"""Read the text a second time: tree-sitter-bash may raise what our own reader understood, and never lowers it.
 
 Our reader decides where words and commands are. Where it saw no error, but the grammar of others does, or sees a command
 at a place where we saw none, one of the two is wrong about what would run, and the rating says so. What tree-sitter is

@@ -1,4 +1,4 @@
-"""The databases that logs can be imported into: SQLite from the standard library, PostgreSQL through psycopg."""
+"""Write imported logs to databases: SQLite from the standard library, PostgreSQL through psycopg."""
 
 from __future__ import annotations
 

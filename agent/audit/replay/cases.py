@@ -1,4 +1,4 @@
-"""A log taken apart into what can be fed to the engine again: one case a goal, with what kept others from being one."""
+"""Take a log apart into what can be fed to the engine again: one case a goal, with what kept others from being one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A story as plain objects for programs: the keys of docs/sessions.md. Add to them, never change their meaning."""
+"""Tell a story as plain objects for programs: the keys of docs/sessions.md. Add to them, never change their meaning."""
 
 from __future__ import annotations
 

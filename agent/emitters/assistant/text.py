@@ -1,4 +1,4 @@
-"""The assistant's words on stdout: streamed by frames, then finished by the message itself, shown once."""
+"""Print the assistant's words on stdout: streamed by frames, then finished by the message itself, shown once."""
 
 from __future__ import annotations
 

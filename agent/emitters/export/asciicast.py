@@ -1,4 +1,4 @@
-"""A session as an asciicast v3 recording: a header line, then `[seconds since the last, kind, text]` a line.
+"""Export a session as an asciicast v3 recording: a header line, then `[seconds since the last, kind, text]` a line.
 
 Kinds used: `o` (output), `m` (a marker where a goal begins) and `x` (the exit status). Every text passed the terminal's filter, so a
 player is given colours and small movements of the cursor, and nothing that sets a title or a clipboard, or asks the terminal anything.

@@ -1,4 +1,4 @@
-"""A session as one HTML page that needs nothing else: no request leaves it, and it is whole without its script.
+"""Export a session as one HTML page that needs nothing else: no request leaves it, and it is whole without its script.
 
 The page's content security policy lets nothing in but its own style and script, named by their hashes. Everything from the log is escaped
 by the templates; what is too much for a page is left out and said. Made in one pass; the page is kept until it is written, at most

@@ -1,4 +1,4 @@
-"""A session as a Markdown report (GitHub's kind), for issues, wikis and mail. Nothing in the log can add markup, links or pictures."""
+"""Export a session as a Markdown report (GitHub's kind), for issues, wikis, mail. Nothing in the log can add markup, links or pictures."""
 
 from __future__ import annotations
 

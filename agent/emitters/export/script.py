@@ -1,4 +1,4 @@
-"""A session as a bash script of what was really run, with comments. Text of strangers cannot leave its comment or its command."""
+"""Export a session as a bash script of what was really run, commented. Text of strangers cannot leave its comment or its command."""
 
 from __future__ import annotations
 

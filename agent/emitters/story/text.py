@@ -1,4 +1,4 @@
-"""A session's story as lines for people, one after the other. Pure; everything from the log is made safe to look at."""
+"""Tell a session's story as lines for people, one after the other. Pure; everything from the log is made safe to look at."""
 
 from __future__ import annotations
 

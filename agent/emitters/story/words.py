@@ -1,4 +1,4 @@
-"""The words of a story: times, decisions, endings. All of it safe to look at; nothing is painted yet."""
+"""Put a story in words: times, decisions, endings. All of it safe to look at; nothing is painted yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A view of the file system in which everything is read-only but a few folders. Standard library only.
+"""Make a view of the file system in which everything is read-only but a few folders. Standard library only.
 
 All mounts stay where they are, in a mount namespace of our own: names, links and /proc mean what they always mean. Raw devices
 cannot be opened at all; terminals, /dev/null and its like can. Shared memory is a fresh one.

@@ -1,4 +1,4 @@
-"""The notes that an overlay keeps on the files of its upper folder: whiteout, opaque, redirect, metacopy, origin.
+"""Read the notes that an overlay keeps on the files of its upper folder: whiteout, opaque, redirect, metacopy, origin.
 
 They are extended attributes (`trusted.overlay.*`, for ordinary users `user.overlay.*`) and device nodes 0:0. A command cannot forge
 them: attributes of that name that it sets are stored with one more `overlay.` in the name. Everything here is relative to an open folder

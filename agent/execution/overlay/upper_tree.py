@@ -1,4 +1,4 @@
-"""The upper folder of an overlay as a tree of nodes, each held against what lies below it.
+"""Read the upper folder of an overlay as a tree of nodes, each held against what lies below it.
 
 First of three passes (upper_tree, identities, ordering). Everything is opened relative to folders that are already open, and no link is
 followed. Paths in nodes are relative to the layer's root; "" is the root itself.

@@ -1,4 +1,4 @@
-"""The executor's end of the helper process: start it, ask it for launches, start it again if somebody killed it."""
+"""Drive the helper process from the executor's end: start it, ask it for launches, start it again if somebody killed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a rehearsal as people and programs are shown them: changes by path, with states before and after, diffs and totals.
+"""Present the steps of a rehearsal to people and programs: changes by path, with states before and after, diffs and totals.
 
 To be called before the steps are done, as it reads what is there now. Files are read in bounded parts, and never followed or waited for.
 """

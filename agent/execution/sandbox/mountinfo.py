@@ -1,4 +1,4 @@
-"""The mount table as this process sees it: which mounts a path can really lead into. Standard library only."""
+"""Read the mount table as this process sees it: which mounts a path can really lead into. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file system as root's rehearsed command sees it: overlays of everything real, under a root of their own.
+"""Build the file system as root's rehearsed command sees it: overlays of everything real, under a root of their own.
 
 Made before the user namespace is entered, so that `/` itself can be a lower layer and every mount is locked afterwards.
 Standard library only; paths are bytes.

@@ -1,4 +1,4 @@
-"""The file system as an ordinary user's rehearsed command sees it: overlays in place on what is theirs, all else read-only.
+"""Build the file system that an ordinary user's rehearsed command sees: overlays in place on what is theirs, all else read-only.
 
 A user namespace cannot make an overlay of `/` (its mounts are locked together), so the real tree stays where it is.
 Standard library only; paths are bytes.

@@ -1,4 +1,4 @@
-"""The confirmation prompt, imported when there is something to confirm: the first frame does without."""
+"""Import the confirmation prompt when there is something to confirm: the first frame does without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A light colouring of shell text for the prompt. It only colours: what a command means is the classifier's business."""
+"""Colour shell text in the prompt. It only colours: what a command means is the classifier's business."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of `sessions stats` as lines for a terminal of a given width. Pure."""
+"""Lay out the figures of `sessions stats` as lines for a terminal of a given width. Pure."""
 
 from __future__ import annotations
 

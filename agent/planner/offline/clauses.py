@@ -1,4 +1,4 @@
-"""A goal of several steps, taken apart at what says so: "first", "then", "after that", "finally", numbers and marks of a list.
+"""Take a goal of several steps apart at what says so: "first", "then", "after that", "finally", numbers and marks of a list.
 
 Lines without them are no steps: they are more likely something that was pasted.
 """

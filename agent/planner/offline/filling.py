@@ -1,4 +1,4 @@
-"""A remembered command with other literals: what stood for a path, a number or a text of the old goal stands for that of the new one.
+"""Fill a remembered command with other literals: what stood for a path, a number or a text of the old goal stands for that of the new one.
 
 Only where nothing is left to guess: each literal that differs is exactly one word of the command, written so that its meaning is plain, and
 the new one can be written the same way. Everything else gives None.

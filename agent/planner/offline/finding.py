@@ -1,4 +1,4 @@
-"""A frame of filters as find and grep commands."""
+"""Write a frame of filters as find and grep commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A remark on a command ("no, only in src"): what of the goal it may replace."""
+"""Read a remark on a command ("no, only in src"): what of the goal it may replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step of a plan that is worked on, as a goal of its own."""
+"""Pose the step of a plan that is worked on as a goal of its own."""
 
 from __future__ import annotations
 

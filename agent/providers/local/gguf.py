@@ -1,4 +1,4 @@
-"""The header of a GGUF file: what a model is and what it needs, read without loading it.
+"""Read the header of a GGUF file: what a model is and what it needs, without loading it.
 
 Files come from anywhere, so every length is bounded and nothing is believed that the file's own size contradicts.
 """

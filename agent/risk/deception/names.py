@@ -1,4 +1,4 @@
-"""Names in a command that look like other names: programs, options, folders of the system, and quotes that do not quote."""
+"""Find names in a command that look like other names: programs, options, folders of the system, and quotes that do not quote."""
 
 from __future__ import annotations
 

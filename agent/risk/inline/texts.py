@@ -1,4 +1,4 @@
-"""The texts in code of other languages: quoted in unusual ways, given in lists, or put together from pieces."""
+"""Find the texts in code of other languages: quoted in unusual ways, given in lists, or put together from pieces."""
 
 from __future__ import annotations
 

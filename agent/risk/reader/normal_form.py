@@ -1,4 +1,4 @@
-"""A form of a command in which blanks, quoting style and comments do not matter, and everything else does."""
+"""Write a command in a form in which blanks, quoting style and comments do not matter, and everything else does."""
 
 from __future__ import annotations
 

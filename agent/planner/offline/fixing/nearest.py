@@ -1,4 +1,4 @@
-"""The existing name that a mistyped one most likely means, by edit distance."""
+"""Find the existing name that a mistyped one most likely means, by edit distance."""
 
 from __future__ import annotations
 

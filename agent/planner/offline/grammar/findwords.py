@@ -1,4 +1,4 @@
-"""A set of files as a `find` command, or as the options of `grep -r`."""
+"""Write a set of files as a `find` command, or as the options of `grep -r`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order that a part of a goal starts with: "delete" of "please delete the folder src", nothing of "the folder src"."""
+"""Find the order that a part of a goal starts with: "delete" of "please delete the folder src", nothing of "the folder src"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A goal as a row of pieces: at each word the rule that reads most, in the sense that the noun before suggests."""
+"""Read a goal as a row of pieces: at each word the rule that reads most, in the sense that the noun before suggests."""
 
 from __future__ import annotations
 

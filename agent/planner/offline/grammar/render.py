@@ -1,4 +1,4 @@
-"""An intent as a shell command."""
+"""Render an intent as a shell command."""
 
 from __future__ import annotations
 
