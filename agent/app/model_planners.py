@@ -1,4 +1,4 @@
-"""Planners that ask a model, with the provider that reaches it: built when first asked for, and closed together."""
+"""Build planners that ask a model, with the provider that reaches it, when first asked for, and close them together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets in logs that are already written: find them, and rewrite a log without them. No value ever leaves this module."""
+"""Find secrets in logs that are already written, and rewrite a log without them. No value ever leaves this module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish, from the settings table and the sub-commands: they cannot go stale."""
+"""Write completion scripts for bash, zsh and fish, from the settings table and the sub-commands: they cannot go stale."""
 
 from __future__ import annotations
 

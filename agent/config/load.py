@@ -1,4 +1,4 @@
-"""Settings from flags, environment, files; the working folder may only tighten."""
+"""Load settings from flags, environment, files; the working folder may only tighten."""
 
 from __future__ import annotations
 

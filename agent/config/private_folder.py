@@ -1,4 +1,4 @@
-"""Folders that are ours alone."""
+"""Make folders that are ours alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing single settings of the user's file, with everything else in it left as it is."""
+"""Change single settings of the user's file, with everything else in it left as it is."""
 
 from __future__ import annotations
 

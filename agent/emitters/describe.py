@@ -1,4 +1,4 @@
-"""Events as lines for people: pure functions, everything from outside made safe."""
+"""Describe events in lines for people: pure functions, everything from outside made safe."""
 
 from __future__ import annotations
 

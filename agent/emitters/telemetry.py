@@ -1,4 +1,4 @@
-"""Events as flat JSON lines for dashboards (`--telemetry-file`): counts, durations, statuses; text only where it is asked for."""
+"""Write events as flat JSON lines for dashboards (`--telemetry-file`): counts, durations, statuses; text only where it is asked for."""
 
 from __future__ import annotations
 

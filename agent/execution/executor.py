@@ -1,4 +1,4 @@
-"""Runs approved commands, one after the other, in one shell state (port `Executor`)."""
+"""Run approved commands, one after the other, in one shell state (port `Executor`)."""
 
 from __future__ import annotations
 

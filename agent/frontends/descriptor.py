@@ -1,4 +1,4 @@
-"""Reading from a file descriptor without blocking the loop, stoppable at any time."""
+"""Read from a file descriptor without blocking the loop, stoppable at any time."""
 
 from __future__ import annotations
 

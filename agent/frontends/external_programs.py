@@ -1,4 +1,4 @@
-"""Programs that a person uses beside the prompt: editor, pager, clipboard."""
+"""Start programs that a person uses beside the prompt: editor, pager, clipboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages to the person about a session that is gone on with."""
+"""Tell the person about a session that is gone on with."""
 
 from __future__ import annotations
 

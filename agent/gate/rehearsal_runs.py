@@ -1,4 +1,4 @@
-"""Rehearsing a command and making real what it showed, recorded from start to end. Asks nobody: the gate does."""
+"""Rehearse a command and make real what it showed, recorded from start to end. Asks nobody: the gate does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that would cover one program of a rated command, from the most useful to the narrowest. Pure.
+"""Draft rules that would cover one program of a rated command, from the most useful to the narrowest. Pure.
 
 A draft names the program, its sub-command, the options that were used and no others, what it may do and where. It is neither the
 exact text (never met again) nor the bare name (everything that program can do). Whether a draft holds is proved by `proposing`.

@@ -1,4 +1,4 @@
-"""Runs regular expressions of other people in time that grows with the text only: RE2 instead of Python's engine. Pure.
+"""Run regular expressions of other people in time that grows with the text only: RE2 instead of Python's engine. Pure.
 
 What RE2 cannot do in linear time is an error when the pattern is read. What it reads otherwise than Python, whose syntax people know,
 is an error as well, or evened out so that a pattern finds what it would find there, and sometimes more.

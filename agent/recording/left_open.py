@@ -1,4 +1,4 @@
-"""Goals that a crash left open: which session ended without warning in the middle of one. Looked for from the end, so it is quick.
+"""Find goals that a crash left open: which session ended without warning in the middle of one. Quick, as it looks from the end.
 
 And plans that were left before their end, which only somebody who asks for them waits for."""
 

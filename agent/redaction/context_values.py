@@ -1,4 +1,4 @@
-"""Values that stand apart from the name that makes them secret: in a `name`/`value` pair, between tags, in a sentence.
+"""Find values that stand apart from the name that makes them secret: in a `name`/`value` pair, between tags, in a sentence.
 
 In a sentence a value counts only if it looks like one: a high-entropy word after key, token, secret, password or credential.
 """

@@ -1,4 +1,4 @@
-"""Finds the shapes of secrets that `detector_table` lists. Name-and-value pairs are in `named_values`.
+"""Find the shapes of secrets that `detector_table` lists. Name-and-value pairs are in `named_values`.
 
 Each detector has anchors, words of which one must be in the text before its pattern is tried at all, and most anchors are
 looked for only where 16 characters of a word stand together, as they do in every token: that is what makes clean text cheap.

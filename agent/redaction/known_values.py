@@ -1,4 +1,4 @@
-"""Secrets that are known by value, in every way in which programs write them: looked for at a cost that hardly grows with their number.
+"""Find secrets that are known by value, in every way in which programs write them, at a cost that hardly grows with their number.
 
 A text is compared in windows of eight bytes at one alignment with a set that holds the windows of every form at all
 alignments: one pass in C whatever their number. Only where a window fits is a form searched for.

@@ -1,4 +1,4 @@
-"""Secrets that only their name gives away: `password=…`, `"token": "…"`, `--api-key …`, `export DB_PASS=…`.
+"""Find secrets that only their name gives away: `password=…`, `"token": "…"`, `--api-key …`, `export DB_PASS=…`.
 
 The stronger the name, the less the value has to look like a secret. Code, prose and settings that only mention such names
 (`token = get_token()`, `password: required`, `max_tokens=4096`) must stay readable.

@@ -1,4 +1,4 @@
-"""Texts as a person reads them: without colours, escapes undone, quotes and line ends in the middle of a word taken out.
+"""Turn texts into what a person reads: without colours, escapes undone, quotes and line ends in the middle of a word taken out.
 
 A secret that a program wrote in such a way is looked for in these views, and replaced in the text itself.
 """

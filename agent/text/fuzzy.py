@@ -1,4 +1,4 @@
-"""Compares names by their letters, for slips of the hand. Pure."""
+"""Compare names by their letters, for slips of the hand. Pure."""
 
 from __future__ import annotations
 

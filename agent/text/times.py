@@ -1,4 +1,4 @@
-"""Times as people write and read them: `3 weeks`, `yesterday`, `2026-11-01`; `3m ago`, `Nov 22 07:49`. Days are those of this place."""
+"""Read and write times as people do: `3 weeks`, `yesterday`, `2026-11-01`; `3m ago`, `Nov 22 07:49`. Days are those of this place."""
 
 from __future__ import annotations
 

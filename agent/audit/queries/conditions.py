@@ -1,4 +1,4 @@
-"""Conditions shared by all questions to the index, and how they become SQL. Values never become part of a statement."""
+"""Turn the conditions that all questions to the index share into SQL. Values never become part of a statement."""
 
 from __future__ import annotations
 

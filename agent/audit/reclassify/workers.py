@@ -1,4 +1,4 @@
-"""Processes that work through batches of bytes beside this one. Nothing is started before there is enough to do."""
+"""Have processes beside this one work through batches of bytes. Nothing is started before there is enough to do."""
 
 from __future__ import annotations
 

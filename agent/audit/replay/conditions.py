@@ -1,4 +1,4 @@
-"""Under which conditions a goal was run then: what its events tell of the settings that are not in the log themselves."""
+"""Find the conditions under which a goal was run then: what its events tell of the settings that are not in the log themselves."""
 
 from __future__ import annotations
 

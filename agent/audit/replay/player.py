@@ -1,4 +1,4 @@
-"""Stand-ins that replay recorded runs: an executor, a rehearser and pre-images that start nothing, look at no file and keep nothing."""
+"""Replay recorded runs through stand-ins: an executor, a rehearser and pre-images that start nothing, look at no file and keep nothing."""
 
 from __future__ import annotations
 

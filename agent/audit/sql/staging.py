@@ -1,4 +1,4 @@
-"""Reads logs once, and copies what a question needs to files that DuckDB then reads instead of the logs.
+"""Read logs once, and copy what a question needs to files that DuckDB then reads instead of the logs.
 
 What is no event is counted. Where this reader does not understand a line, DuckDB is given it to judge.
 """

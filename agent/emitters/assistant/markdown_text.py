@@ -1,4 +1,4 @@
-"""Growing Markdown on a terminal: finished blocks are printed once, only the block that grows is drawn again."""
+"""Draw growing Markdown on a terminal: finished blocks are printed once, only the block that grows is drawn again."""
 
 from __future__ import annotations
 

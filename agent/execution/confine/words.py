@@ -1,4 +1,4 @@
-"""Confinement in words: how a run is held, what that does not stop, why it cannot be had, and what to do about it. Pure."""
+"""Put confinement in words: how a run is held, what that does not stop, why it cannot be had, and what to do about it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking the person at the terminal: the pre-filled, editable prompt, and the second one for the word."""
+"""Ask the person at the terminal: the pre-filled, editable prompt, and the second one for the word."""
 
 from __future__ import annotations
 

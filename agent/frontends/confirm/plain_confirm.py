@@ -1,4 +1,4 @@
-"""Confirmation on terminals that cannot move the cursor: questions and typed lines."""
+"""Confirm on terminals that cannot move the cursor: questions and typed lines."""
 
 from __future__ import annotations
 

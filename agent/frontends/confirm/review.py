@@ -1,4 +1,4 @@
-"""After a rehearsal: make it real, edit the command, rehearse with the network, or throw it away. Nothing is a default."""
+"""Ask after a rehearsal: make it real, edit the command, rehearse with the network, or throw it away. Nothing is a default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion at the goal prompt: command names and their arguments while typing, paths on Tab."""
+"""Complete at the goal prompt: command names and their arguments while typing, paths on Tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines typed at the goal prompt, kept between sessions: one JSON string a line, readable by their owner only."""
+"""Keep lines typed at the goal prompt between sessions: one JSON string a line, readable by their owner only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of numbers with characters: columns over several rows, one-row lines, bars; plain ASCII where blocks do not show. Pure."""
+"""Plot numbers with characters: columns over several rows, one-row lines, bars; plain ASCII where blocks do not show. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a goal's filters ("python files larger than 1 MB changed today except in build") into one frame."""
+"""Read a goal's filters ("python files larger than 1 MB changed today except in build") into one frame."""
 
 from __future__ import annotations
 

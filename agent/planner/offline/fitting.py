@@ -1,4 +1,4 @@
-"""Fitting a phrasing to a goal: to all of it with words in any order, or to a part of it in order."""
+"""Fit a phrasing to a goal: to all of it with words in any order, or to a part of it in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the phrasings that a goal may fit by their required words, so that the thousands of others are not even compiled."""
+"""Find the phrasings that a goal may fit by their required words, so that the thousands of others are not even compiled."""
 
 from __future__ import annotations
 

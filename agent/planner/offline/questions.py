@@ -1,4 +1,4 @@
-"""Questions about what has happened ("was a.txt deleted?") are no orders to do it."""
+"""Recognise questions about what has happened ("was a.txt deleted?"): they are no orders to do it."""
 
 from __future__ import annotations
 

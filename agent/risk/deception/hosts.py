@@ -1,4 +1,4 @@
-"""Addresses that are made to be misread: another host in front of an `@`, look-alike host names, numbers written oddly."""
+"""Find addresses that are made to be misread: another host in front of an `@`, look-alike host names, numbers written oddly."""
 
 from __future__ import annotations
 

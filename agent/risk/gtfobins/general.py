@@ -1,4 +1,4 @@
-"""Kinds of ways out that many programs share: text for a shell, a program, a file of code, a library."""
+"""Judge the ways out that many programs share: text for a shell, a program, a file of code, a library."""
 
 from __future__ import annotations
 

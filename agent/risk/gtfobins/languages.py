@@ -1,4 +1,4 @@
-"""Ways out in the little languages of single programs, such as keys of fzf: what is known to be harmless is low."""
+"""Judge ways out in the little languages of single programs, such as keys of fzf: what is known to be harmless is low."""
 
 from __future__ import annotations
 

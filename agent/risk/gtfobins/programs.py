@@ -1,4 +1,4 @@
-"""Ways out in a language or notation of one program: macros of rpm, TeX, git-like settings, debuggers."""
+"""Judge ways out in a language or notation of one program: macros of rpm, TeX, git-like settings, debuggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shells and other interpreters: what code they are given, and by which way."""
+"""Judge shells and other interpreters: what code they are given, and by which way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs and tasks that nothing is known about, told in plain words to destroy: `tool destroy prod`, `rails db:drop`."""
+"""Judge programs and tasks that nothing is known about, told in plain words to destroy: `tool destroy prod`, `rails db:drop`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that a rated command would run, kept for policy rules, and for explaining a command."""
+"""Keep the programs that a rated command would run, for policy rules, and for explaining a command."""
 
 from __future__ import annotations
 

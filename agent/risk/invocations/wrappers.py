@@ -1,4 +1,4 @@
-"""Programs that run another: what they run, and in which circumstances. Handlers named by knowledge tables."""
+"""Unwrap programs that run another: what they run, and in which circumstances. Handlers named by knowledge tables."""
 
 from __future__ import annotations
 

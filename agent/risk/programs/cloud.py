@@ -1,4 +1,4 @@
-"""Cloud clients: hundreds of services, whose verbs follow a pattern."""
+"""Judge cloud clients: hundreds of services, whose verbs follow a pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers and clusters: host rights, and the command inside."""
+"""Judge containers and clusters: host rights, and the command inside."""
 
 from __future__ import annotations
 

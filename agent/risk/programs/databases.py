@@ -1,4 +1,4 @@
-"""Database clients: statements on the line or on standard input."""
+"""Judge database clients: statements on the line or on standard input."""
 
 from __future__ import annotations
 

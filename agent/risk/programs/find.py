@@ -1,4 +1,4 @@
-"""find and fd: tests narrow what is found, actions delete or run."""
+"""Judge find and fd: tests narrow what is found, actions delete or run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""git: settings that run programs, commands handed on, and what is thrown away."""
+"""Judge git: settings that run programs, commands handed on, and what is thrown away."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "c
 
 
 def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """git: settings that run programs, commands handed on, and what is thrown away."""
+    """Judge git: settings that run programs, commands handed on, and what is thrown away."""
     place = invocation.place
     _git_settings(walker, invocation, args)
     _own_settings(walker, invocation)

@@ -1,4 +1,4 @@
-"""Assignments: what they make of the shell's variables, and those that change what programs do."""
+"""Judge assignments: what they make of the shell's variables, and those that change what programs do."""
 
 from __future__ import annotations
 

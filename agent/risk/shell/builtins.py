@@ -1,4 +1,4 @@
-"""Builtins that change the shell itself."""
+"""Judge builtins that change the shell itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines, branches and loops: what may run, with what as its input, and in which state."""
+"""Follow pipelines, branches and loops: what may run, with what as its input, and in which state."""
 
 from __future__ import annotations
 

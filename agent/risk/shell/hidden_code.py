@@ -1,4 +1,4 @@
-"""Builtins that run or load what an argument names, where one would expect plain data."""
+"""Judge builtins that run or load what an argument names, where one would expect plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections of what a file is: not executable, with Windows line ends, a private key that others may read."""
+"""Correct what a file is: not executable, with Windows line ends, a private key that others may read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections of paths: the nearest one that exists, the one with spaces, a folder that has to be made first."""
+"""Correct paths: the nearest one that exists, the one with spaces, a folder that has to be made first."""
 
 from __future__ import annotations
 

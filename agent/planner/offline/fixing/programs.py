@@ -1,4 +1,4 @@
-"""Corrections of programs, sub-commands and options: the nearest that exists, or what does the same here."""
+"""Correct programs, sub-commands and options: the nearest that exists, or what does the same here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections that need the project's own files: scripts of package.json, targets of a Makefile, the virtual environment."""
+"""Correct by the project's own files: scripts of package.json, targets of a Makefile, the virtual environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections of git's names: the nearest branch, and what a push needs."""
+"""Correct git's names: the nearest branch, and what a push needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing one word of a command that failed, and leaving out what of it was done already."""
+"""Change one word of a command that failed, and leave out what of it was done already."""
 
 from __future__ import annotations
 

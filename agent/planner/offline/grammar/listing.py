@@ -1,4 +1,4 @@
-"""Names of files as a command: `find` or `ls`, what is shown beside the name, the order, and what happens to the list."""
+"""List names of files by a command: `find` or `ls`, what is shown beside the name, the order, and what happens to the list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps on lines as the commands of one pipeline: neighbours that one command can do are put together."""
+"""Write steps on lines as the commands of one pipeline: neighbours that one command can do are put together."""
 
 from __future__ import annotations
 
