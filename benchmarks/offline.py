@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-from agent.planner.offline.book_tables import load_tables
 from agent.planner.offline.planner import OfflinePlanner
 from agent.planner.offline.recipe_files import load_entries
+from agent.planner.offline.recipes import load_tables
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.requests import PlannerRequest
 from benchmarks.figures import Figure
