@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from datetime import datetime
 
@@ -11,11 +10,12 @@ from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.jobs import Job
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line, shown_name
 from agent.text.sizes import seconds
 
 _SHOWN_LINES = 200
-_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
+_SEQUENCES = lazily(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
 
 
 async def show_jobs(context: CommandContext, arguments: str) -> DispatchOutcome:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from agent.protocol.commands import Command, NamedCommand
@@ -26,6 +25,8 @@ _NAME_LIKE = re.compile(r"[A-Za-z][A-Za-z-]*")
 @cache
 def definitions() -> tuple[Definition, ...]:
     """All commands, in their order."""
+    from pkgutil import iter_modules
+
     import agent.commands
 
     modules = (import_module(f"agent.commands.{each.name}") for each in iter_modules(agent.commands.__path__))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from agent.commands.context import CommandServices
 from agent.engine.strategy import TurnStrategy
 from agent.gate.verdicts import Changed, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
@@ -39,12 +38,21 @@ from agent.protocol.ports import (
 from agent.protocol.replies import Alternative, Usage
 from agent.protocol.requests import Approval, ApproveMode
 
+if TYPE_CHECKING:
+    from agent.commands.context import CommandServices
+
 Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 NormalForm = Callable[[str], tuple[str, ...]]
 
 
 def _no_policy(cwd: str, rules: SessionRules) -> Policy:
     return Policy()
+
+
+def _no_services() -> CommandServices:
+    from agent.commands.context import CommandServices  # not for the first frame
+
+    return CommandServices()
 
 
 def _no_roles(name: str) -> str:
@@ -82,7 +90,7 @@ class AppState:
     settings_rows: Callable[[], list[dict[str, str]]] = list
     load_role: Callable[[str], str] = _no_roles
     config_path: str = ""
-    services: CommandServices = field(default_factory=CommandServices)
+    services: CommandServices = field(default_factory=_no_services)
     is_root: bool = False
     debug: bool = False
 

@@ -189,7 +189,7 @@ class Engine:
             person=person or Person(tell=said.append, show=show),
             events=stream,
             cancel=options.cancel,
-            interactive=options.approval.interactive,
+            interactive=options.approval.interactive and person is not None,  # who typed it is there to be told
             turn_run=turn_run,
             ask_word=confirmer.ask_word,
         )

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from agent.commands.jobs import job_line
 from agent.protocol.events import Event, JobFinished, JobStarted
 from agent.protocol.jobs import Job
 from agent.protocol.ports import Jobs
@@ -53,6 +52,8 @@ class JobController:
                 await send(finished(job))
                 self._open.discard(job.job_id)
             if job.job_id in self._elsewhere and not job.running:
+                from agent.commands.jobs import job_line  # not for the first frame
+
                 tell(f"job {job_line(job)}")
                 self._elsewhere.discard(job.job_id)
 
@@ -77,6 +78,8 @@ class JobController:
         running = self.running()
         if not running:
             return "go"
+        from agent.commands.jobs import job_line
+
         tell("\n".join([still_running(running), *(f"  {job_line(job)}" for job in running)]))
         while True:
             answer = await choose("[k]ill, [l]eave running, [c]ancel exit")

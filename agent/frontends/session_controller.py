@@ -7,11 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from agent.commands.context import Person
 from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.frontends.job_controller import JobController
@@ -27,6 +26,9 @@ from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, RunRequest
+
+if TYPE_CHECKING:
+    from agent.commands.context import Person
 
 
 @dataclass(eq=False, repr=False)
@@ -114,6 +116,7 @@ class SessionController:
         """
         if self.services.settings.json or self.show is None:
             return None
+        from agent.commands.context import Person
         from agent.frontends.asking import asking_at
 
         async def show(text: str) -> None:

@@ -37,6 +37,10 @@ REPLAYS = Path(__file__).resolve().parents[1] / "replays"
 STAGE = Path("/tmp/agent-replays")  # it stands in the logs, so it is the same everywhere
 
 
+async def _unseen(text: str) -> None:
+    """Nobody looks at long texts here."""
+
+
 class StageFacts(SystemFacts):
     """The real facts of paths, on a machine that is nobody's: so that logs do not tell where they were recorded."""
 
@@ -165,6 +169,7 @@ class Stage:
             signals=Signals(),
             tell=lambda text: None,
             interactive=interactive,
+            show=_unseen,
         )
         try:
             yield Scene(controller, services, self.work)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from agent.commands.context import CommandServices
+if TYPE_CHECKING:
+    from agent.commands.context import CommandServices
+
 
 _MAX_ENTRIES = 2_000
 _MAX_SHOWN = 200
@@ -18,7 +21,7 @@ _SPECIAL = set(" \t\"'`$&|;<>()[]{}*?!#~\\")
 class GoalCompleter(Completer):
     """`cwd()` is where relative paths start, `services()` what commands complete from. Nothing is looked up before the first completion."""
 
-    def __init__(self, cwd: Callable[[], str], services: Callable[[], CommandServices] = CommandServices) -> None:
+    def __init__(self, cwd: Callable[[], str], services: Callable[[], CommandServices] | None = None) -> None:
         self._cwd = cwd
         self._services = services
 
@@ -33,13 +36,13 @@ class GoalCompleter(Completer):
         return _paths(text, self._cwd(), quote=text.lstrip().startswith("!"))
 
 
-def _commands(text: str, services: Callable[[], CommandServices]) -> Iterator[Completion]:
+def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iterator[Completion]:
     from agent.commands.registry import definitions, find
 
     name, blank, rest = text[1:].partition(" ")
     if blank:
         row = find(name)
-        named = row.complete(services()) if row and row.complete and rest.strip() else ()
+        named = row.complete(services()) if row and row.complete and services and rest.strip() else ()
         for choice in (*row.choices, *named) if row else ():
             if choice.startswith(rest):
                 yield Completion(choice, start_position=-len(rest))

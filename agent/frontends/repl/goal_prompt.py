@@ -15,12 +15,12 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-from agent.commands.context import CommandServices
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.screen import Screen
 
 if TYPE_CHECKING:
+    from agent.commands.context import CommandServices
     from agent.frontends.repl.history_search_view import HistorySearch
 
 Toolbar = Callable[[], str]
@@ -41,7 +41,7 @@ class GoalPrompt:
         edit_mode: str = "emacs",
         after_first_render: Callable[[], None] = lambda: None,
         search: Callable[[str], HistorySearch] | None = None,
-        services: Callable[[], CommandServices] = CommandServices,
+        services: Callable[[], CommandServices] | None = None,
     ) -> None:
         self._toolbar = toolbar
         self._marks = marks

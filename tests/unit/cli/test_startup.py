@@ -48,6 +48,12 @@ def test_the_first_frame_imports_nothing_heavy(module):
     assert not modules_after(f"import {module}") & HEAVY
 
 
+def test_the_first_frame_knows_no_command():
+    """Definitions and handlers are loaded with the first line that begins with a colon or a dot."""
+    loaded = modules_after("import agent.frontends.repl.repl")
+    assert {name for name in loaded if name.startswith("agent.commands.")} == {"agent.commands.registry"}
+
+
 def test_the_services_are_wired_without_anything_heavy(tmp_path):
     code = f"""
 import os

@@ -134,6 +134,13 @@ def test_a_broken_log_is_left_by_commands_that_change_nothing_in_it() -> None:
         command = parse_meta(line)
         assert command is not None
         before = settings_of(world.context)
-        assert asyncio.run(world.run(command)).error_code == "recording"
+        assert asyncio.run(world.run(command, person=world.person)).error_code == "recording"
         assert settings_of(world.context) == before
     assert world.planner.requests == []
+
+
+def test_what_only_a_person_may_do_needs_one_who_is_there() -> None:
+    """A front end that passes nobody has nobody, whatever its options say."""
+    world = CommandWorld()
+    outcome = asyncio.run(world.run(NamedCommand("safety", "off")))
+    assert (outcome.error_code, world.context.safety_off) == ("invalid_request", False)
