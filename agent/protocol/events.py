@@ -448,7 +448,7 @@ class JobFinished(_Event, frozen=True, kw_only=True, tag="job.finished"):
 
 
 class CoreCommandFinished(_Event, frozen=True, kw_only=True, tag="core_command.finished"):
-    """A core command's result: `text` for people, `data` for programs."""
+    """A command's result: `text` for people who were not told meanwhile, `data` for programs."""
 
     command: str
     text: str = ""
