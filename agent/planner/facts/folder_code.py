@@ -43,7 +43,12 @@ def _is_there(loaded: Loaded, folder: str) -> bool:
         path = os.path.join(folder, loaded.file)
         if os.path.exists(path):
             text = beginning(path, _LARGEST + 1) if loaded.says else b""
-            return not loaded.says or len(text) > _LARGEST or any(word.encode() in text for word in loaded.says.split())
+            squeezed = text.translate(None, b" \t")  # `git = ./x` is `git=./x`
+            return (
+                not loaded.says
+                or len(text) > _LARGEST
+                or any(word.encode() in squeezed for word in loaded.says.split())
+            )
         above = os.path.dirname(folder)
         if not loaded.above or above == folder:
             return False

@@ -8,7 +8,7 @@ value of another option, not behind what it runs or hands on, and not where it i
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
@@ -97,7 +97,7 @@ _RUNNERS = frozenset(("run", "run-package", "run-unknown", "container-run", "rem
 _OWN_ONLY = frozenset(
     ("", "none", "package-install", "cloud-change")
 )  # `otherwise` of programs that hand no unknown word on
-_REFUSED = frozenset(("false", "no", "none", "off", "0", "never"))
+_REFUSED = frozenset(("false", "f", "no", "n", "none", "off", "0", "never"))
 _AGREED = frozenset(("true", "yes", "on", "1", "all", "client", "server"))
 _WITHOUT_VALUE = frozenset(
     ("-v", "--verbose", "-q", "--quiet", "-y", "--yes", "--force", "-r", "-R", "--recursive", "-a", "--all", "--delete")
@@ -117,11 +117,27 @@ def leave_own(args: Args, words: list[Word], name: str, table: Program) -> None:
     args.names -= found - own
 
 
-def runs_to_tell(given: Set[str], name: str, table: Program) -> bool:
+def runs_to_tell(given: Set[str], name: str, table: Program, operands: Sequence[Word] = ()) -> bool:
     """Whether a dry run, or help, runs the project's code: what describes the project to this program is code."""
-    if name in table.loads and (f"{name}:--version" in table.loads or not given <= _VERSIONS):
+    whole = name in table.loads and (f"{name}:--version" in table.loads or not given <= _VERSIONS)
+    if whole or _by_verb(name, table.loads, operands):
         return given.isdisjoint(_OWN_OPTIONS)
-    return name in table.evaluates and given.isdisjoint(READS_NOTHING)
+    return evaluates_to_tell(name, table, operands) and given.isdisjoint(READS_NOTHING)
+
+
+def evaluates_to_tell(name: str, table: Program, operands: Sequence[Word]) -> bool:
+    """Whether code of the project is run to list it: by the program as a whole ("gradle"), or by a sub-command ("uv:tree")."""
+    return name in table.evaluates or _by_verb(name, table.evaluates, operands)
+
+
+def _by_verb(name: str, of: Set[str], operands: Sequence[Word]) -> bool:
+    """Whether a sub-command is named there: "uv:tree", "uv:pip:compile"."""
+    if not of or not operands:
+        return False
+    verbs = [f"{name}:{operands[0].text}"]
+    if len(operands) > 1:
+        verbs.append(f"{verbs[0]}:{operands[1].text}")
+    return not of.isdisjoint(verbs)
 
 
 def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[str]:
@@ -136,7 +152,7 @@ def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[st
         option
         for option, value in upto.options[len(before.options) :]
         if (value is None or value.text in _AGREED or "=" in option or option in table.singles)
-        and not (value is None and following in _REFUSED)
+        and not (value is None and following.casefold() in _REFUSED)
         and not any(_takes_back(option, word.text) for word in words)
         and (len(option) != 2 or _letter_holds_back(option, words, before, name, table))
     }
@@ -191,6 +207,8 @@ def _fits(pattern: tuple[str, ...], verbs: tuple[str, ...]) -> bool:
 
 
 def _takes_back(name: str, text: str) -> bool:
-    return name[:2] == "--" and (
-        text.startswith(f"--no-{name[2:]}") or (text.partition("=")[0] == name and text.partition("=")[2] in _REFUSED)
-    )
+    """Whether a word says no to an option: `--no-dry-run`, `--dry-run=none`, `-help=False`, `-h=0`."""
+    if name[:2] == "--" and text.startswith(f"--no-{name[2:]}"):
+        return True
+    option, equals, value = text.partition("=")
+    return bool(equals) and option.lstrip("-") == name.lstrip("-") and value.strip("\"'").casefold() in _REFUSED

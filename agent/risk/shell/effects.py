@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
+from agent.risk.invocations.option_names import evaluates_to_tell
 from agent.risk.invocations.written_code import judge_package_source
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
@@ -91,7 +92,8 @@ def _only_reads(rule: CaseRule, table: Program, args: Args) -> bool:
 
 def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> bool:
     """Whether what is only to be told is found by running code of the project (`gradle tasks`, `eslint src`)."""
-    if not table.evaluates or invocation.words[0].text.rpartition("/")[2] not in table.evaluates:
+    name = invocation.words[0].text.rpartition("/")[2]
+    if not table.evaluates or not evaluates_to_tell(name, table, args.operands):
         return False
     asks = rule.effect == "read" if rule is not None else not args.operands or table.otherwise in ("", "none")
     return asks and (len(invocation.words) > 1 or not table.cases)

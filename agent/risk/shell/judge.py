@@ -288,7 +288,7 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     args = split_args(words, table)
     name = invocation.words[0].text.rpartition("/")[2]
     if words and not table.wrap and asks_for_help(words, table):
-        if name in table.loads and runs_to_tell({words[-1].text}, name, table):
+        if table.loads and runs_to_tell({words[-1].text}, name, table, args.operands):
             judge_evaluation(walker, invocation)
         return None, ""
     if args.names:
@@ -304,7 +304,7 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
             secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
-        if runs_to_tell(args.names, name, table):
+        if runs_to_tell(args.names, name, table, args.operands):
             judge_evaluation(walker, invocation)
         walker.reads = True
         return output_of(walker, invocation, table, args)

@@ -88,6 +88,9 @@ def split_args(words: list[Word], program: Program) -> Args:
     return args
 
 
+_SAID = frozenset("true false t f yes no 1 0".split())
+
+
 def _cluster(args: Args, word: Word, words: list[Word], index: int, program: Program) -> int:
     """`-rf`, `-n5`, `-o file`."""
     text = word.text
@@ -95,7 +98,11 @@ def _cluster(args: Args, word: Word, words: list[Word], index: int, program: Pro
     takes_value = program.value
     if sign + text[1] in program.singles and sign + text[-1] in takes_value and text[1:].isalpha():
         takes_value = takes_value - program.singles  # `ex -sc command`: one that takes a value only apart
-    for offset in range(1, len(text)):
+    letters, _, said = text.partition("=")
+    end = (
+        len(letters) if said.casefold() in _SAID else len(text)
+    )  # `-h=false` of programs in Go: `-s` is no letter of it
+    for offset in range(1, end):
         name = sign + text[offset]
         if name not in takes_value:
             args.add(name)

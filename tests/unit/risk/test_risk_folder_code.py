@@ -20,6 +20,10 @@ EVERYDAY = {
     "pytest": "pytest --version", "ansible-playbook": "ansible-playbook --syntax-check x.yml", "vagrant": "vagrant --help",
     "sbt": "sbt --version", "hg": "hg status",
     "bazel": "bazel --version", "pdm": "pdm --version", "rustc": "rustc --version",
+    "flake8": "flake8 --version", "poetry": "poetry show", "npm": "npm install --dry-run", "pnpm": "pnpm ls", "jest": "jest --version",
+    "lerna": "lerna --version", "grunt": "grunt --version", "nx": "nx --version", "webpack": "webpack --version",
+    "serverless": "serverless --version",
+    "ng": "ng --version", "helmfile": "helmfile list", "terragrunt": "terragrunt plan", "stack": "stack path", "dart": "dart analyze",
 }  # fmt: skip
 
 
@@ -31,6 +35,43 @@ def test_programs_that_load_the_folder_are_never_low_for_help() -> None:
         assert classify(f"{name} --help").level is not Level.LOW, name
         version = classify(f"{name} --version").level
         assert (version is not Level.LOW) is (f"{name}:--version" in table.loads), name
+
+
+@each("command", ["uv tree", "uv lock --check", "uv pip compile pyproject.toml", "hatch version", "hatch project metadata",
+                  "pylint --list-msgs", "flake8 --help", "makepkg --printsrcinfo", "zig build --help", "crystal docs", "ng lint",
+                  "dune describe", "task --status x", "chef-client --why-run", "airflow dags list", "dagster job list"])  # fmt: skip
+def test_a_sub_command_that_runs_the_project_to_tell_is_medium(command: str) -> None:
+    assert classify(command).level is Level.MEDIUM
+
+
+@each("command", ["uv pip list", "uv python list", "uv tree --help", "hatch env show", "zig --help", "zig version", "crystal --version",
+                  "dune --help", "task --list", "airflow pools list", "pylint --version", "makepkg --version"])  # fmt: skip
+def test_its_neighbours_that_only_tell_stay_low(command: str) -> None:
+    assert classify(command).level is Level.LOW
+
+
+@each("no", ["false", "F"])
+def test_an_option_that_is_said_no_to_holds_nothing_back(no: str) -> None:
+    """Of every table with sub-commands: `--help=false` lowers no more than an option that nobody has heard of."""
+    wrong, tried = [], 0
+    for name in sorted(program_names()):
+        table = program(name)
+        if table is None or not table.cases:
+            continue
+        for verb in [verb for verb in table.cases if verb.isalpha()][:2]:
+            level = classify(f"{name} {verb} thing --unheard-of={no}").level
+            for option in sorted(table.dry & {"--help", "--dry-run", "-help", "-h"}) if level is not Level.LOW else ():
+                tried += 1
+                if classify(f"{name} {verb} thing {option}={no}").level.rank < level.rank:
+                    wrong.append(f"{name} {verb} thing {option}={no}")
+    assert tried > 200
+    assert wrong == []
+
+
+@each("no", ["False", "FALSE", "0", "no", "off", "never"])
+def test_there_are_many_words_for_no(no: str) -> None:
+    assert classify(f"kubectl delete ns prod --dry-run={no}").level is Level.HIGH
+    assert classify(f"terraform destroy -auto-approve -help={no}").level is Level.HIGH
 
 
 @each("name", PRINTS)
@@ -64,7 +105,7 @@ def test_a_file_that_is_run_first_raises_by_facts(name: str, tmp_path: Path) -> 
     assert classify(EVERYDAY[name], context).level is Level.LOW
     for one in _FILES[name]:
         path = tmp_path / one.file
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("nothing of it")
         assert (rated(EVERYDAY[name], context) is Level.LOW) is bool(one.says), one
         path.write_text(f"x {one.says.split(' ')[0]} y")

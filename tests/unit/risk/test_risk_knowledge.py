@@ -9,7 +9,8 @@ import pytest
 
 from agent import compiled
 from agent.risk.classifier import classify
-from agent.risk.invocations.option_names import READS_NOTHING
+from agent.risk.invocations.option_names import READS_NOTHING, evaluates_to_tell
+from agent.risk.reader.words import Word
 from agent.risk.shell.judge import handler
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program, level_row, program, program_names
@@ -153,7 +154,8 @@ def made_of_rule(compiled: Program, rule: CaseRule, shown: set[str]) -> list[tup
     level = rule.level or ("low" if rule.effect in ("dry", "none") else expected(LEVELS[rule.effect], "*", rule.effect))
     anything = next((verb for verb in compiled.cases if verb != "*" and rule.effect == "dry"), "thing")
     verbs = [verb.replace("*", anything) for verb in rule.verbs]
-    if rule.effect == "read" and compiled.name in compiled.evaluates:
+    called = [Word(verb, 0, 0) for verb in verbs]
+    if rule.effect == "read" and evaluates_to_tell(compiled.name, compiled, called):
         level = "medium"
     made = []
     for choice in range(max([len(group) for group in rule.options], default=1)):
