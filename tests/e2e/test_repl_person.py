@@ -157,6 +157,7 @@ def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["goal", "planner", "confirmation", "word", "command"])
+@pytest.mark.few(3)
 def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str) -> None:
     delay = LONG_WAIT if moment == "planner" else 0
     text = {"word": "userdel agent-shell-no-such-user", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
@@ -219,6 +220,7 @@ def survivors(mark: str) -> list[str]:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("moment", ["prompt", "confirmation", "command"])
+@pytest.mark.few(3)
 def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, code: int, moment: str) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
         person.at_prompt()

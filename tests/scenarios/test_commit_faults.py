@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.ordinary_user import NOBODY
+from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err
 from tests.support.tree_operations import Listing, differences, listing
 
@@ -86,7 +87,7 @@ def untimed(tree: Listing) -> Listing:
     }
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_made_real_is_what_a_plain_run_leaves_and_taken_back_is_what_was(bench: Bench) -> None:
     """Folders made anew, types, links, renames, attributes, ACLs, holes, pipes, sockets, odd names, rights; all at once."""
     twin = bench.base / "twin"
@@ -118,7 +119,7 @@ def test_killed_after_each_thing_that_commit_and_undo_do(bench: Bench) -> None:
     assert {"/again/n", "/new/er/y", "/type/x"} <= set(said["names"])
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_of_two_rehearsals_of_one_file_the_second_is_not_made_real(bench: Bench) -> None:
     said = drive(bench, "rivals")
     assert (said["error"], said["content"], said["undone"]) == ("rehearsal_conflict", "0\none\n", "0\n")
@@ -137,7 +138,7 @@ def _on_a_small_disk(bench: Bench, size: str) -> None:
     bench.words = ("unshare", "-m", "sh", "-c", script, "sh", str(bench.base), *bench.words)
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_a_full_disk_stops_commit_and_undo_before_anything_is_lost(bench: Bench) -> None:
     _on_a_small_disk(bench, "80m")
     said = drive(bench, "full")
@@ -173,7 +174,7 @@ def many() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("kind", ["root", "user"])
-@pytest.mark.few(1)
+@pytest.mark.thorough
 def test_nine_of_100_000_files(many: Path, kind: str) -> None:
     bench = Bench(kind, str(many.parent))
     try:
@@ -190,7 +191,7 @@ def test_nine_of_100_000_files(many: Path, kind: str) -> None:
         bench.remove()
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_files_of_other_users(bench: Bench) -> None:
     """Root's rehearsal keeps owners; an ordinary user can remove and replace what stands in a folder of their own, and no more."""
     if os.geteuid() != 0:
@@ -235,7 +236,7 @@ def test_without_an_overlay_file_system_that_is_said_and_nothing_runs(bench: Ben
     assert not os.path.lexists("/tmp/never-made-either")
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 def test_what_was_rehearsed_twice_shows_the_same(bench: Bench) -> None:
     bench.runs({"text": FURNISH, "direct": True})
     one, two = bench.runs(EVERYTHING, EVERYTHING)

@@ -9,6 +9,9 @@ import pytest
 
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World
+from tests.support.few import ONE_USER
+
+pytestmark = ONE_USER
 
 _FOUND: dict[str, str] = {}
 

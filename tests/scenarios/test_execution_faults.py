@@ -81,7 +81,11 @@ def driven(world: World, cases: dict[str, list[str]], *arguments: str) -> dict[s
     return answers
 
 
-@pytest.fixture(scope="module", params=["root", "ordinary"])
+# All commands run once for each.
+USER = pytest.param("ordinary", marks=pytest.mark.thorough if os.geteuid() == 0 else ())
+
+
+@pytest.fixture(scope="module", params=["root", USER])
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     if request.param == "ordinary":
         ordinary = OrdinaryWorld()

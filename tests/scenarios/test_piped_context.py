@@ -59,6 +59,7 @@ def test_a_real_failing_build(world: World) -> None:
     assert world.goal()["status"] == "answered"
 
 
+@pytest.mark.thorough
 def test_a_make_that_fails_without_a_compiler(world: World) -> None:
     (world.work / "Makefile").write_text("all:\n\t@echo compiling; sleep 0.5; echo 'no rule for 漢字' >&2; exit 2\n")
     with FakeLLMServer(ANSWER) as server:
@@ -92,11 +93,12 @@ def test_hostile_context_stays_data(world: World) -> None:
     assert all(key not in log.read_text() for log in world.logs())
 
 
-def test_nothing_on_standard_input_is_no_context(world: World) -> None:
-    for line in ('"$@" why </dev/null', ': | "$@" why', '"$@" why <&-', 'printf " \\n" | "$@" why'):
-        with FakeLLMServer(ANSWER) as server:
-            assert piped(world, server, line).returncode == 0
-            assert "standard input" not in prompt_of(server).lower()
+@pytest.mark.parametrize("line", ['"$@" why </dev/null', ': | "$@" why', '"$@" why <&-', 'printf " \\n" | "$@" why'])
+@pytest.mark.few(1)
+def test_nothing_on_standard_input_is_no_context(world: World, line: str) -> None:
+    with FakeLLMServer(ANSWER) as server:
+        assert piped(world, server, line).returncode == 0
+        assert "standard input" not in prompt_of(server).lower()
 
 
 def test_a_file_as_standard_input(world: World) -> None:

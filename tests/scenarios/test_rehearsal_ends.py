@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.excuses import excused
+from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err, out
+
+pytestmark = ONE_USER
 
 
 @pytest.fixture(params=["root", "user"])
@@ -53,6 +56,7 @@ def scratches(bench: Bench) -> list[Path]:
         "while :; do (sleep 60 &) ; sleep 0.02; done",
     ],
 )
+@pytest.mark.few(4)
 def test_a_time_out_leaves_nothing(bench: Bench, command: str) -> None:
     said = bench.run(command, timeout=0.4)
     assert said["result"]["timed_out"]
@@ -87,6 +91,7 @@ def test_death_by_signal_is_told_as_such(bench: Bench) -> None:
     assert not said.get("obstacle")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("what", ["mkdir", "mkfifo", "ln -s /proc/1/environ"])
 def test_a_command_that_spoils_the_file_of_its_shell_state_loses_that_only(bench: Bench, what: str) -> None:
     said = bench.run(f"echo a > a; for f in {bench.state}/undo/*/state; do rm -f $f; {what} $f; done; export LOST=1")
@@ -143,7 +148,6 @@ def test_an_obstacle_forbids_the_commit(bench: Bench) -> None:
     assert not any(bench.work.iterdir())
 
 
-@pytest.mark.few(1)
 def test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps(bench: Bench) -> None:
     import threading
 

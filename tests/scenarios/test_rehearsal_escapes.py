@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err, out
+
+pytestmark = ONE_USER
 
 
 @pytest.fixture(params=["root", "user"])

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err, out, tree
+
+pytestmark = ONE_USER
 
 BRIEF = (
     "rm -rf src && sed -i s/alpha/beta/ 2.txt 3.txt && mkdir new && echo hi > new/f && chmod 600 x && ln -s x link && "
@@ -135,7 +138,6 @@ def test_no_descriptor_and_no_variable_of_ours(bench: Bench) -> None:
     }
 
 
-@pytest.mark.few(1)
 def test_two_at_once(bench: Bench) -> None:
     (bench.work / "f").write_text("0")
     bench.own()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err, out
 
 _PRIVATE = "mount --make-rprivate / && "
@@ -164,6 +165,7 @@ _SERVICE = (
 
 
 @pytest.mark.parametrize("kind", ["root", "user"])
+@ONE_USER
 def test_services_that_no_list_tells_do_not_answer(kind: str) -> None:
     """What is read-only is behind an overlay, too: a socket bound by a relative name is in no table of paths, a pipe in none at all."""
     if os.geteuid() != 0 or shutil.which("unshare") is None or not os.path.isdir("/srv"):
@@ -194,6 +196,7 @@ _COMING_AND_GOING = (
 
 
 @pytest.mark.parametrize(("kind", "command"), [("root", "ls /mnt/*"), ("user", "for d in /mnt/*; do touch $d/x; done")])
+@ONE_USER
 def test_mounts_that_come_and_go(kind: str, command: str) -> None:
     """A mount that goes is no fault of a rehearsal, and one that comes is nothing it could write to."""
     if os.geteuid() != 0 or shutil.which("unshare") is None or not os.path.isdir("/mnt"):

@@ -11,6 +11,7 @@ import pexpect
 import pytest
 
 from tests.scenarios.program import ROOT
+from tests.support.few import ONE_USER
 from tests.support.needs import needs
 from tests.support.rehearsal_bench import Bench
 
@@ -38,7 +39,7 @@ def result(child: pexpect.spawn) -> dict[str, Any]:
     return said
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_it_has_a_terminal_of_its_size(bench: Bench) -> None:
     child = start(bench, "test -t 0 && stty size < /dev/tty; ls -l /dev/pts | grep -c '^c.* [0-9]$'")
     said = result(child)
@@ -47,7 +48,7 @@ def test_it_has_a_terminal_of_its_size(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_ctrl_c_stops_it(bench: Bench) -> None:
     child = start(bench, "echo begun; sleep 60; echo not reached", "echo next")
     child.expect("begun")
@@ -60,7 +61,7 @@ def test_ctrl_c_stops_it(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_it_asks_on_the_terminal(bench: Bench) -> None:
     child = start(bench, "read -r -p 'name? ' name < /dev/tty && echo \"$name\" > f")
     child.expect("name[?] ")
@@ -71,7 +72,7 @@ def test_it_asks_on_the_terminal(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_an_editor_draws_and_its_file_is_shown(bench: Bench) -> None:
     if shutil.which("vi") is None:
         needs("vim")
@@ -84,7 +85,7 @@ def test_an_editor_draws_and_its_file_is_shown(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@pytest.mark.few(1)
+@ONE_USER
 def test_an_interactive_shell_has_job_control(bench: Bench) -> None:
     child = start(bench, "bash --norc --noprofile -i")
     child.expect("[$#] ")

@@ -11,6 +11,9 @@ import pytest
 
 from tests.scenarios.program import World
 from tests.support.excuses import excused
+from tests.support.few import ONE_USER
+
+pytestmark = ONE_USER
 
 _TROUBLES: dict[str, str] = {}
 LOW = ("exec", "--approve", "medium", "--via-rehearsal")
@@ -48,7 +51,6 @@ def undoable(world: World) -> list[dict[str, Any]]:
     return [json.loads(line) for line in world.run("undo", "--list", "--json").stdout.splitlines()]
 
 
-@pytest.mark.few(1)
 def test_rehearse_shows_and_changes_nothing(place: World) -> None:
     before = look(place.work)
     ended = place.run("rehearse", "sed -i s/two/2/ a.txt; rm -r tree; echo said; exit 3")
@@ -79,7 +81,6 @@ def test_json_has_the_keys_of_the_contract(place: World) -> None:
         assert moved["from"] == str(place.work / "a.txt")
 
 
-@pytest.mark.few(1)
 def test_made_real_and_taken_back_to_the_byte(place: World) -> None:
     before = look(place.work)
     ended = place.run(*LOW, "sed -i s/two/2/ a.txt && mkdir new && echo hi > new/f && chmod 700 tree")
@@ -157,7 +158,6 @@ def test_wrong_words(place: World, words: tuple[str, ...], code: int) -> None:
     assert ended.stderr
 
 
-@pytest.mark.few(1)
 def test_undo_without_a_terminal_wants_yes(place: World) -> None:
     assert place.run(*LOW, "echo three >> a.txt").code == 0
     ended = place.run("undo")

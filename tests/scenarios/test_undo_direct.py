@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from tests.scenarios.program import World, until
+from tests.support.few import ONE_USER
 from tests.support.tree_operations import Listing, differences, listing
+
+pytestmark = ONE_USER
 
 DIRECT = ("exec", "--approve", "medium")
 
@@ -43,7 +46,6 @@ def undoable(world: World) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("command", ["sed -i s/one/1/ a b && rm -r d", "chmod 600 b; echo more >> same; touch new"])
-@pytest.mark.few(1)
 def test_a_direct_run_is_taken_back_to_the_byte(place: World, command: str) -> None:
     before = tree(place)
     ended = place.run(*DIRECT, command)

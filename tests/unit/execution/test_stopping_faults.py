@@ -17,6 +17,7 @@ import pytest
 
 from agent.execution.process_tree import cgroups
 from tests.scenarios.ordinary_user import NOBODY, OrdinaryWorld
+from tests.support.few import ONE_USER
 from tests.unit.execution.running import Marker
 
 ROOT = str(Path(__file__).parents[3])
@@ -153,7 +154,7 @@ def group_can_be_had() -> bool:
 
 @pytest.mark.parametrize(("who", "rung"), CASES)
 @pytest.mark.parametrize("mode", ["time-out", "cancel", "wait"])
-@pytest.mark.few(2)
+@ONE_USER
 def test_nothing_survives(markers: dict[str, Marker], who: str, rung: str, mode: str) -> None:
     if who == "ourselves" and rung == "cgroup" and not group_can_be_had():
         pytest.skip("no control group can be made here")

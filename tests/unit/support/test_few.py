@@ -20,3 +20,9 @@ def test_every_value_comes_up_where_there_is_room_for_all() -> None:
 
 def test_no_more_are_chosen_than_there_are() -> None:
     assert chosen([set(), set()], 5) == {0, 1}
+
+
+def test_one_that_stands_for_all_need_not_be_the_first() -> None:
+    rows = [{("a", at)} for at in range(5)]
+    assert [chosen(rows, 1, first) for first in (0, 3, 7)] == [{0}, {3}, {2}]
+    assert chosen(rows, 5, 3) == set(range(5))

@@ -12,6 +12,9 @@ from agent.execution.leftovers import taken_over
 from agent.execution.private_files import remove_tree
 from agent.execution.state import ShellState, parse
 from tests.support.confined_world import ConfinedWorld, need
+from tests.support.few import ONE_USER
+
+pytestmark = ONE_USER
 
 BASH = "/bin/bash"
 _FORGED = r"""
@@ -39,7 +42,6 @@ def forged(**fields: str) -> str:
     return text
 
 
-@pytest.mark.few(1)
 def test_a_state_that_a_command_wrote_itself_runs_nothing(world: ConfinedWorld) -> None:
     mark = f"touch {world.outside}/run"
     for fields in (
@@ -93,7 +95,6 @@ def test_an_endless_state_file_is_no_state(world: ConfinedWorld) -> None:
     assert "could not be read back" in ran.notes
 
 
-@pytest.mark.few(1)
 def test_a_deep_and_locked_temporary_folder_goes(world: ConfinedWorld) -> None:
     deep = "import os\nfor i in range(3000):\n    os.mkdir('d'); os.chdir('d')\nopen('f', 'w')"
     ran = world.one("workspace", f'(cd "$TMPDIR" && python3 -c "{deep}"; mkdir -p a/b/c; chmod 0 a/b a)')
@@ -101,7 +102,6 @@ def test_a_deep_and_locked_temporary_folder_goes(world: ConfinedWorld) -> None:
     assert os.listdir(world.base / "tmp") == []
 
 
-@pytest.mark.few(1)
 def test_a_pair_of_datagram_sockets_reaches_nobody(world: ConfinedWorld) -> None:
     import socket
 
