@@ -20,6 +20,7 @@ _SECTION = re.compile(r'\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _SETTING = re.compile(r"([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$")
 # What is usual in a checkout and no surprise: git-lfs, and the hooks and aliases that a person asks for by name.
 _USUAL = re.compile(r"filter\.lfs\.|alias\.|core\.hookspath$")
+_PLACES = frozenset(("GIT_DIR", "GIT_COMMON_DIR"))
 _HARMLESS = ("cat", "less", "more", "delta", "true", "false", "store", "cache", "osxkeychain", "manager", "ssh", "")
 
 
@@ -30,6 +31,8 @@ def code_of_folder(run: ProgramRun) -> tuple[str, list[str]]:
         return "", []
     if name in ("python", "pypy", "ipython"):
         return run.cwd, [f"shadows={file}" for file in _shadowing(run.cwd)[:_MAX_TOLD]]
+    if name == "git" and not _PLACES.isdisjoint(run.environment):
+        return run.cwd, ["runs=…"]  # which repository that is, is not known here
     if name == "git":
         return run.cwd, [f"runs={setting}" for setting in _settings_that_run(_git_folder(run))[:_MAX_TOLD]]
     program = run.words[0].rpartition("/")[2] if run.words else ""
@@ -82,8 +85,23 @@ def _git_folder(run: ProgramRun) -> str:
     given = next((word.partition("=")[2] for word in run.words if word.startswith("--git-dir=")), "")
     if given:
         return absolute(given, folder)
+    bare = _bare_around(folder)
+    if bare:
+        return bare
     top = repository_of(folder)
     return os.path.join(top, ".git") if top else ""
+
+
+def _bare_around(folder: str) -> str:
+    """The folder at or above this one that git takes for a repository without a work tree, "" where a `.git` comes first."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if all(os.path.exists(os.path.join(folder, part)) for part in ("HEAD", "objects", "refs")):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return ""
 
 
 def _settings_that_run(folder: str) -> list[str]:

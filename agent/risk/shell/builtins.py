@@ -39,7 +39,7 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
     state = walker.state
     if not words:
         state.cwd = state.home
-    elif words[0].text == "-" or not words[0].known:
+    elif words[0].text == "-" or not words[0].known or _found_by_cdpath(walker, invocation, words[0].text):
         state.cwd = UNKNOWN
     else:
         state.cwd = (
@@ -48,6 +48,15 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
         if len(state.cwd) > _MAX_CWD:
             state.cwd = UNKNOWN
     return "", ""
+
+
+def _found_by_cdpath(walker: Walker, invocation: Invocation, folder: str) -> bool:
+    """Whether `cd folder` may lead below another folder than this one: CDPATH was set, and the name does not begin with a place."""
+    if folder.partition("/")[0] in ("", ".", ".."):
+        return False
+    given = [word.text for name, word in invocation.environment if name == "CDPATH"]
+    value = walker.state.variables.get("CDPATH")
+    return bool(given[-1]) if given else value is not None and any(value.texts)
 
 
 def _declare(walker: Walker, invocation: Invocation) -> Output:
@@ -161,7 +170,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
         walker.add("run-remote", [word], invocation.place)
     elif ("proc" in word.taint or "opaque" in word.taint) and (written is None or "opaque" in written[1]):
         walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)
-    elif word.text in ("/dev/stdin", "/proc/self/fd/0", "-"):
+    elif word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
         from agent.risk.invocations.interpreters import feed_shell
 
         return feed_shell(walker, invocation)

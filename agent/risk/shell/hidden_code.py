@@ -143,8 +143,9 @@ def _callback(walker: Walker, invocation: Invocation) -> None:
 
 
 def _complete(walker: Walker, invocation: Invocation) -> None:
-    """`complete`, `compgen`: -C names a command; the words of -W are expanded. Functions are rated where they are defined."""
-    for word in _values(invocation, "C"):
+    """`complete`, `compgen`: -C names a command; the words of -W are expanded. `compgen -F` calls the function at once."""
+    called = _values(invocation, "F") if invocation.words[0].text == "compgen" else []
+    for word in [*called, *_values(invocation, "C")]:
         walker.script(f"{word.text} {UNKNOWN}", invocation.place, invocation, same_shell=True)
     for word in _values(invocation, "W"):
         walker.expander.place = invocation.place

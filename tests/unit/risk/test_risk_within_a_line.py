@@ -80,3 +80,27 @@ def test_gpg_that_only_tells_is_low(command: str) -> None:
 @each("command", ["gpg a.gpg", "gpg -d a.gpg", "gpg --decrypt a", "gpg --batch a.gpg", "gpg --yes -q key.asc"])
 def test_gpg_that_shows_what_was_kept_secret_is_medium(command: str) -> None:
     assert level(command) is Level.MEDIUM
+
+
+@each("setting", ["CDPATH=/; cd", "CDPATH=/ cd", "export CDPATH=/:.; cd", "read CDPATH < f; cd"])
+def test_a_folder_may_be_found_by_cdpath(setting: str) -> None:
+    assert level(f"{setting} etc && rm -rf ./*") is Level.HIGH
+    assert level(f"{setting} ./build && rm -rf ./*") is Level.MEDIUM
+
+
+def test_an_empty_cdpath_finds_nothing_elsewhere() -> None:
+    assert level("CDPATH= cd build && rm -rf ./*") is Level.MEDIUM
+
+
+@each("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+@each("source", [".", "source", "bash", "sh"])
+def test_standard_input_has_several_names(source: str, name: str) -> None:
+    assert level(f"{source} {name} <<< 'rm -rf ~'") is Level.HIGH
+    assert level(f"echo 'rm -rf ~' | {source} {name}") is Level.HIGH
+
+
+def test_a_function_for_completion_is_called_at_once_by_compgen() -> None:
+    assert level("f() { rm -rf ~; }; compgen -F f x") is Level.HIGH
+    assert level("compgen -F f x") is Level.MEDIUM
+    assert level("complete -F f x") is Level.LOW
+    assert level("compgen -W 'a b' -- a") is Level.LOW

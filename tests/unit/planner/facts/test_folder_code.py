@@ -90,3 +90,21 @@ def test_worktrees_and_submodules_have_settings_elsewhere(repo: Path, tmp_path: 
 def test_a_configuration_that_cannot_be_read_is_doubted(repo: Path) -> None:
     (repo / ".git" / "config").write_text("[core]\n" + "# filler\n" * 10_000)
     assert rated("git status", repo) == "medium"
+
+
+def test_a_bare_repository_among_the_files_is_one_for_git(repo: Path) -> None:
+    """`HEAD`, `objects` and `refs` can be committed: who goes into that folder has git obey the `config` beside them."""
+    inner = repo / "fixtures/x"
+    git(repo, "init", "-q", "--bare", str(inner))
+    assert rated("git status", inner) == "low"
+    git(inner, "config", "core.fsmonitor", "./x")
+    for command in ("cd fixtures/x && git status", "git -C fixtures/x status", "cd fixtures/x/refs; git log"):
+        assert rated(command, repo) == "medium", command
+    assert rated("git status", repo / "fixtures") == "low"
+
+
+@each(
+    "command", ["GIT_DIR=other/.git git status", "export GIT_DIR=other/.git; git log", "env GIT_COMMON_DIR=x git log"]
+)
+def test_a_repository_that_a_variable_names_is_doubted(command: str, repo: Path) -> None:
+    assert rated(command, repo) == "medium"
