@@ -1,0 +1,170 @@
+"""What changes files of the person goes through the gate: who may approve, and who writes what, is listed here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.protocol.approvals import ApprovedCommand, Consent
+from agent.protocol.decisions import Level, RiskReport
+
+AGENT = Path(__file__).resolve().parents[2] / "agent"
+
+APPROVED = ("ApprovedCommand", "ApprovedFileAction", "ApprovedUndo", "ApprovedRehearsal")
+APPROVERS = {
+    "gate/confirmation.py": {"ApprovedCommand"},
+    "gate/file_actions.py": {"ApprovedFileAction"},
+    "gate/undo_actions.py": {"ApprovedUndo"},
+    "gate/rehearsals.py": {"ApprovedRehearsal"},
+    "execution/diagnosis.py": {"ApprovedRehearsal"},  # `true`, over an overlay, to see whether there are any here
+}
+
+WRITERS = {
+    # named by the person on the command line or in settings
+    "app/process.py": "--telemetry-file",
+    "audit/importing/store.py": "sessions import",
+    "audit/replay/rewrite.py": "sessions replay --update",
+    "audit/sql/database.py": "sessions sql",
+    "audit/sql/staging.py": "sessions sql -o",
+    "frontends/sessions/export.py": "sessions export -o",
+    "frontends/subcommands/config.py": "config init",
+    "frontends/session_controller.py": "shell_history: appended to, as the shell itself would",
+    # our own state: logs, keys, policy, settings, memory
+    "audit/retention/prune.py": "session logs",
+    "config/private_folder.py": "our folders",
+    "config/write_user.py": "the config file, with `:set --save`",
+    "frontends/repl/goal_history.py": "history of the prompt",
+    "frontends/repl/repl.py": "its folder",
+    "memory/files.py": "accepted commands",
+    "policy/shown_once.py": "which rules were shown",
+    "policy/store.py": "the policy file, with rules that the person made",
+    "recording/disk.py": "session logs",
+    "recording/integrity/heads.py": "heads of chains",
+    "recording/integrity/keys.py": "keys",
+    "recording/integrity/rewriting.py": "session logs",
+    "recording/integrity/signing.py": "signatures",
+    "recording/integrity/staged.py": "session logs",
+    "recording/left_open.py": "locks of logs",
+    "recording/logfile.py": "session logs",
+    "recording/permissions.py": "rights of session logs",
+    "recording/private_database.py": "the index",
+    "redaction/key.py": "the key of labels",
+    # temporary, and what is compiled at install
+    "audit/sql/query_limits.py": "a folder that goes with the query",
+    "cli/entry.py": "/dev/null and the terminal",
+    "compiled.py": "compiled tables",
+    "frontends/confirm/tty_confirm.py": "the terminal",
+    "frontends/external_programs.py": "what an editor or pager is given",
+    "frontends/sessions/pager.py": "what a pager is given",
+    "planner/offline/book_build.py": "compiled tables",
+}
+"""Who may change files without an action, and which."""
+
+_OS = frozenset(
+    "replace rename renames unlink remove rmdir removedirs mkdir makedirs link symlink truncate chmod lchmod chown "
+    "lchown mkfifo mknod utime setxattr removexattr fchmod fchown ftruncate".split()
+)
+_PATH = frozenset("write_text write_bytes unlink touch rmdir mkdir symlink_to hardlink_to".split())
+_SHUTIL = frozenset("rmtree move copy copy2 copyfile copytree copyfileobj chown".split())
+_TEMPFILE = frozenset("mkdtemp mkstemp NamedTemporaryFile TemporaryDirectory TemporaryFile".split())
+_FLAGS = frozenset("O_WRONLY O_RDWR O_CREAT O_TRUNC O_APPEND O_TMPFILE".split())
+
+
+@cache
+def trees() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple((str(path.relative_to(AGENT)), ast.parse(path.read_text())) for path in sorted(AGENT.rglob("*.py")))
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
+    """What each call is of: the object (by its last name) and the function."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        match node.func:
+            case ast.Name(id=name):
+                yield "", name, node
+            case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
+                yield owner, name, node
+            case ast.Attribute(attr=name):
+                yield "?", name, node
+
+
+def changes(owner: str, name: str, call: ast.Call) -> bool:
+    """Tell whether a call may change a file by its name."""
+    if owner == "os" and name == "open":
+        return any(isinstance(each, ast.Attribute) and each.attr in _FLAGS for each in ast.walk(call)) or any(
+            isinstance(each, ast.Name) for each in call.args[1:2]
+        )
+    if name == "open" and owner in ("", "io", "gzip"):
+        mode = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+        return any(not isinstance(each, ast.Constant) or set(str(each.value)) & set("wax+") for each in mode)
+    return (
+        (owner == "os" and name in _OS)
+        or (owner == "shutil" and name in _SHUTIL)
+        or (owner in ("tempfile", "") and name in _TEMPFILE)
+        or (owner not in ("os", "") and name in _PATH)
+    )
+
+
+def writers() -> dict[str, list[str]]:
+    """Who, outside of the room of processes, calls what may change a file."""
+    found: dict[str, list[str]] = {}
+    for module, tree in trees():
+        told = [f"{owner}.{name}" for owner, name, call in calls(tree) if changes(owner, name, call)]
+        if told and not module.startswith("execution/"):
+            found[module] = told
+    return found
+
+
+def test_only_the_gate_approves() -> None:
+    found: dict[str, set[str]] = {}
+    for module, tree in trees():
+        made = {name for _, name, _ in calls(tree) if name in APPROVED}
+        if made:
+            found[module] = made
+    assert found == APPROVERS
+
+
+def test_nothing_goes_round_what_an_approved_value_checks() -> None:
+    told = [f"{module}: {name}" for module, tree in trees() for _, name, _ in calls(tree) if name == "force_setattr"]
+    assert told == []
+    low = RiskReport(command="ls", level=Level.LOW)
+    approved = ApprovedCommand(command_id="c", command="ls", report=low, consent=Consent(by="policy"))
+    with pytest.raises(ValueError, match="another text"):
+        replace(approved, command="rm -r /")
+    with pytest.raises(AttributeError):
+        approved.command = "rm -r /"  # type: ignore[misc]
+
+
+def test_journals_are_had_through_their_port_alone() -> None:
+    """Which takes `ApprovedUndo`; only the composition root makes the store."""
+    made = {module for module, tree in trees() for _, name, _ in calls(tree) if name == "Journals"}
+    assert {module for module in made if not module.startswith("execution/")} == {"app/execution.py"}
+
+
+def test_who_writes_files_is_known() -> None:
+    """Files of ours, what the person names on the command line, and temporary ones. Whatever else changes files is an action."""
+    assert sorted(writers()) == sorted(WRITERS)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "os.replace(a, b)", "os.unlink(p)", "os.open(p, os.O_WRONLY)", "os.open(p, flags)", "open(p, 'w')", "open(p, mode)",
+        "io.open(p, mode='a')", "path.write_text(t)", "Path(p).unlink()", "shutil.rmtree(p)", "open(p, 'r+')",
+    ],
+)  # fmt: skip
+def test_what_writes_is_found(source: str) -> None:
+    assert any(changes(*call) for call in calls(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "source", ["open(p)", "open(p, 'rb')", "text.replace(a, b)", "os.open(p, os.O_RDONLY)", "replace(a)"]
+)
+def test_what_reads_is_none(source: str) -> None:
+    assert not any(changes(*call) for call in calls(ast.parse(source)))
