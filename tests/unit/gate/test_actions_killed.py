@@ -1,0 +1,146 @@
+"""SIGKILL before every single thing that a change of a file and an undo do to the disk: the log knows of it, and the journal goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.execution.journal import syscalls
+from agent.execution.journal.store import Journals
+from agent.protocol.actions import DeleteFile, FileAction, RenameFile, WriteFile
+from agent.protocol.events import CommandFinished, CommandStarted, Event, SessionStarted, UndoFinished, UndoStarted
+from agent.recording.jsonl import JsonlRecorder, open_session
+from agent.recording.reader import read_records
+from tests.support.fakes import FakeClock, FakePerson
+from tests.support.processes import killed_after
+from tests.support.undo_world import RealFacts, ScriptedUndoPerson, undo_actions
+from tests.unit.gate.test_file_actions import World
+
+_TOUCHES = ("open", "unlink", "mkdir", "rmdir", "replace", "rename", "link", "fsync", "pwrite", "write")
+
+
+def killed_before(count: int, work: Callable[[], object]) -> bool:
+    """Do `work` in a child that is killed before it touches the disk for the `count`th time; whether it came to that."""
+
+    def counted(watch: Callable[[str], None]) -> None:
+        for owner, names in ((os, _TOUCHES), (syscalls, ("move", "exchange"))):
+            for name in names:
+                setattr(owner, name, _watched(getattr(owner, name), watch))
+        work()
+
+    return killed_after(count, counted)
+
+
+def _watched(real: Callable[..., object], watch: Callable[[str], None]) -> Callable[..., object]:
+    def call(*args: object, **kwargs: object) -> object:
+        watch(getattr(real, "__name__", ""))
+        return real(*args, **kwargs)
+
+    return call
+
+
+class Killed:
+    """A folder with one file, a real log and a real journal."""
+
+    def __init__(self, base: Path) -> None:
+        self.folder = Path(os.path.realpath(base)) / "work"
+        self.folder.mkdir(parents=True)
+        self.file = self.folder / "a.txt"
+        self.file.write_text("one\n")
+        self.state, self.logs = self.folder.parent / "state", str(self.folder.parent / "logs")
+
+    def recorder(self) -> JsonlRecorder:
+        started = SessionStarted(session_id="", program="test")
+        return open_session(self.logs, clock=FakeClock(), redactor=None, started=started, session_id="s")
+
+    def tree(self) -> dict[str, str]:
+        """What a person sees; what a write had begun beside the file is none of it."""
+        files = [path for path in self.folder.rglob("*") if path.is_file() and not path.name.endswith(".tmp")]
+        return {path.name: path.read_text() for path in files}
+
+    def perform(self, action: FileAction) -> None:
+        World(self.folder, FakePerson(), self.recorder()).perform(action)  # type: ignore[arg-type]
+
+    def undo(self) -> None:
+        store = Journals(str(self.state))
+        gate = undo_actions(store, ScriptedUndoPerson(), self.recorder(), facts=RealFacts())  # type: ignore[arg-type]
+        asyncio.run(gate.turn(store.entries()[0]))
+
+    def events(self) -> list[Event]:
+        """What the log says once somebody went on with it."""
+        recorder = self.recorder()
+        recorder.close()
+        return [record.event for record in read_records(str(recorder.path))]
+
+
+def lives(events: list[Event], begins: type, ends: type) -> tuple[int, int]:
+    """How many began, and how many have an ending."""
+    return sum(isinstance(each, begins) for each in events), sum(isinstance(each, ends) for each in events)
+
+
+KINDS = ("write", "new", "rename", "delete")
+
+
+def action_of(case: Killed, kind: str) -> FileAction:
+    path, new = str(case.file), str(case.folder / "sub/b.txt") if kind == "new" else str(case.folder / "b.txt")
+    if kind == "rename":
+        return RenameFile(path=path, target=new)
+    return DeleteFile(path=path) if kind == "delete" else WriteFile(path=path if kind == "write" else new, content="x")
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str) -> None:
+    count, changed = 1, 0
+    while True:
+        case = Killed(tmp_path / str(count))
+        before = case.tree()
+        action = action_of(case, kind)
+        was_killed = killed_before(count, lambda case=case, action=action: case.perform(action))
+        events = case.events()
+        began, ended = lives(events, CommandStarted, CommandFinished)
+        assert began == ended, count
+        if case.tree() != before:
+            changed += 1
+            assert began == 1, count
+            (entry,) = Journals(str(case.state)).entries()
+            assert entry.state == "committed", (count, entry)
+            Journals(str(case.state)).turn(entry.undo_id)
+        assert case.tree() == before, count
+        assert all(entry.state != "pending" for entry in Journals(str(case.state)).entries())
+        if not was_killed:
+            break
+        count += 1
+    assert changed > 1 and count > 20
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str) -> None:
+    count, undone = 1, 0
+    while True:
+        case = Killed(tmp_path / str(count))
+        before = case.tree()
+        action = action_of(case, kind)
+        World(case.folder, FakePerson()).perform(action)
+        after = case.tree()
+        was_killed = killed_before(count, case.undo)
+        events = case.events()
+        began, ended = lives(events, UndoStarted, UndoFinished)
+        assert began == ended, count
+        (entry,) = Journals(
+            str(case.state)
+        ).entries()  # what was interrupted is brought to an end by whoever asks first
+        assert entry.state in ("committed", "undone"), (count, entry)
+        assert case.tree() == (after if entry.state == "committed" else before), count
+        if entry.state == "undone":
+            undone += 1
+            assert began == 1, count
+        if not was_killed:
+            break
+        count += 1
+    assert undone > 1 and count > 20
