@@ -140,7 +140,8 @@ def made_examples(name: str, table: dict[str, Any], shown: set[str]) -> list[tup
         made.append((f"{name} {option} {(seen or CODE)[0]}", "high", "high"))
     for option in sorted(compiled.dry - shown):
         member, colon, letter = option.partition(":")
-        dry = "low" if name not in compiled.evaluates or option in READS_NOTHING else "medium"
+        called = member if colon else name
+        dry = "low" if called not in compiled.evaluates or option in READS_NOTHING else "medium"
         made.append((f"{member} {letter}" if colon else f"{name} {option}", dry, dry))
     for rule in (*compiled.flags, *(rule for rules in compiled.cases.values() for rule in rules)):
         made.extend(made_of_rule(compiled, rule, shown))
