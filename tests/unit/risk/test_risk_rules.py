@@ -18,9 +18,9 @@ from tests.support.each import each
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES, LEVELS = knowledge_build.load_tables()
-# Given only with a context, a second reader or an opinion from outside; tested where those are.
+# Given only with a context, a second reader, an opinion from outside or an action of a tool; tested where those are.
 ELSEWHERE = re.compile(
-    r"run\.shadow|run\.folder-file|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard"
+    r"run\.shadow|run\.folder-file|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard|tool\."
 )
 
 
