@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import msgspec
 
 from agent.engine.goal import Goal
 from agent.engine.proposing import propose, react
@@ -118,7 +117,7 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
         await _answer(goal, call, ToolResult(content=text, is_error=True))
         came_to.failed = call.name
         return
-    words = ("tool", call.name, msgspec.json.encode(call.arguments, order="sorted").decode())
+    words = ("tool", call.name, json.dumps(call.arguments, sort_keys=True))  # half characters and all
     before = goal.guard.before(words, "")
     if before.kind == "error":
         raise PlannerError(before.text, hint="say what should be done differently")

@@ -16,6 +16,7 @@ from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, Too
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import ToolCalls
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
+from agent.tools.write_file import WriteFile
 from tests.support.each import each
 from tests.support.fakes import (
     FakeClock,
@@ -510,3 +511,14 @@ def test_role_and_prompt_in_one_run_reach_the_planner():
         "what is a pipe?",
         ["run.started", "session.changed", "core_command.finished", "goal.started"],
     )
+
+
+def test_half_characters_in_the_arguments_of_a_tool_end_no_goal(tmp_path):
+    arguments = {"path": "a\ud800", "content": "x\udc00"}
+    call = ToolCalls(calls=(ToolCall(id="1", name="write_file", arguments=arguments),))
+    engine, context, _ = make_engine(
+        FakePlanner(call, say("never mind")), tools={"write_file": WriteFile(str(tmp_path))}
+    )
+    request = RunRequest(input=UserInput.from_text("write"), options=RunOptions(approval=Approval(mode="medium")))
+    outcome = asyncio.run(engine.run(context, request, FakeEmitter(), FakePerson()))
+    assert outcome.exit_code == 0 and list(tmp_path.iterdir()) == []
