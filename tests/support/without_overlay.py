@@ -49,8 +49,8 @@ def main() -> int:
     poll.register(listener, select.POLLIN)
     poll.register(ended, select.POLLIN)
     while True:
-        ready = [fd for fd, _events in poll.poll()]
-        if listener in ready:
+        ready = dict(poll.poll())
+        if ready.get(listener, 0) & select.POLLIN:  # a hang-up is told for ever, once nobody can ask any more
             with contextlib.suppress(OSError):
                 answer(listener)
         elif ended in ready:
