@@ -52,7 +52,7 @@ async def retry(context: CommandContext, arguments: str) -> DispatchOutcome:
         again = UserInput(text=goal.goal, shell=True, private=goal.private, unlisted=goal.unlisted)
     else:
         notes = context.app.project_notes(context.session.cwd)  # the engine adds these by itself
-        text = f"{goal.goal}\n\n{arguments}" if arguments else goal.goal
+        text = f"{goal.goal} {arguments}" if arguments else goal.goal  # one line: several would be several goals
         kept = tuple(block for block in goal.context if block not in notes)
         again = UserInput(text=text, files=goal.files, context=kept, unlisted=goal.unlisted)
     told = f"{_quoted(goal.goal)} again, branched from {context.session.session_id}"

@@ -117,7 +117,7 @@ def test_undo_turn_says_what_stays(world: SessionWorld) -> None:
 def test_retry_asks_again_in_a_branch_made_before(world: SessionWorld) -> None:
     async def act(controller: SessionController) -> None:
         await world.type(controller, "a", "b", ":retry but shorter")
-        assert goal_texts(controller.ctx) == ["a", "b\n\nbut shorter"]
+        assert goal_texts(controller.ctx) == ["a", "b but shorter"]
         assert controller.ctx.goals[-1].message == "three"
         world.branch = controller.ctx.session_id  # type: ignore[attr-defined]
 
