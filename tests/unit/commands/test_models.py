@@ -46,7 +46,9 @@ async def models(world: SessionWorld, controller: SessionController, argument: s
     """`:models`, with the server at `port` as the only one that may be here."""
     ports = {"ollama": port} if port else {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choosing, "discover", lambda **_: discover(ports=ports))
+        patch.setattr(
+            choosing, "discover", lambda **_: discover(ports=ports, timeout=60)
+        )  # a busy machine takes its time
         await world.type(controller, f":models {argument}")
 
 
