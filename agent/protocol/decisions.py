@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from agent.protocol.rehearsals import Preview
+
 
 class Level(StrEnum):
     """How bad it could be; see docs/risk.md."""
@@ -210,7 +212,7 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     `approve` is the approve mode: what would have run without asking. `draft`: what stands in the prompt where it is not the proposal
     (the person has edited it before). `rehearsal`: "no" where nothing can be rehearsed, "auto" where Enter rehearses first, "ask" where it
     is offered, "off" where only the key does it. `undo`: in words, whether the run could be taken back. `confining`: how it would be
-    confined. `session`: whose it is.
+    confined. `session`: whose it is. `previewed`: what the text that stands in the prompt at first would do, where that is known.
     """
 
     proposal: Proposal
@@ -227,12 +229,17 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     undo: str = ""
     confining: Confining = Confining()
     session: str = ""
+    previewed: Preview | None = None
 
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
-    """Run `command` (the text as it stood in the prompt: the proposal, or an edit of it)."""
+    """Run `command` (the text as it stood in the prompt: the proposal, or an edit of it).
+
+    `seen`: the id of the preview of this text that stood on the screen, "" for none; then exactly that is made real.
+    """
 
     command: str
+    seen: str = ""
 
 
 class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.protocol.commands import NamedCommand
 from agent.protocol.messages import UserInput
-from agent.protocol.replies import Usage
+from agent.protocol.usage import Usage
 
 
 class ExitCode:

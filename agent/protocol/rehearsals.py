@@ -87,6 +87,27 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     shell: tuple[str, ...] = ()
 
 
+class Preview(Struct, frozen=True, kw_only=True):
+    """What a command would do, as a rehearsal that nobody asked for showed it. Nothing is changed, and nothing was sent.
+
+    `line`: one sentence ("would rename 3 files: a → b, …"), escaped; deletions and replacements come first in it. `exact`: approving with
+    this preview's id makes real what `rehearsal` shows; otherwise the command runs. `rehearsal` has changes, diffs and output.
+    """
+
+    line: str
+    rehearsal: Rehearsal
+    exact: bool = True
+
+    @property
+    def preview_id(self) -> str:
+        return self.rehearsal.rehearsal_id
+
+    @property
+    def command(self) -> str:
+        """The text that it holds for, and no other."""
+        return self.rehearsal.command
+
+
 UndoState = Literal["committed", "undone", "broken", "pending"]
 
 

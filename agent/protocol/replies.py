@@ -9,6 +9,8 @@ from msgspec import Struct
 from agent.protocol.decisions import Alternative as Alternative  # noqa: PLC0414  # a part of replies that proposals hold, too
 from agent.protocol.decisions import Opinion
 from agent.protocol.messages import ToolCall
+from agent.protocol.usage import Usage as Usage  # noqa: PLC0414  # of a call, and of what begins with one
+from agent.protocol.usage import add_usage as add_usage  # noqa: PLC0414
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
@@ -74,28 +76,6 @@ class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
 
 
 Reply = Chat | Command | ToolCalls | Plan
-
-
-class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens and money of one or more model calls; `cost` in US dollars, None where the provider does not say."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float | None = None
-    estimated: bool = False
-
-
-def add_usage(a: Usage, b: Usage) -> Usage:
-    """Sum two usages; unknown costs count as nothing unless both are unknown."""
-    cost = None if a.cost is None and b.cost is None else (a.cost or 0.0) + (b.cost or 0.0)
-    return Usage(
-        input_tokens=a.input_tokens + b.input_tokens,
-        output_tokens=a.output_tokens + b.output_tokens,
-        cached_tokens=a.cached_tokens + b.cached_tokens,
-        cost=cost,
-        estimated=a.estimated or b.estimated,
-    )
 
 
 class PlannerReply(Struct, frozen=True, kw_only=True):

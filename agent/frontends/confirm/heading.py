@@ -42,6 +42,8 @@ def heading(
     if request.proposal.reason and request.proposal.reason != request.proposal.reading:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
     lines += reading_lines(request, key=alternatives_key)
+    if request.previewed is not None:
+        lines.append([("class:strong", request.previewed.line)])
     lines += _findings(report, limit=_SHOWN_FINDINGS)
     lines += _confinement(request.confining)
     lines += [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
