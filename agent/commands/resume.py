@@ -36,7 +36,8 @@ async def _wanted(context: CommandContext, name: str) -> str:
     found = await asyncio.to_thread(services.left_open, own)
     wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, context.session.cwd, own)
     if not wanted:
-        raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
+        expected = "a plan that was left, or a goal that a crash left open"
+        raise InvalidState(expected=expected, found="none", message="Nothing to resume.")
     return wanted
 
 

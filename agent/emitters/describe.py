@@ -113,7 +113,7 @@ def rehearsing(event: events.RehearsalStarted) -> str:
 
 def rehearsed(event: events.RehearsalFinished, folder: str, *, color: bool) -> str:
     """What a rehearsal would change, for those whom nobody asks about it."""
-    from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
+    from agent.emitters.rehearsal_text import plain, rehearsal_lines
 
     seen = Rehearsal(
         rehearsal_id="",
@@ -127,8 +127,7 @@ def rehearsed(event: events.RehearsalFinished, folder: str, *, color: bool) -> s
         more=event.more,
         shell=event.shell,
     )
-    lines = [*summary_lines(seen), *change_lines(event.changes, cwd=folder, more=event.more, limit=_SHOWN_CHANGES)]
-    return plain(lines, color=color)
+    return plain(rehearsal_lines(seen, limit=_SHOWN_CHANGES), color=color)
 
 
 def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = False) -> str:
@@ -136,7 +135,7 @@ def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = 
 
     `made_real`: it was a rehearsal until now, of which it was said that nothing was changed.
     """
-    return f"{'made real; ' if made_real else ''}undo: {way} {safe_line(undo_id, 80)}"
+    return f"{'Applied. Undo' if made_real else 'undo'}: {way} {safe_line(undo_id, 80)}"
 
 
 def undone(event: events.UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:

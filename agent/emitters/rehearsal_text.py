@@ -6,11 +6,11 @@ A line is a list of (style, text); styles are those of `paint`, "" for none.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from agent.emitters.paint import paint, safe
 from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
-from agent.text.sizes import size_words
+from agent.text.sizes import counted, size_words
 
 Line = list[tuple[str, str]]
 
@@ -25,27 +25,58 @@ _NEVER_SHOWN = "not part of any rehearsal"
 _FLAGS = {"many-names": "hard link", "group-lost": "loses its group, which a real run may keep"}
 _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
+_ORDER = {"delete": 0, "type": 1, "modify": 2, "rename": 3, "create": 4, "meta": 5}
+"""What is lost comes first."""
+_LOST = ("delete", "type")
 
 
-def summary_lines(rehearsal: Rehearsal, *, offered: bool = True, known: Set[str] = frozenset()) -> list[Line]:
-    """How it ended, how much it would change, and what it cannot show.
+def rehearsal_lines(
+    rehearsal: Rehearsal, *, offered: bool = True, known: Set[str] = frozenset(), limit: int | None = None
+) -> list[Line]:
+    """How much it would change, each change, and then what it cannot show.
 
-    `offered`: it may be made real. `known`: what was said before of all rehearsals, and is only pointed at now.
+    `offered`: it may be made real. `known`: what was said before of all rehearsals, and is only pointed at. `limit`: as of `change_lines`.
     """
-    result = rehearsal.result
-    lines: list[Line] = [[("bold", "rehearsed, nothing was changed"), ("", f": {_counts(rehearsal)}")]]
-    if offered and result.exit_code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
-        said = f"it failed in the rehearsal (exit {result.exit_code}); it can be made real all the same"
-        lines.append([("yellow", said)])
+    changes = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=limit)
+    return [_headline(rehearsal), *changes, *_remarks(rehearsal, offered=offered), *_caveats(rehearsal, known)]
+
+
+def _headline(rehearsal: Rehearsal) -> Line:
+    code = f"exit {rehearsal.result.exit_code}"
+    if not rehearsal.changes and not rehearsal.more:
+        return [("bold", "it would change nothing"), ("", f": rehearsed, {code}")]
+    totals = rehearsal.totals
+    parts = [totals_words(totals)] if totals_words(totals) else []
+    if totals.bytes_lost:
+        parts.append(f"would lose {size_words(totals.bytes_lost)}")
+    if totals.bytes_written:
+        parts.append(f"would write {size_words(totals.bytes_written)}")
+    count = counted(len(rehearsal.changes) + rehearsal.more, "change")
+    return [("bold", f"{count} rehearsed, nothing was changed"), ("", f": {' · '.join([*parts, code])}")]
+
+
+def _remarks(rehearsal: Rehearsal, *, offered: bool) -> Iterator[Line]:
+    """What there is to say about making it real."""
+    code = rehearsal.result.exit_code
+    if offered and code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
+        yield [("yellow", f"it failed in the rehearsal (exit {code}); it can be made real all the same")]
     if rehearsal.obstacle:
-        lines.append([("red", f"cannot be made real: {name(rehearsal.obstacle)}")])
+        yield [("red", f"cannot be made real: {name(rehearsal.obstacle)}")]
     if offered and rehearsal.shell and not rehearsal.obstacle:
-        lines.append([("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")])
-    again = of_any(rehearsal) & known
-    lines += [_not_shown(text) for text in rehearsal.not_shown if text not in again]
-    if again:
-        lines.append([("dim", "and what is not part of any rehearsal, as said before")])
-    return lines
+        yield [("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")]
+
+
+def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
+    """What this rehearsal could not show stands out; what none here shows is one line, once."""
+    general = of_any(rehearsal)
+    yield from ([("yellow", f"not shown: {name(text)}")] for text in rehearsal.not_shown if text not in general)
+    told = [
+        name(text.removeprefix(_NEVER_SHOWN).lstrip(": ")) for text in rehearsal.not_shown if text in general - known
+    ]
+    if general & known:
+        told.append("what was said before")
+    if told:
+        yield [("dim", f"Not isolated: {'; '.join(told)}")]
 
 
 def of_any(rehearsal: Rehearsal) -> frozenset[str]:
@@ -53,33 +84,62 @@ def of_any(rehearsal: Rehearsal) -> frozenset[str]:
     return frozenset(text for text in rehearsal.not_shown if text.startswith(_NEVER_SHOWN))
 
 
-def _not_shown(text: str) -> Line:
-    """What this rehearsal could not show stands out from what no rehearsal shows."""
-    if text.startswith(_NEVER_SHOWN):
-        return [("dim", name(text))]
-    return [("yellow", f"not shown: {name(text)}")]
-
-
 def change_lines(changes: Sequence[Change], *, cwd: str, more: int = 0, limit: int | None = None) -> list[Line]:
-    """A line a change, folder trees that are new folded into one; at most `limit`, and then how many are missing.
+    """A line a change, what is lost first; folder trees that are new are folded into one. With a `limit` about so many.
 
-    Changes that deserve a second look are never folded away, and come first where not all are shown.
+    What is deleted or becomes something else is always named: one by one, or where that is too much by the folders that it is in.
+    Changes that deserve a second look are never folded away. Of the others it is said how many are missing.
     """
-    folded = _folded(changes)
-    if limit is not None and len(folded) > limit:
-        folded = sorted(folded, key=lambda pair: not pair[0].flags)[:limit]
-        folded.sort(key=lambda pair: pair[0].path)
-    lines = [_change_line(change, below, cwd) for change, below in folded]
-    left = len(changes) + more - sum(1 + len(below) for _, below in folded)
+    ordered = in_order(changes)
+    lost = [change for change in ordered if change.op in _LOST]
+    lines = _lost_lines(lost, cwd, limit)
+    folded = _folded(ordered[len(lost) :])
+    if limit is not None and len(folded) > max(limit - len(lines), 1):
+        folded.sort(key=lambda pair: not pair[0].flags)
+        folded = folded[: max(limit - len(lines), 1)]
+        folded.sort(key=lambda pair: (_ORDER[pair[0].op], pair[0].path))
+    lines += [_change_line(change, below, cwd) for change, below in folded]
+    left = len(changes) - len(lost) + more - sum(1 + len(below) for _, below in folded)
     if left > 0:
         lines.append([("dim", f"  … and {left:,} more changes")])
+    return lines
+
+
+def in_order(changes: Iterable[Change]) -> list[Change]:
+    """What is lost first, then what is changed, then what is new; by path."""
+    return sorted(changes, key=lambda change: (_ORDER[change.op], change.path))
+
+
+def _lost_lines(lost: Sequence[Change], cwd: str, limit: int | None) -> list[Line]:
+    """A line for each, or for each folder that they are in, as deep as `limit` lines allow; flagged ones stay alone."""
+    if limit is None or len(lost) <= limit:
+        return [_change_line(change, [], cwd) for change in lost]
+    alone = [change for change in lost if change.flags][:limit]
+    others = [change for change in lost if not change.flags or change not in alone]
+    depth = max(change.path.count("/") for change in others)
+    groups: dict[tuple[str, str], list[Change]] = {}
+    for deep in range(depth, 0, -1):
+        groups = {}
+        for change in others:
+            groups.setdefault((change.op, "/".join(os.path.dirname(change.path).split("/")[:deep])), []).append(change)
+        if len(groups) <= limit:
+            break
+    lines = [_change_line(change, [], cwd) for change in alone]
+    for (op, folder), inside in groups.items():
+        mark, style = _MARKS[op]
+        states = [change.before for change in inside if change.before is not None]
+        size = size_words(sum(state.total_bytes or state.size for state in states))
+        what = "files and folders" if any(change.kind == "dir" for change in inside) else "files"
+        lines.append(
+            [(style, f"  {mark} "), ("", f"{place(folder or '/', cwd)}/"), ("dim", f"  {len(inside):,} {what}, {size}")]
+        )
     return lines
 
 
 def diff_lines(changes: Iterable[Change], *, cwd: str) -> list[Line]:
     """The unified diffs, painted; control characters made visible, long lines cut."""
     lines: list[Line] = []
-    for change in changes:
+    for change in in_order(changes):
         if not change.diff:
             continue
         lines.append([("bold", f"── {place(change.path, cwd)}")])
@@ -100,33 +160,16 @@ def name(text: str) -> str:
 
 
 def totals_words(totals: Totals) -> str:
-    """`3 created, 2 modified, 1 deleted`; "" for none."""
+    """`1 deleted, 2 modified, 3 created`; "" for none."""
     rows = (
-        (totals.created, "created"),
-        (totals.modified, "modified"),
         (totals.deleted, "deleted"),
-        (totals.renamed, "renamed"),
         (totals.retyped, "of another kind"),
+        (totals.modified, "modified"),
+        (totals.renamed, "renamed"),
+        (totals.created, "created"),
         (totals.meta, "with other mode, owner or time"),
     )
     return ", ".join(f"{count:,} {words}" for count, words in rows if count)
-
-
-def _counts(rehearsal: Rehearsal) -> str:
-    code = rehearsal.result.exit_code
-    ended = "exit 0" if code == 0 else f"exit {code}"
-    if not rehearsal.changes:
-        return f"{ended}, and it would change nothing"
-    count = len(rehearsal.changes) + rehearsal.more
-    parts = [ended, "1 change" if count == 1 else f"{count:,} changes"]
-    words = totals_words(rehearsal.totals)
-    if words:
-        parts[-1] += f" ({words})"
-    if rehearsal.totals.bytes_written:
-        parts.append(f"would write {size_words(rehearsal.totals.bytes_written)}")
-    if rehearsal.totals.bytes_lost:
-        parts.append(f"would lose {size_words(rehearsal.totals.bytes_lost)}")
-    return " · ".join(parts)
 
 
 def _folded(changes: Sequence[Change]) -> list[tuple[Change, list[Change]]]:

@@ -82,8 +82,9 @@ class InvalidState(CoreError):
     http_status = 409
     exit_code = ExitCode.USAGE
 
-    def __init__(self, *, expected: str, found: str, hint: str = "") -> None:
-        super().__init__(f"this needs {expected}, but found {found}", hint=hint)
+    def __init__(self, *, expected: str, found: str, hint: str = "", message: str = "") -> None:
+        """`message`: where it can be said more shortly."""
+        super().__init__(message or f"this needs {expected}, but found {found}", hint=hint)
         self.expected = expected
         self.found = found
 

@@ -64,23 +64,23 @@ def test_what_was_left_is_gone_on_with_in_another_process(program: Program, tmp_
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
     assert "plan · goes on at step 2 of 3" in err and "mkdir" not in err
     code, _, err = program("--session-id", "made", stdin=":resume\n")
-    assert code != 0 and "a plan that was left" in err
+    assert code != 0 and "Nothing to resume." in err
     code, out, _ = program("sessions", "replay", "--check", "made")
     assert (code, "2 the same" in out) == (0, True)
 
 
 def test_in_a_new_session_the_plan_of_the_last_one_is_found(program: Program, tmp_path: Path) -> None:
     code, _, err = program(stdin=":resume\n")
-    assert code != 0 and "a plan that was left" in err
+    assert code != 0 and "Nothing to resume." in err
     program("--approve", "low", "--session-id", "made", GOAL)
     program("--approve", "low", "--session-id", "later", "print working directory")
     code, _, err = program("--approve", "medium", "--cwd", str(tmp_path), stdin=":resume\n")
-    assert code != 0 and "a plan that was left" in err, "its steps would act on the files of another folder"
+    assert code != 0 and "Nothing to resume." in err, "its steps would act on the files of another folder"
     code, out, err = program("--approve", "medium", stdin=":resume\n")
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
     assert "session made: " in err and "plan · goes on at step 2 of 3" in err
     code, _, err = program(stdin=":resume\n")
-    assert code != 0 and "a plan that was left" in err
+    assert code != 0 and "Nothing to resume." in err
 
 
 def test_a_log_that_a_crash_cut_off_in_a_step_goes_on_there(program: Program, tmp_path: Path) -> None:

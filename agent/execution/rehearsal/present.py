@@ -49,8 +49,9 @@ def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tu
         for step in result.steps:
             for change, image in () if step.quiet else view.changes_of(step):
                 _add(totals, change)
-                # What deserves a second look must not hide behind many others.
+                # What deserves a second look, and what is lost, must not hide behind many others.
                 extra = MOST_FLAGGED * (bool(change.flags) + bool(_GRAVE.intersection(change.flags)))
+                extra += MOST_CHANGES * (change.op in ("delete", "type"))
                 if len(found) < most_changes + extra:
                     found.append((change, step, image))
                 else:

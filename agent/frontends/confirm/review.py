@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.emitters.rehearsal_text import Line, change_lines, diff_lines, of_any, plain, summary_lines
+from agent.emitters.rehearsal_text import Line, diff_lines, of_any, plain, rehearsal_lines
 from agent.frontends.confirm.heading import level_words
 from agent.frontends.external_programs import show_long
 from agent.frontends.screen import Fragments, Screen
@@ -153,26 +153,21 @@ class RehearsalView:
         What is true of every rehearsal is said in full once on a screen; `show_all` says it always.
         """
         room = max(self.screen.rows * 2, 3 * _FEWEST)
-        changes = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=room // 2)
+        lines = rehearsal_lines(rehearsal, known=self.screen.told, limit=room // 2)
+        whole = len(rehearsal_lines(rehearsal, known=self.screen.told))
         diffs = diff_lines(rehearsal.changes, cwd=rehearsal.cwd)
-        shown = diffs[: max(room - len(changes), _FEWEST)]
-        summary = summary_lines(rehearsal, known=self.screen.told)
-        self.screen.say_all(wrapped(map(fragments, summary), self.screen.columns))
+        shown = diffs[: max(room - len(lines), _FEWEST)]
+        self.screen.say_all(wrapped(map(fragments, lines), self.screen.columns))
         self.screen.told.update(of_any(rehearsal))
-        self._say([*changes, *shown])
+        self._say(shown)
         left = len(diffs) - len(shown)
         if left:
             self._say([[("dim", f"   … and {left:,} more lines of diffs; v shows all of it")]])
-        listed = len(change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more))
-        return not left and listed <= len(changes)
+        return not left and whole <= len(lines)
 
     async def show_all(self, rehearsal: Rehearsal) -> None:
         """Every change and every diff, in the pager where that is long."""
-        lines: list[Line] = [
-            *summary_lines(rehearsal),
-            *change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more),
-            *diff_lines(rehearsal.changes, cwd=rehearsal.cwd),
-        ]
+        lines = [*rehearsal_lines(rehearsal), *diff_lines(rehearsal.changes, cwd=rehearsal.cwd)]
         await show_long(plain(lines, color=False), self.screen, self.processes, self.environ)
         self.screen.discard_typed_ahead()  # keys meant for the pager
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
+from agent.emitters.rehearsal_text import change_lines, plain, rehearsal_lines
 from agent.protocol.events import CommandFinished, CommandStarted, UndoFinished
-from agent.protocol.rehearsals import Change, FileState, Rehearsal
+from agent.protocol.rehearsals import Change, ChangeOp, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok
 
@@ -18,7 +19,7 @@ OFFER = "it can be made real all the same"
 
 
 def told(rehearsal: Rehearsal, *, offered: bool = True) -> str:
-    return plain(summary_lines(rehearsal, offered=offered), color=False)
+    return plain(rehearsal_lines(rehearsal, offered=offered), color=False)
 
 
 def test_a_failed_command_that_changed_something_can_be_made_real() -> None:
@@ -44,7 +45,7 @@ def test_one_of_several_names_is_called_a_hard_link() -> None:
     assert plain(change_lines([linked], cwd="/work"), color=False) == "  + h  3 B  [hard link]"
 
 
-@pytest.mark.parametrize(("via", "line"), [("rehearsal", "made real; undo: "), ("", "undo: ")])
+@pytest.mark.parametrize(("via", "line"), [("rehearsal", "Applied. Undo: "), ("", "undo: ")])
 def test_a_commit_says_that_it_is_real_after_the_rehearsal_said_that_nothing_was_changed(
     terminal: Callable[..., Any], via: str, line: str
 ) -> None:
@@ -70,3 +71,38 @@ def test_what_would_be_left_in_the_shell_is_shown_where_it_can_be_made_real() ->
     assert "in the shell" not in told(left, offered=False)
     assert "in the shell" not in told(rehearsal_of("cd /x"))
     assert "in the shell" not in told(rehearsal_of("cd /x", shell=("folder /x",), obstacle="it was ended"))
+
+
+def changed(op: ChangeOp, path: str, *, flags: tuple[str, ...] = ()) -> Change:
+    state = FileState(kind="file", mode=0o644, uid=0, gid=0, size=10)
+    before, after = None if op == "create" else state, None if op == "delete" else state
+    return Change(path=path, op=op, kind="file", before=before, after=after, flags=flags)
+
+
+def test_what_is_lost_is_named_first_and_the_caveats_last_in_one_line() -> None:
+    changes = (changed("create", "/work/a"), changed("modify", "/work/b"), changed("delete", "/work/c"))
+    caveats = (
+        "/mnt: read-only",
+        "not part of any rehearsal: devices",
+        "not part of any rehearsal by an ordinary user: links",
+    )
+    lines = told(structs.replace(rehearsal_of("x", *changes), not_shown=caveats)).split("\n")
+    assert [line.split()[:2] for line in lines[1:4]] == [["-", "c"], ["~", "b"], ["+", "a"]]
+    assert lines[4:] == ["not shown: /mnt: read-only", "Not isolated: devices; by an ordinary user: links"]
+
+
+def test_deletions_do_not_hide_behind_how_many_more_there_are() -> None:
+    created = [changed("create", f"/work/a/{number}") for number in range(100)]
+    replaced = [changed("type", "/work/t")]
+    lines = plain(change_lines([*created, *replaced, changed("delete", "/work/z")], cwd="/work", limit=5), color=False)
+    assert "- z" in lines and "! t" in lines
+    assert lines.endswith("and 97 more changes")
+
+
+def test_too_many_deletions_are_told_by_their_folders() -> None:
+    flagged = changed("delete", "/work/a/set", flags=("setuid",))
+    gone = [changed("delete", f"/work/{folder}/{number}") for folder in "ab" for number in range(500)]
+    lines = plain(change_lines([*gone, flagged], cwd="/work", limit=4), color=False).split("\n")
+    assert lines == ["  - a/set  10 B  [setuid]", "  - a/  500 files, 5.0 kB", "  - b/  500 files, 5.0 kB"]
+    deep = [changed("delete", f"/work/{number}/{number}") for number in range(50)]
+    assert plain(change_lines(deep, cwd="/", limit=4), color=False) == "  - work/  50 files, 500 B"

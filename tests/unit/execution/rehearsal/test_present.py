@@ -146,6 +146,13 @@ def test_many_changes_are_cut_but_those_that_give_rights_away_are_not_hidden(fai
     assert [os.path.basename(change.path) for change in changes if change.flags] == ["zz"]
 
 
+def test_what_is_lost_is_not_hidden_behind_what_is_made(faithful: OverlayWorld) -> None:
+    result = read(faithful, "touch zz", "mkdir a; touch a/{1..40}; rm zz")
+    changes, _, more = present(result, most_changes=10)
+    assert more == 41 - 10
+    assert "zz" in [os.path.basename(change.path) for change in changes if change.op == "delete"]
+
+
 def test_names_that_are_not_text_come_as_surrogate_escapes(faithful: OverlayWorld) -> None:
     changes = shown(faithful, read(faithful, "", r"mkdir $'\xff'; touch $'\xff'/$'a\nb'; ln -s $'\xfe' l"))
     assert list(changes) == ["l", "\udcff", "\udcff/a\nb"]
