@@ -17,6 +17,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
+from agent.frontends.repl.pasting import Pasted
 from agent.frontends.screen import Screen
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class GoalPrompt:
             enable_history_search=True,
             multiline=True,
         )
+        self._pasted = Pasted(self._buffer)
         self.app: Application[Any] = build_app(
             screen,
             self._buffer,
@@ -73,11 +75,11 @@ class GoalPrompt:
 
     async def read(self) -> str | None:
         """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
-        text = ""
+        text, hint = self._pasted.next()
         self._left = False
         while True:
             self._buffer.reset(Document(text))
-            self._hint = ""
+            self._hint, hint = hint, ""
             self._searching = False
             try:
                 line: str | None = await self.app.run_async(handle_sigint=False)
@@ -136,17 +138,28 @@ class GoalPrompt:
             if state is not None and state.current_completion is not None:
                 buffer.complete_state = None  # Enter takes the completion that is lit; the next one sends
                 return
+            text = self._pasted.first(buffer.text)
+            if text != buffer.text:
+                event.app.current_buffer.document = Document(text)
             buffer.append_to_history()
-            event.app.exit(result=buffer.text)
+            event.app.exit(result=text)
 
         @keys.add("escape", "enter", filter=focused & emacs_mode)
         def _newline(event: KeyPressEvent) -> None:
             buffer.insert_text("\n")
 
+        @keys.add("<bracketed-paste>", filter=focused)
+        def _paste(event: KeyPressEvent) -> None:
+            self._hint = self._pasted.take(event.data)
+
+        @keys.add("escape", "1", filter=focused & emacs_mode)
+        def _as_one(event: KeyPressEvent) -> None:
+            self._hint = self._pasted.as_one()
+
         @keys.add("c-c", filter=focused)
         @keys.add("<sigint>", filter=focused)
         def _clear(event: KeyPressEvent) -> None:
-            self._hint = "" if buffer.text else "Ctrl-D or exit leaves"
+            self._hint = self._pasted.drop() or ("" if buffer.text else "Ctrl-D or exit leaves")
             buffer.reset(Document())
 
         @keys.add("c-r", filter=focused & Condition(lambda: self._search is not None) & (emacs_mode | vi_insert_mode))

@@ -135,7 +135,7 @@ def test_planner_errors_do_not_end_the_repl(terminal: FakeTerminal, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "goal", ["\x1b[200~first\nsecond\x1b[201~", "größe 漢字 e\u0301", "\x1b[200~" + "x" * 100_000 + "\x1b[201~"]
+    "goal", ["\x1b[200~first\n  second\x1b[201~", "größe 漢字 e\u0301", "\x1b[200~" + "x" * 100_000 + "\x1b[201~"]
 )
 def test_odd_goals_arrive_as_typed(terminal: FakeTerminal, tmp_path: Path, goal: str) -> None:
     world = World(FakePlanner(say()), tmp_path)

@@ -1,0 +1,75 @@
+"""Take pasted text into the goal line: say how large it is, and do several pasted goals one after the other."""
+
+from __future__ import annotations
+
+import re
+
+from prompt_toolkit.buffer import Buffer
+
+from agent.text.shown import size_note
+
+_MOST_GOALS = 50
+# What leaves a line open for the next one, or belongs to a text that is one thing: code, quoted mail, output, a list of points.
+_GOES_ON = re.compile(r"(\\|[|&{(,:;]|\b(do|then|else|in))$|<<")
+_NO_GOAL = re.compile(r"\s|[#$>|*+})\]-]|\d+[.):]\s|(done|fi|esac|then|do|else|end)\b|Traceback ")
+
+
+def separate_goals(text: str) -> list[str]:
+    """The lines of `text` as goals of their own; empty where it reads as one thing, such as a script or a message of many lines."""
+    lines = text.strip("\n").split("\n")
+    goals = [line.strip() for line in lines if line.strip()]
+    if not 2 <= len(goals) <= _MOST_GOALS or any(
+        _NO_GOAL.match(line) or _GOES_ON.search(line.rstrip()) for line in lines if line
+    ):
+        return []
+    return goals
+
+
+class Pasted:
+    """What came by a paste: `queue` holds the goals that are still to be done, which the prompt offers one at a time."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+        self._text = ""
+        self._total = 0
+        self.queue: list[str] = []
+
+    def take(self, data: str) -> str:
+        """Insert pasted `data`; what to say of it in the toolbar."""
+        text = data.replace("\r\n", "\n").replace("\r", "\n")
+        was_empty = not self._buffer.text
+        self._buffer.insert_text(text)
+        goals = separate_goals(text) if was_empty else []
+        self._text = self._buffer.text if goals else ""
+        if goals:
+            return f"{len(goals)} goals pasted: Enter does them one by one · Alt-1 makes them one goal"
+        size = size_note(text)
+        return f"pasted: {size}" if size else ""
+
+    def as_one(self) -> str:
+        """Do not part the paste; what to say of it."""
+        self._text = ""
+        return "one goal of several lines"
+
+    def first(self, text: str) -> str:
+        """What Enter on `text` does: the first of several pasted goals, the others wait; else all of it."""
+        goals = separate_goals(text) if self._text and text == self._text else []
+        self._text = ""
+        if not goals:
+            return text
+        self._total, self.queue = len(goals), goals[1:]
+        return goals[0]
+
+    def next(self) -> tuple[str, str]:
+        """The next goal that waits and what to say of it; both empty where none does."""
+        if not self.queue:
+            return "", ""
+        number = self._total - len(self.queue) + 1
+        return self.queue.pop(
+            0
+        ), f"goal {number} of {self._total} that were pasted: Enter does it · Ctrl-C drops it and the rest"
+
+    def drop(self) -> str:
+        """Forget what waits; what to say of it."""
+        dropped, self.queue, self._text = len(self.queue), [], ""
+        return f"{dropped} more pasted goal{'s' if dropped != 1 else ''} dropped" if dropped else ""
