@@ -200,6 +200,8 @@ class Process:
                 verbose_tool_calls=settings.verbose,
                 show_spinner=settings.spinner,
                 at_prompt=at_prompt,
+                notify=settings.notify,
+                environ=self.environ,
             )
             emitter = TerminalEmitter(options, *streams)
         if telemetry is None:

@@ -11,7 +11,8 @@ from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.outcomes import FrontendRequest
 
 _CHOICES = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
-_SETTABLE = ("approve", "confine", "model", "planner")
+_SETTABLE = ("approve", "confine", "model", "planner", "theme")
+_THEMES = ("dark", "light")
 _OF_THEIR_OWN = {"rehearse": "auto|ask|off", "tty": "on|off|auto"}
 """Settings with a command of their own, and its values."""
 
@@ -27,6 +28,12 @@ async def set_value(context: CommandContext, arguments: Set) -> DispatchOutcome:
         return set_model(context, SetModel(value))
     elif key == "planner":
         changes = to_planner(context.app.make_planner(value, None, context.session.redactor))
+    elif key == "theme":
+        if value not in _THEMES:
+            raise InvalidRequest(
+                f"theme is one of: {', '.join(_THEMES)}; config.toml takes a Pygments style for code, too"
+            )
+        return DispatchOutcome(f"theme = {value}", frontend_request=FrontendRequest(action="theme", argument=value))
     else:
         raise NotFound("setting for a session", key, hint=_where_set(key))
     return DispatchOutcome(f"{key} = {value}", {"key": key, "value": value}, changes=changes)
@@ -57,7 +64,7 @@ COMMANDS = (
         names=("set",),
         arguments="KEY VALUE",
         help="change a setting for this session",
-        examples=(":set approve low", ":set confine workspace"),
+        examples=(":set approve low", ":set confine workspace", ":set theme light"),
         read=_key_and_value,
         core=(Set,),
         handle=set_value,

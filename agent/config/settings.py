@@ -69,7 +69,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     tty: str = "auto"
     edit_mode: str = "emacs"
     highlight: bool = True
-    theme: str = "ansi_dark"
+    theme: str = "dark"
+    notify: str = "auto"
     spinner: bool = True
     shell_history: bool = False
     verbose: bool = False

@@ -223,7 +223,11 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="edit_mode", kind="choice", choices=("emacs", "vi"), group="screen", help="keys of the prompt"),
     Setting(name="highlight", kind="bool", group="screen", help="render Markdown and highlight code"),
-    Setting(name="theme", kind="text", group="screen", help="Pygments style for code"),
+    Setting(name="theme", kind="text", group="screen", help="colours for a background that is dark or light, or a Pygments style for code"),
+    Setting(
+        name="notify", kind="choice", choices=("auto", "osc9", "osc777", "off"), group="screen",
+        help="tell the terminal when a command of more than 10 s has ended; auto: where it is known to notify",
+    ),
     Setting(name="spinner", kind="bool", group="screen", help="show that the planner is thinking"),
     Setting(
         name="shell_history", kind="bool", group="screen", help="add commands that ran to your shell's history file"

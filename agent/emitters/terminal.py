@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -30,7 +30,8 @@ _SLOW_PLANNER = 0.25  # seconds
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     """`highlight`: render Markdown (colour terminals only). `theme`: a pygments style for code. `show_commands`: print each
     command with its level before it runs, for when no prompt has shown it. `color` None: as the terminal says.
-    `at_prompt`: what is advised is typed at the prompt of the REPL.
+    `at_prompt`: what is advised is typed at the prompt of the REPL. `notify` (auto, osc9, osc777, off): how the end of a long
+    command is told to a terminal that describes itself by `environ`.
     """
 
     highlight: bool = True
@@ -41,6 +42,8 @@ class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     summary: bool = True
     color: bool | None = None
     at_prompt: bool = False
+    notify: str = "off"
+    environ: Mapping[str, str] = {}
 
 
 class TerminalEmitter:
@@ -70,6 +73,7 @@ class TerminalEmitter:
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
+        self._running = ""
 
     async def emit(self, record: events.Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
@@ -111,10 +115,22 @@ class TerminalEmitter:
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
+            self._notify(event)
         elif isinstance(event, (events.PlanProposed, events.PlanStepped, events.PlanFinished)):
             self._show_plan(event)
         else:
             self._show_message(event)
+
+    def _notify(self, event: events.Event) -> None:
+        """Call a person back who looks elsewhere."""
+        if isinstance(event, events.CommandStarted):
+            self._running = event.command
+        elif isinstance(event, events.CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
+            from agent.emitters.notification import notification
+
+            told = notification(event, self._running, self._options.notify, self._options.environ)
+            if told:
+                self._display.err.write(told)
 
     def _show_message(self, event: events.Event) -> None:
         color = self._display.err.color

@@ -30,10 +30,11 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.processors import HighlightSelectionProcessor, Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
+from prompt_toolkit.styles import DynamicStyle
 
 from agent.frontends.screen import Screen
 from agent.frontends.signals import stop_job
-from agent.frontends.styles import STYLE
+from agent.frontends.styles import style_of
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
 MENU_ROWS = 8
@@ -108,7 +109,7 @@ def build_app(
     return Application(
         layout=Layout(HSplit(rows), focused_element=control),
         key_bindings=_bindings(bindings, for_goals=for_goals),
-        style=STYLE,
+        style=DynamicStyle(lambda: style_of(screen.theme)),
         include_default_pygments_style=False,
         editing_mode=EditingMode.VI if edit_mode == "vi" else EditingMode.EMACS,
         input=screen.input,

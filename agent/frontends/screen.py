@@ -14,15 +14,18 @@ from prompt_toolkit.output import Output
 Fragments = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Screen:
-    """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again."""
+    """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again.
+    `theme` may change while prompts stand.
+    """
 
     input: Input
     output: Output
     dumb: bool = False
     is_terminal: bool = True
     told: set[str] = field(default_factory=set, compare=False)
+    theme: str = "dark"
 
     def say(self, text: str | Fragments, style: str = "") -> None:
         """Print a line (or styled fragments and a line end). The text must have been made visible before."""
@@ -33,10 +36,12 @@ class Screen:
         from prompt_toolkit.formatted_text import FormattedText
         from prompt_toolkit.shortcuts.utils import print_formatted_text
 
-        from agent.frontends.styles import STYLE
+        from agent.frontends.styles import style_of
 
         fragments = FormattedText([(style, text)] if isinstance(text, str) else text)
-        print_formatted_text(fragments, output=self.output, style=STYLE, include_default_pygments_style=False)
+        print_formatted_text(
+            fragments, output=self.output, style=style_of(self.theme), include_default_pygments_style=False
+        )
 
     def say_all(self, lines: Sequence[str | Fragments]) -> None:
         """Print lines as one text: each printing works out its styles anew."""
@@ -69,7 +74,7 @@ class Screen:
             pass  # no terminal behind it, so nothing was typed there
 
 
-def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None) -> Screen:
+def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, *, theme: str = "dark") -> Screen:
     """The terminal at `stdin` (default: standard input) and `stdout` (default: standard output, else standard error)."""
     from prompt_toolkit.input.defaults import create_input
     from prompt_toolkit.output.color_depth import ColorDepth
@@ -96,4 +101,4 @@ def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None) -> Sc
         enable_cpr=False,
     )
     dumb = term.lower() in ("dumb", "unknown", "")
-    return Screen(input=create_input(stdin), output=output, dumb=dumb, is_terminal=stream.isatty())
+    return Screen(input=create_input(stdin), output=output, dumb=dumb, is_terminal=stream.isatty(), theme=theme)

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from agent.emitters.paint import cell_width, prose
 
-DEFAULT_THEME = "ansi_dark"
+_OF_CODE = {"": "ansi_dark", "dark": "ansi_dark", "light": "ansi_light"}
 
 
 class RichRenderer:
     """Renders Markdown for a terminal. `preload` imports in the background while the planner thinks."""
 
     def __init__(self, theme: str = "") -> None:
-        self._theme = theme or DEFAULT_THEME
+        self._theme = _OF_CODE.get(theme, theme)
         self._thread: threading.Thread | None = None
         self._loaded = False
 

@@ -41,8 +41,8 @@ def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirm
     from agent.frontends.confirm.confirmer import PromptConfirmer
     from agent.frontends.screen import open_screen
 
-    screen = open_screen(stdin, stdout)
     settings = services.settings
+    screen = open_screen(stdin, stdout, theme=settings.theme)
     return PromptConfirmer(
         screen,
         services.processes,

@@ -16,12 +16,13 @@ from prompt_toolkit.layout import Layout
 from prompt_toolkit.layout.containers import ConditionalContainer, HSplit, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.styles import DynamicStyle
 
 from agent.emitters.paint import cell_width, cut_to_width
 from agent.frontends.repl.history_match import Narrowing, Past, places
 from agent.frontends.repl.history_search import PastReader, merged
 from agent.frontends.screen import Screen
-from agent.frontends.styles import STYLE
+from agent.frontends.styles import style_of
 from agent.frontends.wrapping import short_folder
 from agent.text.shown import shown_line
 from agent.text.times import ago
@@ -122,7 +123,7 @@ class HistorySearch:
         return Application(
             layout=Layout(HSplit([query, ConditionalContainer(HSplit([rows, bar]), ~is_done)]), focused_element=query),
             key_bindings=self._keys(),
-            style=STYLE,
+            style=DynamicStyle(lambda: style_of(self._screen.theme)),
             include_default_pygments_style=False,
             input=self._screen.input,
             output=self._screen.output,

@@ -29,8 +29,8 @@ from agent.text.shown import shown
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:
     """Run until the person leaves; the exit code (0, or 128 + the signal that ended it)."""
-    screen = screen or open_screen()
     settings = services.settings
+    screen = screen or open_screen(theme=settings.theme)
     signals = Signals()
     services = replace(services, processes=EndingProcesses(services.processes, signals))
     named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
@@ -195,6 +195,8 @@ class Repl:
         if request.action == "edit":
             os.makedirs(os.path.dirname(request.argument) or ".", mode=0o700, exist_ok=True)
             said = await edit_file(request.argument, self._services.processes, self._environ)
+        elif request.action == "theme":
+            self._screen.theme = request.argument
         elif request.action == "copy":
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
         if said:

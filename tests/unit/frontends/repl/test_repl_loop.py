@@ -199,3 +199,9 @@ def test_what_is_kept_out_of_histories_is_not_offered_to_the_shell(terminal: Fak
     world = World(FakePlanner(say()), tmp_path, shell_history=True, approve="low")
     go(terminal, world, "!!ls -a\r", " !ls -b\r", "!ls -l\r", "exit\r")
     assert (tmp_path / ".bash_history").read_text() == "ls -l\n"
+
+
+def test_colours_change_at_once(terminal: FakeTerminal, tmp_path: Path) -> None:
+    world = World(FakePlanner(say()), tmp_path)
+    go(terminal, world, ":set theme light\r", ":set theme pink\r", "exit\r")
+    assert terminal.screen.theme == "light"
