@@ -276,10 +276,9 @@ def _private_append(path: str) -> Any:
 
 
 def _changes_text(changes: Sequence[Change], cwd: str) -> str:
-    from agent.commands.undo import SHOWN_CHANGES
-    from agent.emitters.rehearsal_text import change_lines, plain
+    from agent.emitters.rehearsal_text import changes_text
 
-    return plain(change_lines(changes, cwd=cwd, limit=SHOWN_CHANGES), color=False)
+    return changes_text(changes, cwd)
 
 
 def _normal_form(command: str) -> tuple[str, ...]:

@@ -15,14 +15,16 @@ from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.ports import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.shown import shown_name
-from agent.text.sizes import size_words
+from agent.text.sizes import counted, size_words
+from agent.text.times import local_words
 
 AskChoice = Callable[[Conflict], Awaitable[UndoChoice]]
 
 LISTING = "agent-shell undo --list"
 """What shows the list, on a command line."""
 
-SHOWN_CHANGES = 30
+_SHOWN_CONFLICTS = 30
+_SHOWN_COMMAND = 500
 
 
 async def _no_word(request: ConfirmationRequest) -> str | None:
@@ -35,7 +37,7 @@ class UndoController:
 
     `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.
     `word` asks for the word of what is high-risk. `changes_text` shows what would change. `listing`: what is typed
-    for the list.
+    for the list. `session`: whose newest run is meant where none is named.
     """
 
     store: UndoStore
@@ -46,16 +48,22 @@ class UndoController:
     word: AskWord = _no_word
     changes_text: Callable[[Sequence[Change], str], str] = lambda changes, cwd: ""
     listing: str = LISTING
+    session: str = ""
 
     async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
-        """Take back the run `wanted` (default: the newest one that counts); None where the person does not want it after all.
+        """Take back the run `wanted` (default: the newest one that counts, of this session where it has one); None where the person
+        does not want it after all.
 
         `sure`: it need not be asked for. Raises InvalidRequest, PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
         """
-        entry = find(await asyncio.to_thread(self.store.entries), wanted, listing=self.listing)
+        entry = find(await asyncio.to_thread(self.store.entries), wanted, listing=self.listing, session=self.session)
         if not sure and self.ask is None:
             raise InvalidRequest("nobody is there to ask", hint="--yes takes it back without asking")
-        done = await self.turn(self.store, entry, self, sure)
+        try:
+            done = await self.turn(self.store, entry, self, sure)
+        except UndoConflict as error:
+            await self._show_changed(entry, error.conflicts)
+            raise
         for note in done.notes if done is not None else ():
             self.tell(shown_name(note))
         return done
@@ -65,8 +73,17 @@ class UndoController:
         return self.choice is not None
 
     async def show(self, action: TurnRun, entry: UndoEntry, changed: tuple[Conflict, ...]) -> None:
-        self._show(entry, action.changes)
-        self._show_changed(changed)
+        """What it would change first, then which run that was, then what was changed since: whoever agrees should know of it."""
+        told = self.changes_text(action.changes, entry.cwd)
+        if told:
+            self.tell(told)
+        what = "do it again" if action.state == "undone" else "take it back"
+        elsewhere = ", in another session" if self.session and entry.session != self.session else ""
+        ran = f"run {local_words(entry.time)} in {shown_name(entry.cwd)}{elsewhere}"
+        self.tell(f"{what}: {shown_name(entry.command)}\n  {entry.undo_id} · {ran}")
+        if entry.note:
+            self.tell(f"  {shown_name(entry.note)}")
+        await self._show_changed(entry, changed)
 
     async def agree(self, action: TurnRun) -> bool:
         return self.ask is not None and await self.ask("do it again?" if action.state == "undone" else "take it back?")
@@ -77,31 +94,29 @@ class UndoController:
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         return await self.word(request)
 
-    def _show(self, entry: UndoEntry, changes: tuple[Change, ...]) -> None:
-        what = "would be done again" if entry.state == "undone" else "would be taken back"
-        ran = f"run {entry.time[:19].replace('T', ' ')} UTC in {shown_name(entry.cwd)}"
-        self.tell(f"{entry.undo_id}  {what}: {shown_name(entry.command)}\n  {ran}")
-        told = self.changes_text(changes, entry.cwd)
-        if told:
-            self.tell(told)
-        if entry.note:
-            self.tell(f"  {shown_name(entry.note)}")
-
-    def _show_changed(self, conflicts: tuple[Conflict, ...]) -> None:
-        """What was changed since, before the question: whoever agrees should know of it."""
+    async def _show_changed(self, entry: UndoEntry, conflicts: tuple[Conflict, ...]) -> None:
+        """What was changed since, and of text what of that would be lost."""
         if not conflicts:
             return
         after = "; each is asked about" if self.can_choose else ""
-        lines = [f"  {shown_name(each.path)}: {shown_name(each.reason)}" for each in conflicts[:SHOWN_CHANGES]]
-        if len(conflicts) > SHOWN_CHANGES:
-            lines.append(f"  and {len(conflicts) - SHOWN_CHANGES:,} more")
+        lines = [f"  {shown_name(each.path)}: {shown_name(each.reason)}" for each in conflicts[:_SHOWN_CONFLICTS]]
+        if len(conflicts) > _SHOWN_CONFLICTS:
+            lines.append(f"  and {len(conflicts) - _SHOWN_CONFLICTS:,} more")
         self.tell("\n".join([f"  changed since{after}:", *(f"  {line}" for line in lines)]))
+        paths = {each.path for each in conflicts}
+        different = await asyncio.to_thread(self.store.differences, entry.undo_id, paths)
+        told = self.changes_text(different, entry.cwd) if different else ""
+        if told:
+            self.tell(f"  what would become of that (- is lost):\n{told}")
 
 
-def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING) -> UndoEntry:
-    """The entry called `wanted` or by the beginning of its name; without one the newest that counts. Raises InvalidRequest, UndoFailed."""
+def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING, session: str = "") -> UndoEntry:
+    """The entry called `wanted` or by the beginning of its name; without one the newest that counts, of `session` where it has one.
+    Raises InvalidRequest, UndoFailed.
+    """
     if not wanted:
-        newest = next((entry for entry in entries if entry.state == "committed"), None)
+        count = [entry for entry in entries if entry.state == "committed"]
+        newest = next((entry for entry in count if session and entry.session == session), count[0] if count else None)
         if newest is None:
             raise UndoFailed("there is nothing to take back", hint=_nothing(entries, listing))
         return newest
@@ -128,6 +143,7 @@ def rows(entries: tuple[UndoEntry, ...]) -> list[dict[str, Any]]:
             "kind": entry.kind,
             "changes": entry.changes,
             "held_bytes": entry.held_bytes,
+            "kept_bytes": entry.kept_bytes,
             "command": entry.command,
             "cwd": entry.cwd,
             "session": entry.session,
@@ -138,15 +154,14 @@ def rows(entries: tuple[UndoEntry, ...]) -> list[dict[str, Any]]:
 
 
 def list_text(entries: tuple[UndoEntry, ...]) -> str:
-    """The list for a prompt."""
+    """The list for people, newest first: commands in full, since what a name ends in may be what tells two of them apart."""
     if not entries:
         return _nothing(entries)
     lines = []
     for entry in entries:
-        count = "1 change" if entry.changes == 1 else f"{entry.changes:,} changes"
-        when = f"{entry.time[:19].replace('T', ' ')} UTC"
-        held = size_words(entry.held_bytes)
-        lines.append(f"{entry.undo_id}  {when}  {entry.state:<9}  {count}, {held}  {shown_name(entry.command[:120])}")
+        held = f"{counted(entry.changes, 'change')}, {size_words(entry.kept_bytes)}"
+        command = shown_name(entry.command[:_SHOWN_COMMAND]) + ("…" if len(entry.command) > _SHOWN_COMMAND else "")
+        lines.append(f"{entry.undo_id}  {local_words(entry.time):<12}  {entry.state:<9}  {held:<18}  {command}")
         if entry.note:
             lines.append(f"    {shown_name(entry.note)}")
     return "\n".join(lines)
@@ -158,11 +173,6 @@ def _nothing(entries: tuple[UndoEntry, ...], listing: str = LISTING) -> str:
     return (
         "what can be taken back: rehearsals that were made real, and runs of which the files that they name were kept"
     )
-
-
-def conflict_text(error: UndoConflict) -> str:
-    """The conflicts, one a line, for people."""
-    return "\n".join(f"  {shown_name(conflict.path)}: {shown_name(conflict.reason)}" for conflict in error.conflicts)
 
 
 _CHOICES: dict[str, UndoChoice] = {"s": "skip", "t": "force", "x": "stop", "": "stop"}
@@ -188,12 +198,9 @@ async def undo(context: CommandContext, arguments: str) -> DispatchOutcome:
         word=context.ask_word,
         changes_text=context.services.changes_text,
         listing=":undo list",
+        session=context.session.session_id,
     )
-    try:
-        done = await controller.undo(arguments)
-    except UndoConflict as error:
-        context.tell(conflict_text(error))
-        raise
+    done = await controller.undo(arguments)
     if done is None:
         context.tell("nothing was taken back")
     return DispatchOutcome()

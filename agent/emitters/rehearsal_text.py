@@ -28,6 +28,8 @@ _FOLDED_FROM = 6
 _ORDER = {"delete": 0, "type": 1, "modify": 2, "rename": 3, "create": 4, "meta": 5}
 """What is lost comes first."""
 _LOST = ("delete", "type")
+_SHOWN_CHANGES = 30
+_SHOWN_DIFF = 60
 
 
 def rehearsal_lines(
@@ -134,6 +136,15 @@ def _lost_lines(lost: Sequence[Change], cwd: str, limit: int | None) -> list[Lin
             [(style, f"  {mark} "), ("", f"{place(folder or '/', cwd)}/"), ("dim", f"  {len(inside):,} {what}, {size}")]
         )
     return lines
+
+
+def changes_text(changes: Sequence[Change], cwd: str) -> str:
+    """Changes with their diffs as plain text, as much as is looked at before a question."""
+    diffs = diff_lines(changes, cwd=cwd)
+    lines = [*change_lines(changes, cwd=cwd, limit=_SHOWN_CHANGES), *diffs[:_SHOWN_DIFF]]
+    if len(diffs) > _SHOWN_DIFF:
+        lines.append([("dim", f"   … and {len(diffs) - _SHOWN_DIFF:,} more lines of diffs")])
+    return plain(lines, color=False)
 
 
 def diff_lines(changes: Iterable[Change], *, cwd: str) -> list[Line]:

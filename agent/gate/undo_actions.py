@@ -58,6 +58,8 @@ class UndoActions:
         chosen = await self._chosen(person, action, sure=sure)
         if chosen is None:
             return await self._given_up(action, _DECLINED)
+        if sure:  # nothing is asked any more, but what becomes of which file can be read
+            await self.person.show(action, entry, ())
         typed = verdict.action == "type" and await person.ask_word(request) == verdict.word
         if verdict.action == "type" and not typed:
             return await self._given_up(action, "the word was not typed")

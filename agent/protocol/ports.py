@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -217,6 +217,9 @@ class UndoStore(Protocol):
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that."""
+
+    def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
+        """What undoing it would do to these text files, with their diffs. Raises NotFound."""
 
     def undo(self, approved: ApprovedUndo) -> Undone:
         """Put everything back but what is left; an undone entry is done again. Raises UndoConflict and UndoFailed where that is not

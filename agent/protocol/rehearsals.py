@@ -114,7 +114,7 @@ UndoState = Literal["committed", "undone", "broken", "pending"]
 class UndoEntry(Struct, frozen=True, kw_only=True):
     """One run that can be taken back (or taken back again). `time` is UTC in ISO 8601; `kind` says where its pre-images come from.
 
-    `held_bytes`: what its journal keeps on disk. `note`: what undoing it would not restore, in words.
+    `held_bytes`: what its journal takes on disk, `kept_bytes`: what the files in it hold. `note`: what undoing it would not restore.
     """
 
     undo_id: str
@@ -125,6 +125,7 @@ class UndoEntry(Struct, frozen=True, kw_only=True):
     state: UndoState = "committed"
     changes: int = 0
     held_bytes: int = 0
+    kept_bytes: int = 0
     session: str = ""
     command_id: str = ""
     note: str = ""

@@ -93,6 +93,14 @@ def absolute(at: int, now: float | None = None) -> str:
     return f"{_MONTHS[then.tm_mon - 1]} {then.tm_mday:2d} {then.tm_hour:02d}:{then.tm_min:02d}"
 
 
+def local_words(time_text: str) -> str:
+    """A time in ISO 8601, as logs have it, as `Nov 22 07:49` of this place; as it stands where it is no time."""
+    try:
+        return absolute(_microseconds(datetime.fromisoformat(time_text)))
+    except (ValueError, OverflowError, OSError):
+        return time_text[:40]
+
+
 def day_name(day: str) -> str:
     """`Nov 22` for `2026-11-22`."""
     return f"{_MONTHS[int(day[5:7]) - 1]} {int(day[8:10])}"

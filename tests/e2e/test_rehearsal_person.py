@@ -71,7 +71,7 @@ def test_rehearse_diff_commit_undo(home: Path, work: Path) -> None:
         person.at_prompt()
         assert (work / "a.txt").read_text() == "one\n2\n"
         person.type(":undo\r")
-        person.see(r"would be taken back: sed -i s/two/2/ a\.txt.*~ a\.txt.*take it back\? \[y/N\] ❯")
+        person.see(r"~ a\.txt.*take it back: sed -i s/two/2/ a\.txt.*take it back\? \[y/N\] ❯")
         person.type("y\r")
         person.see(r"taken back: 1 change of \w+")
         person.at_prompt()
@@ -162,7 +162,7 @@ def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None
     assert not (work / "a.txt").exists()
     undo = [sys.executable, str(ROOT / "agent_shell.py"), "undo"]
     with Terminal(home=home, cwd=work, columns=140, command=undo) as person:
-        person.see(r"would be taken back: rm a\.txt.*\+ a\.txt.*take it back\? \[y/N\] ❯")
+        person.see(r"\+ a\.txt.*take it back: rm a\.txt.*take it back\? \[y/N\] ❯")
         person.type("y\r")
         assert person.leaves() == 0
     assert (work / "a.txt").read_text() == "one\ntwo\n"

@@ -81,3 +81,16 @@ def test_a_kill_in_the_middle_of_a_run_keeps_the_pre_image(place: World) -> None
     assert place.run("undo", "--yes").code == 0
     mark.unlink(missing_ok=True)
     assert not differences(before, tree(place))
+
+
+def test_what_was_changed_since_is_json_for_programs_and_a_diff_for_people(world: World) -> None:
+    (world.work / "a").write_text("one\n")
+    world.run(*DIRECT, "echo two >> a")
+    (world.work / "a").write_text("one\nmine\n")
+    told = world.run("undo", "--yes", "--json")
+    refused = json.loads(told.stdout)
+    assert told.code == 1 and told.stderr == ""
+    assert [conflict["path"] for conflict in refused["conflicts"]] == [str(world.work / "a")]
+    assert refused["restored"] == 0 and refused["undo_id"] == undoable(world)[0]["id"]
+    assert "-mine" in world.run("undo", "--yes").stderr
+    assert (world.work / "a").read_text() == "one\nmine\n"

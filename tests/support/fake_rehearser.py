@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -140,6 +140,11 @@ class FakeUndoStore:
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         return self._changed.get(undo_id, ())
+
+    def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
+        return tuple(
+            Change(path=path, op="modify", kind="file", diff="@@ -1 +1 @@\n-mine\n+theirs\n") for path in paths
+        )
 
     def undo(self, approved: ApprovedUndo) -> Undone:
         undo_id, skip, force = approved.action.undo_id, approved.left, bool(approved.over)

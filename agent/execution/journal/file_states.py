@@ -9,6 +9,7 @@ from functools import cached_property
 
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, look
+from agent.execution.journal.contents import Contents
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, Left, OpenEntry
 from agent.execution.journal.records import Entry
@@ -54,10 +55,14 @@ def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
     if done and "undone" not in left.leaving:  # the first time
         before = ((path, intent.actions[index].before) for index, path in decided_paths(intent, done=False))
         left.leaving["undone"] = _marks(before)
+    contents = Contents()
     for index, path in decided_paths(intent, done=done):
-        left.facts[index] = look(folders, path)
-    for index, _, there in _goals(intent, folders, done=done):
-        left.goals[index] = there.ino
+        there = left.facts[index] = look(folders, path)
+        digest = _digest(contents, folders, path, intent.actions[index]) if there is not None else ""
+        if digest:
+            left.contents[index] = digest
+    for index, _, rival in _goals(intent, folders, done=done):
+        left.goals[index] = rival.ino
     left.folders = _folder_times(intent, folders, done=done)
     turn.write_left(left)
 
@@ -70,7 +75,7 @@ def record_what_is_left(turn: OpenEntry, seen: Mapping[bytes, Facts | None], *, 
     left = turn.left()
     now = {index: seen[path] for index, path in decided_paths(turn.intent, done=done)}
     if left.done is not done or now != left.facts:
-        left.done, left.facts = done, now
+        left.done, left.facts, left.contents = done, now, {}
         turn.write_left(left)
 
 
@@ -115,7 +120,7 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
     What stands at each path now goes into `seen`.
     """
     intent, folders, left = turn.intent, turn.folders, turn.left()
-    others = _Others(turn.journal_folder, turn.entry.undo_id)
+    others, contents = _Others(turn.journal_folder, turn.entry.undo_id), Contents()
     found: list[Changed] = []
     decided = dict(decided_paths(intent, done=done))
     for index, path in decided.items():
@@ -125,10 +130,14 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
             continue
         action, then = intent.actions[index], left.facts[index]
         reason = _difference(action, then, now, others)
-        if reason:
-            found.append(Changed(index, path, others.blamed(path) or reason))
-        elif action.kind == "swap" and then is not None and then.is_folder:
-            found.extend(_inside(index, path, left.mark, folders))
+        inside = [] if reason or not _is_tree(action, then) else list(_inside(index, path, left.mark, folders))
+        if not (reason or inside):
+            continue
+        # It may have gone with the folder that it is in, and come back as a copy.
+        known = left.contents.get(index, "") if now is not None else ""
+        if known and _digest(contents, folders, path, action) == known:
+            continue
+        found += inside or [Changed(index, path, others.blamed(path) or reason)]
     # Names that renames want back, and that somebody took since. What stood there from the first is moved away by another action.
     for index, goal, there in _goals(intent, folders, done=done):
         if index in decided and index in left.facts and there.ino != left.goals.get(index, 0):
@@ -147,6 +156,12 @@ def follow_copies(turn: OpenEntry, *, done: bool) -> bool:
         now = look(turn.folders, path) if action.kind in ("meta", "write", "move") else None
         if now is not None and now.ino != action.ino:
             action.ino = now.ino
+            amended = True
+    times = turn.left().folders
+    for index, each in enumerate(turn.intent.folders):
+        facts = look(turn.folders, each.done_path if done else each.undone_path)
+        if facts is not None and facts.ino != each.ino and facts.mtime == times.get(index):
+            each.ino = facts.ino
             amended = True
     return amended
 
@@ -168,6 +183,15 @@ def _difference(action: Action, then: Facts | None, now: Facts | None, others: _
     if now.ctime != then.ctime and not others.explains(then, now):
         return "something came or went in it" if now.is_folder else "its attributes or names changed"
     return ""
+
+
+def _is_tree(action: Action, then: Facts | None) -> bool:
+    return action.kind == "swap" and then is not None and then.is_folder
+
+
+def _digest(contents: Contents, folders: Folders, path: bytes, action: Action) -> str:
+    """Of all that turning the action round would take away: where only attributes are put back, that is not what it holds."""
+    return contents.digest(folders, path, inside=action.kind != "meta")
 
 
 def _inside(index: int, path: bytes, mark: int, folders: Folders) -> Iterator[Changed]:

@@ -58,7 +58,7 @@ class Left:
     """How files stood when the last commit or undo was over. `mark`: a change time that none of them is later than.
 
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
-    where a rename goes back to (inode, by action).
+    where a rename goes back to (inode, by action). `contents`: digests of what stood there, where that was worth being read.
     `done`: whether that was after a commit, or doing it again.
     `leaving`: path, inode and change time of what stood there when the entry was last turned away from "done" and from "undone".
     """
@@ -67,6 +67,7 @@ class Left:
     facts: dict[int, Facts | None] = field(default_factory=dict)
     folders: dict[int, int] = field(default_factory=dict)
     goals: dict[int, int] = field(default_factory=dict)
+    contents: dict[int, str] = field(default_factory=dict)
     done: bool = True
     leaving: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
 
@@ -259,7 +260,9 @@ class OpenEntry:
         """The state that it is in from now on, and what its journals take on disk; `note` replaces the earlier one."""
         self.entry.state, self.entry.phase = state, ""
         self.entry.note = self.entry.note if note is None else note
-        self.entry.held_bytes = 0
+        self.entry.held_bytes = self.entry.kept_bytes = 0
         for journal in self.intent.journals:
             with contextlib.suppress(OSError):
-                self.entry.held_bytes += trees.blocks(*self.folders.parent(journal))
+                on_disk, size = trees.measured(*self.folders.parent(journal), HELD)
+                self.entry.held_bytes += on_disk
+                self.entry.kept_bytes += size

@@ -8,6 +8,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agent.execution.journal import trees
@@ -33,6 +34,15 @@ MOST_FILES = 20_000
 _INTERRUPTED = "agent-shell ended while this ran"
 
 
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Files, the bytes that they take on disk, and those that they hold."""
+
+    files: int = 0
+    blocks: int = 0
+    size: int = 0
+
+
 class PreImages:
     """Keeps what direct runs name, up to `most_bytes` and `most_files` for each run. `redact` takes secrets out of the command."""
 
@@ -54,17 +64,17 @@ class PreImages:
         targets, unknown = targets_of(report, cwd)
         kept: dict[str, None] = {}
         not_kept = [Conflict(path=each.path, reason=each.reason) for each in unknown]
-        files = size = 0
+        so_far = _Measured()
         with Folders() as folders:
             for target in targets:
                 path = os.fsdecode(target.path)
-                found = self._measure(folders, target, targets, files, size)
+                found = self._measure(folders, target, targets, so_far)
                 if isinstance(found, str):
                     not_kept.append(Conflict(path=path, reason=found))
                 else:
                     kept[path] = None
-                    files, size = files + found[0], size + found[1]
-        return UndoPlan(kept=tuple(kept), size=size, not_kept=tuple(not_kept))
+                    so_far = found
+        return UndoPlan(kept=tuple(kept), size=so_far.size, not_kept=tuple(not_kept))
 
     def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Taken:
         """Keep it. Raises IoError where that cannot be done; then nothing is left behind."""
@@ -96,32 +106,31 @@ class PreImages:
                 os.close(alive)
             raise
 
-    def _measure(
-        self, folders: Folders, target: Target, targets: list[Target], files: int, size: int
-    ) -> tuple[int, int] | str:
-        """How many files and bytes it takes, beside those that are kept already; in words, why it cannot be kept."""
+    def _measure(self, folders: Folders, target: Target, targets: list[Target], so_far: _Measured) -> _Measured | str:
+        """What it takes together with what is kept already; in words, why it cannot be kept."""
         try:
             info = folders.lstat(target.path)
         except OSError as error:
             return explain(error)
         if info is None:
-            return 0, 0
+            return so_far
         if stat.S_ISCHR(info.st_mode) or stat.S_ISBLK(info.st_mode):
             return "it is a device"
         if _stays_on_device(target, targets, info.st_dev):
-            return 1, 0
+            return replace(so_far, files=so_far.files + 1)
         if not os.access(target.path, os.R_OK, follow_symlinks=False) and not os.path.islink(target.path):
             return "it cannot be read"
-        more = more_size = 0
+        files, blocks, size = so_far.files, so_far.blocks, so_far.size
         try:
             for _, found in trees.walk(*folders.parent(target.path)):
-                more += 1
-                more_size += found.st_blocks * 512 if stat.S_ISREG(found.st_mode) else 0
-                if files + more > self._most_files or size + more_size > self._most_bytes:
+                files += 1
+                if stat.S_ISREG(found.st_mode):
+                    blocks, size = blocks + found.st_blocks * 512, size + found.st_size
+                if files > self._most_files or blocks > self._most_bytes:
                     return "there is more of it than is kept"
         except OSError:
             return "there is more of it than is kept"
-        return more, 0 if target.how == "values" else more_size
+        return replace(so_far, files=files) if target.how == "values" else _Measured(files, blocks, size)
 
     def _copy(self, entry: Entry, folders: Folders, targets: list[Target]) -> Before:
         before = Before()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import islice
 
+from msgspec.structs import replace
+
+from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, Values, look
 from agent.execution.journal.file_states import decided_paths
 from agent.execution.journal.intent import Action
 from agent.execution.journal.journal_folder import OpenEntry
-from agent.execution.overlay.facts import kind_of
+from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
+from agent.execution.overlay.facts import bytes_at, kind_of
 from agent.execution.overlay.folders import Folders
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
+
+_MOST_COUNTED = 100_000  # entries of one folder; beyond it the counts are a minimum
 
 
 def turned(turning: OpenEntry, *, done: bool) -> tuple[Change, ...]:
@@ -21,11 +28,48 @@ def turned(turning: OpenEntry, *, done: bool) -> tuple[Change, ...]:
     What comes back is what lies in the slot now: an earlier turn by force has put there what it found.
     """
     stands = dict(decided_paths(turning.intent, done=done))
-    changes = (
-        _change(action, *_facts(turning.folders, action, stands.get(index, b""), back=done), back=done)
-        for index, action in enumerate(turning.intent.actions)
-    )
+    changes = []
+    for index, action in enumerate(turning.intent.actions):
+        change = _change(action, *_facts(turning.folders, action, stands.get(index, b""), back=done), back=done)
+        changes.append(_counted(turning.folders, action, change) if action.kind == "swap" else change)
     return tuple(sorted(_once(changes), key=lambda change: change.path))
+
+
+def differences(turning: OpenEntry, paths: Collection[str], *, done: bool) -> tuple[Change, ...]:
+    """Of text files that are turned, those in `paths`: with the difference between what is there now and what would come."""
+    folders, found = turning.folders, []
+    for index, path in decided_paths(turning.intent, done=done):
+        action = turning.intent.actions[index]
+        if os.fsdecode(path) not in paths or action.kind not in ("swap", "write"):
+            continue
+        change = _change(action, *_facts(folders, action, path, back=done), back=done)
+        ready = action.image if action.kind == "write" and not done else action.slot
+        now = _text(folders, path) if change.before is not None else ""
+        then = _text(folders, ready) if change.after is not None else ""
+        if now is not None and then is not None:
+            found.append(replace(change, path=os.fsdecode(path), diff=unified(now, then)))
+    return tuple(found)
+
+
+def _text(folders: Folders, path: bytes) -> str | None:
+    """What a text file of a size that can be looked at holds; None for anything else."""
+    data = bytes_at(folders, path, LARGEST_TEXT + 1)
+    return None if data is None else as_text(data)
+
+
+def _counted(folders: Folders, action: Action, change: Change) -> Change:
+    """The change with what is in a folder that goes or comes."""
+    states = {}
+    for name, state, place in (("before", change.before, action.path), ("after", change.after, action.slot)):
+        if state is None or state.kind != "dir":
+            continue
+        try:
+            inside = [info for path, info in islice(trees.walk(*folders.parent(place)), _MOST_COUNTED) if path]
+        except OSError:
+            continue
+        size = sum(info.st_size for info in inside if stat.S_ISREG(info.st_mode))
+        states[name] = replace(state, entries=len(inside), total_bytes=size)
+    return replace(change, **states)
 
 
 def _facts(folders: Folders, action: Action, path: bytes, *, back: bool) -> tuple[Facts | None, Facts | None]:

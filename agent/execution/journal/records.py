@@ -59,6 +59,7 @@ class Entry:
     phase: Phase = ""
     changes: int = 0
     held_bytes: int = 0
+    kept_bytes: int = 0
     session: str = ""
     command_id: str = ""
     note: str = ""

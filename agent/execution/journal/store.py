@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
@@ -69,6 +69,11 @@ class Journals:
         """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
         with self._held(UndoFailed), self._open(undo_id) as turning:
             return undo.conflicts(turning)
+
+    def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
+        """What undoing it would do to these text files, with their diffs. Raises NotFound and UndoFailed."""
+        with self._held(UndoFailed), self._open(undo_id) as turning:
+            return preview.differences(turning, paths, done=turning.entry.state == "committed")
 
     def undo(self, approved: ApprovedUndo) -> Undone:
         """Do exactly what was agreed to. Raises UndoConflict, UndoFailed and NotFound."""

@@ -106,15 +106,18 @@ def _below(folder_fd: int, name: bytes, path: bytes) -> Iterator[tuple[bytes, os
             yield from _below(fd, raw, path + raw + b"/")
 
 
-def blocks(folder_fd: int, name: bytes) -> int:
-    """Bytes on disk that would come free if it were removed: files that have names elsewhere do not count."""
-    total = 0
+def measured(folder_fd: int, name: bytes, kept: bytes) -> tuple[int, int]:
+    """Bytes on disk that would come free if it were removed, and those that files in its folder `kept` hold: what has names elsewhere
+    does not count.
+    """
+    total = size = 0
     seen: dict[int, int] = {}
-    for _, info in walk(folder_fd, name):
+    for path, info in walk(folder_fd, name):
         seen[info.st_ino] = seen.get(info.st_ino, 0) + 1
         if stat.S_ISDIR(info.st_mode) or seen[info.st_ino] == info.st_nlink:
             total += info.st_blocks * 512
-    return total
+            size += info.st_size if stat.S_ISREG(info.st_mode) and path.startswith(kept + b"/") else 0
+    return total, size
 
 
 def changed_after(folder_fd: int, name: bytes, mark: int) -> tuple[list[bytes], int]:

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from typing import Any
 
-from agent.commands.undo import SHOWN_CHANGES, UndoController, choosing, conflict_text, find, rows
-from agent.emitters.console import complain, complain_about, print_rows
-from agent.emitters.rehearsal_text import change_lines, plain
+from agent.commands.undo import UndoController, choosing, find, list_text, rows
+from agent.emitters.console import complain, complain_about, print_rows, say
+from agent.emitters.rehearsal_text import changes_text
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.asking import asking_at
@@ -21,8 +21,6 @@ from agent.protocol.ports import Emitter, UndoStore
 from agent.protocol.rehearsals import Undone
 from agent.text.shown import shown
 
-_COLUMNS = ("id", "time", "state", "changes", "held_bytes", "command")
-
 
 async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool) -> int:
     """The exit code: 0 done, 1 not possible, 2 no such id, 6 not wanted or nobody to ask. Raises CoreError."""
@@ -32,13 +30,16 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
         complain(f"agent-shell: {shown(text)}", style="yellow")
     as_json = services.settings.json
     if listing:
-        print_rows(rows(entries), json=as_json, out=sink_of(sys.stdout), columns=_COLUMNS)
+        if as_json:
+            print_rows(rows(entries), json=True, out=sink_of(sys.stdout))
+        elif entries:
+            say(list_text(entries))
         return ExitCode.DONE
     if store.resumed and sure:  # an answer that was given before this was known does not count for what comes next
         complain("agent-shell: that was brought to its end first; ask again to take back more")
         return ExitCode.DONE
     try:
-        find(entries, wanted)  # a wrong id opens no session
+        wanted = find(entries, wanted).undo_id  # a wrong id opens no session
     except InvalidRequest as error:
         complain_about(error)
         return ExitCode.USAGE
@@ -48,6 +49,7 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
 
 
 async def _undo(controller: SessionController, store: UndoStore, wanted: str, *, sure: bool) -> int:
+    as_json = controller.services.settings.json
     ask, choose = (None, None) if sure else asking_at(controller.confirmer)
     if not sure and ask is None:
         controller.tell("agent-shell: nobody is there to ask; --yes takes it back without asking")
@@ -55,24 +57,31 @@ async def _undo(controller: SessionController, store: UndoStore, wanted: str, *,
     undo = UndoController(
         store,
         controller.turn_run,
-        tell=lambda text: complain(shown(text)),
+        tell=(lambda text: None) if as_json and sure else (lambda text: complain(shown(text))),
         ask=ask,
         choice=choosing(choose),
-        changes_text=lambda changes, cwd: plain(change_lines(changes, cwd=cwd, limit=SHOWN_CHANGES), color=False),
+        changes_text=changes_text,
         word=controller.confirmer.ask_word,
     )
     try:
         done = await undo.undo(wanted, sure=sure)
     except UndoConflict as error:
-        complain_about(error)
-        complain(conflict_text(error))
+        if as_json:
+            print_rows([_refused(wanted, error)], json=True, out=sink_of(sys.stdout))
+        else:
+            complain_about(error)
         return ExitCode.FAILED
     if done is None:
         controller.tell("nothing was taken back")
         return ExitCode.DECLINED
-    if controller.services.settings.json:
+    if as_json:
         print_rows([_object(done)], json=True, out=sink_of(sys.stdout))
     return ExitCode.DONE
+
+
+def _refused(wanted: str, error: UndoConflict) -> dict[str, Any]:
+    conflicts = [{"path": conflict.path, "reason": conflict.reason} for conflict in error.conflicts]
+    return {"undo_id": wanted, "restored": 0, "error": error.message, "conflicts": conflicts}
 
 
 def _object(done: Undone) -> dict[str, Any]:

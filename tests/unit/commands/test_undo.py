@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from agent.commands.undo import UndoController, find, list_text, rows
-from agent.emitters.rehearsal_text import change_lines, plain
+from agent.emitters.rehearsal_text import changes_text
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events import ApprovalGiven, ApprovalRequested, Event, UndoFinished, UndoStarted
 from agent.protocol.ports import UndoPerson, UndoStore
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
+from agent.text.times import local_words
 from tests.support.fake_rehearser import FakeUndoStore, entry_of
 from tests.support.fakes import FakeRecorder
 from tests.support.undo_world import undo_actions
@@ -51,7 +53,7 @@ class Table:
             tell=self.told.append,
             ask=None if yes is None else ask,
             choice=None if choices is None else choose,
-            changes_text=lambda changes, cwd: plain(change_lines(changes, cwd=cwd), color=False),
+            changes_text=changes_text,
         )
 
     @property
@@ -76,6 +78,20 @@ def test_which_one_is_not_clear(wanted: str, words: str) -> None:
     assert words in f"{caught.value.message} {caught.value.hint}"
 
 
+def test_without_a_name_the_newest_of_this_session_comes_first() -> None:
+    entries = (entry_of("6c9", session="other"), entry_of("6c8", session="own"), entry_of("6c7", session="own"))
+    assert find(entries, "", session="own").undo_id == "6c8"
+    assert find(entries, "", session="third").undo_id == "6c9"
+    assert find((entries[0], replace(entries[1], state="undone")), "", session="own").undo_id == "6c9"
+
+
+def test_names_are_whole_and_sizes_those_of_the_files() -> None:
+    long = f"rm {'a' * 100}.first.txt {'a' * 100}.second.txt"
+    (line,) = list_text((entry_of("6c3", command=long, held_bytes=24_576, kept_bytes=6),)).splitlines()
+    assert line.endswith(long)
+    assert "1 change, 6 B" in line
+
+
 def test_at_the_prompt_the_list_is_had_there() -> None:
     with pytest.raises(InvalidRequest) as caught:
         find(ENTRIES, "zz", listing=":undo list")
@@ -96,8 +112,8 @@ def test_it_is_shown_and_asked_for_and_recorded() -> None:
     table = Table(store)
     assert table.undo() == Undone(undo_id="6c3", restored=1)
     assert store.undone == [("6c3", frozenset(), False)]
-    assert "touch new" in table.told[0]
-    assert "- new" in table.told[1]
+    assert "- new" in table.told[0], "what would change comes first"
+    assert table.told[1] == f"take it back: touch new\n  6c3 · run {local_words('2030-01-02T03:04:05Z')} in /work"
     assert table.questions == ["take it back?"]
     asked, given, started, finished = table.recorded
     assert isinstance(asked, ApprovalRequested) and (asked.kind, asked.level) == ("undo", "medium")
@@ -146,7 +162,9 @@ def test_each_changed_file_is_asked_about(choices: tuple[UndoChoice, ...], skip:
 def test_what_was_changed_is_named_before_the_question() -> None:
     table = Table(FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED}), yes=False, choices=())
     assert table.undo() is None
-    assert table.told[-1] == "  changed since; each is asked about:\n    /work/a: written to since\n    /work/b: gone"
+    assert table.told[-2] == "  changed since; each is asked about:\n    /work/a: written to since\n    /work/b: gone"
+    assert "  what would become of that (- is lost):\n" in table.told[-1]
+    assert "-mine" in table.told[-1] and "+theirs" in table.told[-1]
 
 
 def test_stop_takes_nothing_back() -> None:
@@ -169,12 +187,12 @@ def test_hostile_names_are_shown_as_text() -> None:
     table = Table(FakeUndoStore(*entries))
     table.undo()
     said = "\n".join([*table.told, list_text(entries)])
-    assert "2030-01-02 03:04:05 UTC" in list_text(entries)
+    assert local_words("2030-01-02T03:04:05Z") in list_text(entries)
     assert not set("\x1b\x07\x9b\u202e") & set(said)
 
 
 def test_rows_have_what_scripts_want() -> None:
     assert rows(ENTRIES)[2] == {
-        "id": "6b1", "time": "2030-01-02T03:04:05Z", "state": "broken", "kind": "rehearsal", "changes": 1, "held_bytes": 0,
+        "id": "6b1", "time": "2030-01-02T03:04:05Z", "state": "broken", "kind": "rehearsal", "changes": 1, "held_bytes": 0, "kept_bytes": 0,
         "command": "touch new", "cwd": "/work", "session": "", "note": "its journal is gone",
     }  # fmt: skip

@@ -47,6 +47,7 @@ def test_an_entry_tells_what_was_done(world: OverlayWorld) -> None:
         cwd=RUN.cwd,
         changes=3,
         held_bytes=entry.held_bytes,
+        kept_bytes=len("1\n") + len("2\n"),
         session="s1",
         command_id="c1",
     )

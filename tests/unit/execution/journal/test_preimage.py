@@ -15,7 +15,7 @@ from agent.execution.journal.preimage import PreImages
 from agent.execution.journal.store import Journals
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import RiskContext
-from agent.protocol.errors import IoError
+from agent.protocol.errors import IoError, UndoConflict
 from agent.protocol.rehearsals import Conflict
 from agent.risk.classifier import classify
 from tests.support.tree_operations import Listing, differences, listing
@@ -223,3 +223,60 @@ def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(world: TreeWorld) ->
     with pytest.raises(IoError):
         world.images.take(plan, approved, cwd=str(world.folder))
     assert world.journals.entries() == ()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp a d/new",
+        "mkdir d/n && cp a d/n/x",
+        "echo z >> d/x",
+        "mv d/x d/z",
+        "chmod 600 d/x",
+        "rm d/x",
+        "chmod 755 d/deep",
+    ],
+)
+def test_what_went_with_its_folder_and_came_back_can_be_taken_back(world: TreeWorld, command: str) -> None:
+    before = world.listing()
+    earlier = world.run(command)
+    middle = world.listing()
+    later = world.run("rm -r d")
+    world.journals.turn(later)
+    assert not differences(middle, world.listing())
+    assert world.journals.conflicts(earlier) == ()
+    world.journals.turn(earlier)
+    assert not differences(before, world.listing())
+    world.journals.turn(earlier)  # and done again
+    assert not differences(middle, world.listing())
+
+
+@pytest.mark.parametrize(
+    "edit", ["echo mine >> d/n/x", "chmod 600 d/n/x", "touch d/n/new", "rm d/n/x && ln -s /etc/passwd d/n/x"]
+)
+def test_but_not_where_it_was_changed_after_it_came_back(world: TreeWorld, edit: str) -> None:
+    earlier = world.run("mkdir d/n && cp a d/n/x")
+    world.journals.turn(world.run("rm -r d"))
+    subprocess.run(["bash", "-c", edit], cwd=world.folder, check=True)
+    with pytest.raises(UndoConflict):
+        world.journals.turn(earlier)
+
+
+def test_the_difference_of_what_would_be_lost(world: TreeWorld) -> None:
+    entry = world.run("echo more >> b")
+    (world.folder / "b").write_text("two\nmine\n")
+    (conflict,) = world.journals.conflicts(entry)
+    (change,) = world.journals.differences(entry, {conflict.path})
+    assert change.path == conflict.path
+    assert "-mine" in change.diff and "more" not in change.diff
+    (world.folder / "b").write_bytes(b"\0")
+    assert world.journals.differences(entry, {conflict.path}) == (), "no text, no difference"
+
+
+def test_a_folder_that_would_come_back_is_counted(world: TreeWorld) -> None:
+    (change,) = world.journals.changes(world.run("rm -r d"))
+    assert change.after is not None and (change.after.entries, change.after.total_bytes) == (3, 4)
+
+
+def test_what_would_be_kept_is_as_large_as_the_files(world: TreeWorld) -> None:
+    assert world.images.plan(world.approved("rm a b").report, str(world.folder)).size == 8
