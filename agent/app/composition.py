@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.engine.facade import Conversation
     from agent.frontends.services import Services
     from agent.frontends.subcommands.risk_policy import Held
+    from agent.protocol.decisions import RiskReport
     from agent.protocol.ports import Confirmer, Emitter, Provider, Tool
     from agent.protocol.requests import RunOptions
 
@@ -52,6 +53,13 @@ def held(options: argparse.Namespace) -> Held:
     policies.check()
     approval = Approval(mode=loaded.settings.approve, safety_off=loaded.settings.safety_off)  # type: ignore[arg-type]
     return Held(policy=policies.policy, context=SystemFacts().risk_context, approval=approval)
+
+
+def undo_words(report: RiskReport, cwd: str) -> str:
+    """What `risk --explain --cwd` says of taking a run back: what the confirmation would say. Raises ConfigError."""
+    from agent.app.execution import ProcessExecution
+
+    return ProcessExecution(load({})).undo_words(report, cwd)
 
 
 def _search_own_programs_in_fixed_places() -> None:
@@ -109,6 +117,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         is_root=process.is_root,
         first_run=process.first_run,
         rules=process.rules,
+        undo_words=process.execution.undo_words,
         undo=process.execution.undo_store,
         diagnose=process.execution.diagnose,
         choose_session=process.logs.choose,

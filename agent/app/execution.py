@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.execution.jobs.table import JobTable
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.protocol.capabilities import Capability
+    from agent.protocol.decisions import RiskReport
     from agent.protocol.ports import Checkpoints, UndoStore
 
 
@@ -84,6 +85,12 @@ class ProcessExecution:
         from agent.execution.journal.preimage import PreImages
 
         return PreImages(state_dir(self._environ), redact=redact)
+
+    def undo_words(self, report: RiskReport, cwd: str) -> str:
+        """Tell whether a run in `cwd` could be taken back, as its confirmation does; "" where it changes nothing."""
+        from agent.gate.direct_runs import planned, undo_words
+
+        return undo_words(planned(self.make_checkpoints(str), report, cwd), cwd)
 
     def undo_store(self) -> UndoStore:
         """The runs that can be taken back, of every session."""

@@ -128,7 +128,7 @@ def _add_risk(parser: argparse.ArgumentParser) -> None:
 
 
 def _risk(options: argparse.Namespace) -> int:
-    from agent.app.composition import held
+    from agent.app.composition import held, undo_words
     from agent.frontends.subcommands.risk import run_risk
 
     for stream in (sys.stdin, sys.stdout):
@@ -145,6 +145,7 @@ def _risk(options: argparse.Namespace) -> int:
         warn=lambda line: _line(sys.stderr, line),
         width=_columns(sys.stdout),
         held=held(options) if options.policy or options.safety_policy else None,
+        undo_words=undo_words,
     )
 
 

@@ -77,6 +77,7 @@ class Services:
     `context(command, cwd, session)` is what it holds the command against, for explanations.
     `policy(cwd)` is what the policy files say now; `policy_path` is the person's own file.
     `experience(command, cwd)` is a line about how such commands went.
+    `undo_words(report, cwd)`: in words, whether a run there could be taken back.
     `warm()` loads in the background what the first goal will need.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
     `diagnose()` tries what confinement, rehearsal, undo and limits need here.
@@ -98,6 +99,7 @@ class Services:
     rules: Callable[[str], RuleController] | None = None
     context: Callable[..., RiskContext] = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
+    undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: ""
     undo: Callable[[], UndoStore] = _no_undo
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True

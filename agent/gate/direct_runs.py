@@ -10,7 +10,7 @@ from agent.gate.output_record import OutputLog
 from agent.gate.verdicts import Judges, Rated, writes
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Proposal
+from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.events import CommandFinished, CommandStarted, Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
@@ -38,10 +38,7 @@ class DirectRun:
         """What could be kept of the files that the command names; None where there is nothing to say: it only looks."""
         if self.checkpoints is None or not writes(rated.report):
             return None
-        try:
-            return await asyncio.to_thread(self.checkpoints.plan, rated.report, self.executor.cwd)
-        except Exception as error:  # an undo that cannot be planned is no undo, and no reason not to ask
-            return UndoPlan(not_kept=(Conflict(path="", reason=f"{error or type(error).__name__}"),))
+        return await asyncio.to_thread(planned, self.checkpoints, rated.report, self.executor.cwd)
 
     async def checkpoint(self, plan: UndoPlan | None, command: ApprovedCommand) -> Checkpoint | str | None:
         """The pre-image of what is planned, None where nothing is to be kept; in words why it could not be taken."""
@@ -107,6 +104,16 @@ class DirectRun:
         trouble = await self.events.send_if_possible(event) or trouble
         if trouble is not None:
             raise ended_unrecorded("the command ran", trouble)
+
+
+def planned(checkpoints: Checkpoints, report: RiskReport, cwd: str) -> UndoPlan | None:
+    """What could be kept of the files that a run in `cwd` names; None where it changes none. It only looks."""
+    if not writes(report):
+        return None
+    try:
+        return checkpoints.plan(report, cwd)
+    except Exception as error:  # an undo that cannot be planned is no undo, and no reason not to ask
+        return UndoPlan(not_kept=(Conflict(path="", reason=f"{error or type(error).__name__}"),))
 
 
 def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ from agent.protocol.decisions import (
     Rehearse,
     Remark,
     Review,
+    RiskReport,
     Skipped,
 )
 from agent.protocol.ports import Processes
@@ -44,7 +46,7 @@ class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
     `rate` colours the text while it is edited; the gate rates the answer again. `rules(session)` is where "always allow" puts rules.
-    `context` is what `rate` holds a command in a folder against, for explanations. `experience` is how such commands went there, in a line.
+    `context` is what `rate` holds a command in a folder against, for explanations, `undo_words(report, cwd)` whether a run could be taken back. `experience` is how such commands went there, in a line.
     """
 
     screen: Screen
@@ -55,6 +57,7 @@ class PromptConfirmer:
     rules: Callable[[str], RuleController] | None = None
     context: Context = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
+    undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: ""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
@@ -144,7 +147,9 @@ class PromptConfirmer:
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd, request.session)
             context = self.context(text, request.proposal.cwd, request.session)
-            told = explanation(text, report, context, columns=self.screen.columns)
+            as_asked = text == (request.proposal.command if request.draft is None else request.draft)
+            undo = request.undo if as_asked else await asyncio.to_thread(self.undo_words, report, request.proposal.cwd)
+            told = explanation(text, report, context, columns=self.screen.columns, undo=undo)
             await show_long(told, self.screen, self.processes, self.environ)
             self.screen.discard_typed_ahead()  # keys meant for the pager
         elif action is Action.ALLOW:

@@ -124,15 +124,17 @@ def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:
     return lines
 
 
-def explanation(command: str, report: RiskReport, context: RiskContext = _NO_CONTEXT, *, columns: int = 0) -> str:
+def explanation(
+    command: str, report: RiskReport, context: RiskContext = _NO_CONTEXT, *, columns: int = 0, undo: str = ""
+) -> str:
     """Everything that is known about `command`, for the explain key: the whole text, and what each part of it means and does.
 
-    `context` is what the rating was made with.
+    `context` is what the rating was made with, `undo` says whether a run could be taken back.
     """
     from agent.risk.explain.report import WIDTH, explain
 
     width = columns - 1 if columns else WIDTH
-    told = explain(report, width=width, context=context)
+    told = explain(report, width=width, context=context, undo=undo)
     if "\n" in command or len(shown(command)) > width - 2:  # shown in part there, and in full here
         return f"{shown(command)}\n\n{told}"
     return told

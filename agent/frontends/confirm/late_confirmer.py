@@ -42,4 +42,5 @@ class LateConfirmer:
             rules=services.rules,
             context=services.context,
             experience=services.experience,
+            undo_words=services.undo_words,
         )

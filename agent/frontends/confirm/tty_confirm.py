@@ -52,6 +52,7 @@ def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirm
         rules=services.rules,
         context=services.context,
         experience=services.experience,
+        undo_words=services.undo_words,
     )
 
 

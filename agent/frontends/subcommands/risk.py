@@ -86,11 +86,13 @@ def run_risk(
     warn: Callable[[str], None],
     width: int = 0,
     held: Held | None = None,
+    undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: "",
 ) -> int:
     """Rate one command, or a batch of JSON lines. Returns the exit code.
 
     `write` and `warn` take lines without their end. `width`: columns of the terminal, 0 where there is none.
     Without COMMAND and `--batch` the command is read from `stdin`. `held` is what `--policy` and `--safety-policy` hold it against.
+    `undo_words` tells with `--explain`, and a folder to look at, whether a run there could be taken back.
     """
     if cwd is not None and not os.path.isdir(os.path.expanduser(cwd)):
         warn(f"--cwd: {cwd} is not a folder")
@@ -120,7 +122,8 @@ def run_risk(
         from agent.risk.explain.report import WIDTH
         from agent.risk.explain.report import explain as explain_report
 
-        write(explain_report(report, width=width or WIDTH, context=rating.context(command)))
+        undo = undo_words(report, context.cwd) if cwd is not None else ""
+        write(explain_report(report, width=width or WIDTH, context=rating.context(command), undo=undo))
     else:
         _write_findings(report, write)
     if policy:

@@ -117,9 +117,8 @@ def _reasons(findings: list[Finding], indent: int, width: int) -> list[str]:
         effect = finding.effect
         if effect is not None and finding.level is not Level.LOW:
             scope = _SCOPES.get(effect.scope, "") if effect.targets else ""
-            back = "cannot be taken back" if not effect.reversible else ""
-            if scope or back:
-                told.append("    " + "; ".join(text for text in (scope, back) if text))
+            if scope:
+                told.append(f"    {scope}")
         if finding.safer:
             told.append(f"    safer: {one_line(finding.safer, 400)}")
         for text in told:
@@ -138,16 +137,17 @@ WIDTH = 100
 _NO_CONTEXT = RiskContext()
 
 
-def explain(report: RiskReport, *, width: int = WIDTH, context: RiskContext = _NO_CONTEXT) -> str:
+def explain(report: RiskReport, *, width: int = WIDTH, context: RiskContext = _NO_CONTEXT, undo: str = "") -> str:
     """Plain text for a terminal or a file, in lines of at most `width` columns (40 at least). Never raises.
 
-    `context` is what the rating was made with: it tells where paths lie.
+    `context` is what the rating was made with: it tells where paths lie. `undo`: in words, whether a run could be taken back.
     """
     width = max(width, MIN_WIDTH)
     lines = [f"{report.level.value} risk" + ("" if report.parse == "ok" else f" (parse: {report.parse})")]
     lines.extend(pointed(report.command, report.findings, width))
     if not report.findings:
         lines.append("  only reads, or does nothing that lasts")
+    lines += [f"  {line}" for line in wrap(one_line(undo, 2_000), width - 2)] if undo else []
     parts, note = parts_of(report, context)
     if parts:
         lines += ["", "part by part" if report.parse == "ok" else "part by part, as far as it could be read"]

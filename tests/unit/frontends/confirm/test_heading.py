@@ -66,13 +66,13 @@ def test_word_heading_names_the_word_and_the_reason() -> None:
 
 def test_explanation_holds_all() -> None:
     effect = Effect(kind="delete", scope="home", targets=("~",), reversible=False)
-    told = explanation("echo; rm x", report_of("echo; rm x", "high", effect=effect, safer="ls x"))
+    told = explanation("echo; rm x", report_of("echo; rm x", "high", effect=effect, safer="ls x"), undo="undo: keeps x")
     for words in (
         "echo; rm x",
         "high risk",
         "test.rule",
         "in your home folder",
-        "cannot be taken back",
+        "undo: keeps x",
         "safer: ls x",
     ):
         assert words in told

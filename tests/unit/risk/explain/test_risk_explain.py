@@ -17,7 +17,9 @@ def test_a_tree_under_the_text() -> None:
     assert lines[1] == "  ls && rm -rf ~/old"
     assert lines[2] == "        ~~~~~~~~~~~~"
     assert lines[3].strip().startswith("‼ high: deletes ")
-    assert "cannot be taken back" in text
+    assert "taken back" not in text and "undone" not in text, "that is not for a rating to say"
+    told = explain(classify("ls && rm -rf ~/old"), undo="cannot be undone: that is too much to keep")
+    assert "\n  cannot be undone: that is too much to keep\n" in told
     assert "safer: " in text
     assert "part by part" in lines
     assert any(line.split()[:1] == ["rm"] for line in lines[lines.index("part by part") :])
