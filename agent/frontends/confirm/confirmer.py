@@ -46,8 +46,8 @@ class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
     `rate` colours the text while it is edited; the gate rates the answer again. `rules(session)` is where "always allow" puts rules.
-    `context` is what `rate` holds a command in a folder against, for explanations; `undo_words(report, cwd)` says whether a run there could be
-    taken back, `experience` how such commands went there, in a line.
+    `context` is what `rate` holds a command in a folder against, for explanations; `undo_words(report, cwd)` says whether a run there
+    could be taken back, `experience` how such commands went there, in a line.
     """
 
     screen: Screen
