@@ -26,6 +26,7 @@ class ProcessExecution:
     def __init__(self, loaded: Loaded) -> None:
         self._environ = loaded.environ
         self._settings = loaded.settings
+        self._swept = False
 
     def jobs(self) -> LazyJobs:
         """A table for the jobs of the sessions that follow each other at one front end."""
@@ -42,9 +43,14 @@ class ProcessExecution:
         self, settings: Settings, cwd: str, jobs: JobTable, redact: Callable[[str], str], *, terminal: bool
     ) -> Shell:
         """The shell of one session, which starts in `cwd`. `terminal`: its commands may use that of this process."""
+        from agent.config.paths import state_dir
         from agent.execution.executor import ShellExecutor
         from agent.execution.process_tree.limits import RunLimits
+        from agent.execution.rehearsal.scratches import sweep_all
 
+        if not self._swept:  # a rehearsal that was killed leaves its folder, and nobody may rehearse again for long
+            self._swept = True
+            sweep_all(cwd, state_dir(self._environ))
         return ShellExecutor(
             cwd=cwd,
             env=dict(self._environ),

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from agent.protocol.events import Record
     from agent.protocol.jobs import Job
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Checkpoint, Checkpoints, Emitter, Executor, OutputSink, Processes, Rehearser
+    from agent.protocol.ports import (
+        Checkpoint,
+        Checkpoints,
+        Emitter,
+        Executor,
+        OutputSink,
+        Performer,
+        Processes,
+        Rehearser,
+    )
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):
@@ -195,17 +204,21 @@ class LazyProcesses:
 
 
 class LazyPerformer:
-    """ports.Performer."""
+    """ports.Performer, imported at the first use. What is written lies below `state_dir` for a moment."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = state_dir
 
     def look(self, action: FileAction) -> Found:
-        from agent.execution.file_performer import FilePerformer
-
-        return FilePerformer().look(action)
+        return self._real().look(action)
 
     def perform(self, approved: ApprovedFileAction) -> None:
+        self._real().perform(approved)
+
+    def _real(self) -> Performer:
         from agent.execution.file_performer import FilePerformer
 
-        FilePerformer().perform(approved)
+        return FilePerformer(self._state_dir)
 
 
 class LazyEmitter:

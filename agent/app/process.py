@@ -93,7 +93,7 @@ class Process:
         return Engine(self.app_state())
 
     def app_state(self) -> AppState:
-        from agent.config.paths import config_dir
+        from agent.config.paths import config_dir, state_dir
         from agent.engine.context import AppState
 
         config = self.settings.config or os.path.join(config_dir(self.environ), "config.toml")
@@ -111,7 +111,7 @@ class Process:
             open_stream_redaction=_open_stream_redaction,
             project_notes=self._project_notes,
             remembered=self.memory.examples,
-            performer=LazyPerformer(),
+            performer=LazyPerformer(state_dir(self.environ)),
             rate_action=self.policies.rate_action,
             settings_rows=self._settings_rows,
             load_role=self.load_role,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
 from agent.execution.journal import syscalls
-from agent.execution.overlay.folders import Folders, closing, status_at
+from agent.execution.overlay.folders import Folders, closing, open_root, status_at
+from agent.execution.overlay.places import base_for
+from agent.execution.rehearsal.scratches import Scratch
 from agent.protocol.actions import DeleteFile, FileAction, Found, RenameFile, Seen, WriteFile
 from agent.protocol.approvals import ApprovedFileAction
 from agent.protocol.errors import IoError
@@ -21,7 +25,13 @@ _LATER = "it is not what it was when it was agreed to"
 
 
 class FilePerformer:
-    """Port `Performer`: folders are opened one by one and never through a link, so a swapped one is an error."""
+    """Port `Performer`: folders are opened one by one and never through a link, so a swapped one is an error.
+
+    `state_dir`: where what is written may lie for a moment, "" for beside the file.
+    """
+
+    def __init__(self, state_dir: str = "") -> None:
+        self._state_dir = state_dir
 
     def look(self, action: FileAction) -> Found:
         """What is there. Opens nothing but regular files, and those without waiting. Raises IoError."""
@@ -41,7 +51,7 @@ class FilePerformer:
                     raise OSError(f"{os.fsdecode(path)}: {_LATER}")
             match action:
                 case WriteFile(content=content):
-                    _write(folders, paths[0], content.encode(), seen[0] if seen else None)
+                    _write(folders, paths[0], content.encode(), seen[0] if seen else None, self._state_dir)
                 case RenameFile():
                     _rename(folders, *paths)
                 case DeleteFile():
@@ -90,42 +100,107 @@ def _text(folders: Folders, path: bytes) -> str | None:
         return None
 
 
-def _write(folders: Folders, path: bytes, data: bytes, seen: Seen | None) -> None:
+def _write(folders: Folders, path: bytes, data: bytes, seen: Seen | None, state_dir: str) -> None:
+    """Write it without a name, and then give it one: what a crash interrupts leaves nothing in the person's folder."""
     with _folders_made(folders, os.path.dirname(path)):
         folder, name = folders.parent(path)
         before = status_at(folder, name)
         if before is not None and not stat.S_ISREG(before.st_mode):
             raise OSError(f"{os.fsdecode(path)} is not a regular file")
-        beside = b".%s.%d.tmp" % (name[:200], os.getpid())
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(beside, flags, _MODE, dir_fd=folder)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                if before is not None:
-                    os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode) & _RIGHTS)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if before is None:
-                syscalls.move(folder, beside, folder, name)
+        mode = None if before is None else stat.S_IMODE(before.st_mode) & _RIGHTS
+        written = _written_unnamed(folder, data, mode)
+        if written is not None and before is None:
+            with closing(written):
+                _give_name(written, folder, name)
+            return
+        with _place_beside(path, state_dir, folder) as (place, beside):
+            if written is None:
+                _written_named(place, beside, folder, data, mode)
             else:
-                _replace(folder, beside, name, seen)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(beside, dir_fd=folder)
-            raise
+                with closing(written):
+                    _give_name(written, place, beside)
+            if before is None:
+                syscalls.move(place, beside, folder, name)
+            else:
+                _replace(place, beside, folder, name, seen)
 
 
-def _replace(folder: int, beside: bytes, name: bytes, seen: Seen | None) -> None:
-    """Exchange the two, and look at what came out: what appeared in the last moment goes back to its place."""
-    if not syscalls.exchange(folder, beside, folder, name):
-        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+def _written_unnamed(folder: int, data: bytes, mode: int | None) -> int | None:
+    """A new file with these contents in an open folder; None where this file system knows none without a name."""
+    flags = getattr(os, "O_TMPFILE", 0)
+    if not flags:
+        return None
+    try:
+        fd = os.open(".", flags | os.O_WRONLY | os.O_CLOEXEC, _MODE, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
+            return None
+        raise
+    try:
+        _fill(fd, data, mode)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _written_named(place: int, name: bytes, folder: int, data: bytes, mode: int | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with closing(os.open(name, flags, _MODE, dir_fd=place)) as fd:
+        info = os.fstat(folder)
+        if info.st_mode & stat.S_ISGID and os.fstat(fd).st_gid != info.st_gid:
+            os.fchown(fd, -1, info.st_gid)
+        _fill(fd, data, mode)
+
+
+def _fill(fd: int, data: bytes, mode: int | None) -> None:
+    if mode is not None:
+        os.fchmod(fd, mode)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    os.fsync(fd)
+
+
+def _give_name(fd: int, folder: int, name: bytes) -> None:
+    """Raises FileExistsError where the name is taken by now."""
+    os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=folder, follow_symlinks=True)
+
+
+@contextmanager
+def _place_beside(path: bytes, state_dir: str, folder: int) -> Iterator[tuple[int, bytes]]:
+    """A folder on the same mount and a name in it that is free, for the moment before two files change places.
+
+    It is a folder of ours where there can be one: what a crash leaves there goes with the next start. Else the file's own.
+    """
+    scratch = None
+    with suppress(OSError):
+        base = base_for(os.path.dirname(path), os.fsencode(state_dir)) if state_dir else None
+        if base is not None and base.same_file_system:
+            scratch = Scratch([base])
+    if scratch is not None:
+        try:
+            with closing(open_root(scratch.main)) as place:
+                yield place, b"file"
+        finally:
+            scratch.remove()
         return
-    out = status_at(folder, beside)
+    name = b".%s.%s.tmp" % (os.path.basename(path)[:200], secrets.token_hex(6).encode())
+    try:
+        yield folder, name
+    finally:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=folder)
+
+
+def _replace(place: int, beside: bytes, folder: int, name: bytes, seen: Seen | None) -> None:
+    """Exchange the two, and look at what came out: what appeared in the last moment goes back to its place."""
+    if not syscalls.exchange(place, beside, folder, name):
+        os.replace(beside, name, src_dir_fd=place, dst_dir_fd=folder)
+        return
+    out = status_at(place, beside)
     if out is None or (seen is not None and ((out.st_dev, out.st_ino), out.st_mtime_ns) != (seen.file, seen.mtime)):
-        syscalls.exchange(folder, beside, folder, name)
+        syscalls.exchange(place, beside, folder, name)
         raise OSError(_LATER)
-    os.unlink(beside, dir_fd=folder)
 
 
 @contextmanager

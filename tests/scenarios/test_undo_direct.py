@@ -94,3 +94,12 @@ def test_what_was_changed_since_is_json_for_programs_and_a_diff_for_people(world
     assert refused["restored"] == 0 and refused["undo_id"] == undoable(world)[0]["id"]
     assert "-mine" in world.run("undo", "--yes").stderr
     assert (world.work / "a").read_text() == "one\nmine\n"
+
+
+def test_what_a_killed_process_left_of_a_rehearsal_goes_with_the_next_start(world: World) -> None:
+    left = world.home / ".local/state/agent-shell/undo/rehearsals/0123456789abcdef"
+    left.mkdir(parents=True, mode=0o700)
+    (left / "lock").touch()
+    (left / "upper").mkdir()
+    assert world.run(*DIRECT, "true").code == 0
+    assert not left.exists()

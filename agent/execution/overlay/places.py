@@ -48,6 +48,14 @@ def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None
     return Base(own, False)
 
 
+def existing_bases(path: bytes, state_dir: bytes) -> list[bytes]:
+    """The folders of ours that may be in use for `path` and are there; none is made. Raises OSError."""
+    holders = _candidates(path, _table())
+    found = [os.path.join(os.path.realpath(state_dir), b"undo")]
+    found += [holder.rstrip(b"/") + b"/.agent-shell-%d" % os.geteuid() for holder in holders]
+    return [folder for folder in found if os.path.isdir(folder) and not os.path.islink(folder)]
+
+
 def state_base(state_dir: bytes) -> bytes:
     """The folder in the state folder, made if need be, with its real path. Raises OSError."""
     make_folder(state_dir)

@@ -1,4 +1,6 @@
-"""Folders that one rehearsal needs while it is undecided, and getting rid of them, even of those whose owner was killed."""
+"""Make folders that one rehearsal needs while it is undecided (or one change of a file while it is made), and get rid of them, even of
+those whose owner was killed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from contextlib import suppress
 
 from agent.execution.journal import trees
 from agent.execution.overlay.folders import FOLDER, closing, names_in, open_root
-from agent.execution.overlay.places import Base, make_private, tidy
+from agent.execution.overlay.places import Base, existing_bases, make_private, tidy
 
 _SHELF = b"rehearsals"
 _LOCK = b"lock"
@@ -72,6 +74,14 @@ def sweep(base: bytes) -> int:
             return sum(_swept(shelf, name) for name in names_in(shelf) if _NAME.fullmatch(name))
     except OSError:
         return 0
+
+
+def sweep_all(cwd: str, state_dir: str) -> None:
+    """Remove what processes that are gone left in the folders of ours that are there, as far as they concern `cwd`. Never raises."""
+    with suppress(OSError):
+        for base in existing_bases(os.fsencode(os.path.realpath(cwd)), os.fsencode(os.path.abspath(state_dir))):
+            if sweep(base):
+                tidy(base, _SHELF)
 
 
 def _swept(shelf: int, name: bytes) -> bool:
