@@ -124,7 +124,7 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
     await goal.events.send(ToolStarted(call_id=call.id, name=call.name, args=call.arguments))
     result = ToolResult(content="not run", is_error=True)
     try:
-        result = await tool.run(call.arguments, goal.gate)
+        result = await tool.run(call.arguments, goal.gate.for_call(call.id))
     except RecordingError:
         raise
     except CoreError as error:  # a failing tool is told to the model, not raised (S0-20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import secrets
@@ -21,6 +22,7 @@ from agent.protocol.errors import IoError
 _MODE = 0o666  # the person's mask takes from it
 _RIGHTS = 0o777  # new contents do not inherit the rights to run as somebody else
 _MOST_READ = 256 * 1024
+_MOST_SHOWN = 16 * 1024
 _LATER = "it is not what it was when it was agreed to"
 
 
@@ -38,7 +40,12 @@ class FilePerformer:
         with _explained(action), Folders() as folders:
             paths = [os.fsencode(path) for _, path in action.effects]
             seen = tuple(_seen(folders, path) for path in paths)
-            text = _text(folders, paths[0]) if isinstance(action, WriteFile) and seen[0].kind == "file" else None
+            text = None
+            if isinstance(action, DeleteFile) and seen[0].kind == "link":
+                folder, name = folders.parent(paths[0])
+                text = os.fsdecode(os.readlink(name, dir_fd=folder))
+            elif seen[0].kind == "file" and isinstance(action, WriteFile | DeleteFile):
+                text = _text(folders, paths[0], head=isinstance(action, DeleteFile))
             return Found(seen=seen, text=text)
 
     def perform(self, approved: ApprovedFileAction) -> None:
@@ -87,15 +94,17 @@ def _kind(info: os.stat_result) -> Literal["file", "link", "other"]:
     return "link" if stat.S_ISLNK(info.st_mode) else "other"
 
 
-def _text(folders: Folders, path: bytes) -> str | None:
-    """What a text file holds, None where it is no text or too long to be compared."""
+def _text(folders: Folders, path: bytes, *, head: bool = False) -> str | None:
+    """What a text file holds, None where it is no text or too long to be compared. `head`: its beginning is enough."""
     with closing(folders.open(path, os.O_RDONLY | os.O_NONBLOCK)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
         with open(fd, "rb", closefd=False) as file:
-            data = file.read(_MOST_READ + 1)
-    try:
-        return data.decode() if len(data) <= _MOST_READ else None
+            data = file.read(_MOST_SHOWN if head else _MOST_READ + 1)
+    if (head and b"\0" in data) or len(data) > _MOST_READ:
+        return None
+    try:  # a beginning may end within a character
+        return codecs.getincrementaldecoder("utf-8")().decode(data, not head)
     except UnicodeDecodeError:
         return None
 

@@ -14,7 +14,7 @@ from agent.gate.command_record import ended_unrecorded, settle
 from agent.gate.direct_runs import finish_checkpoint
 from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
-from agent.protocol.actions import FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
+from agent.protocol.actions import DeleteFile, FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
@@ -24,10 +24,12 @@ from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier
 from agent.protocol.requests import Approval
+from agent.text.sizes import counted, size_words
 from agent.waiting import cancellable, completed, computed
 
 _MOST_SHOWN = 256 * 1024
 """Characters that a diff is made of; what is longer is shown as what it becomes."""
+_SHOWN_LINES = 15
 _NOT_KEPT = "what it changes could not be kept, so this cannot be taken back"
 
 
@@ -67,9 +69,11 @@ class FileActions:
     async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
         """Take an action all the way."""
         text, folder = text_of(action), os.path.dirname(action.path)
-        command_id = call_id or self._numbered(action.path)
+        command_id = self._numbered(action.path)
         proposal = Proposal(command_id=command_id, command=text, origin="tool", cwd=folder, call_id=call_id)
-        await self.events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool", cwd=folder))
+        await self.events.send(
+            CommandProposed(command_id=command_id, command=text, origin="tool", cwd=folder, call_id=call_id)
+        )
         problem = unfit(action)
         if problem or self.performer is None:
             remark = problem or "this session changes no files"
@@ -115,7 +119,7 @@ class FileActions:
             report=rated.report,
             verdict=rated.verdict,
             kind="write",
-            preview=preview(action, attempt.found.text),
+            preview=preview(action, attempt.found),
             note=note,
             safety_off=self.approval.safety_off,
             is_root=self.judges.is_root,
@@ -257,11 +261,31 @@ class _ActionFacts:
         return self.judges.facts.context_of(rate, cwd)
 
 
-def preview(action: FileAction, before: str | None) -> str:
-    """What the person looks at: the difference to what was there, or all that a new file will hold."""
+def preview(action: FileAction, found: Found) -> str:
+    """What the person looks at: the difference to what was there, all that a new file will hold, or what is lost with one."""
+    if isinstance(action, DeleteFile):
+        return _lost(found)
     if not isinstance(action, WriteFile):
         return ""
+    before = found.text
     if before is None or len(action.content) > _MOST_SHOWN:
         return action.content
     lines = unified_diff(before.splitlines(keepends=True), action.content.splitlines(keepends=True), "before", "after")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines) or action.content
+
+
+def _lost(found: Found) -> str:
+    """How much goes, and the beginning of it."""
+    there = found.seen[0] if found.seen else None
+    if there is None or there.kind == "link":
+        return f"a link to {found.text or '?'}; what it leads to stays"
+    size = size_words(there.size)
+    if found.text is None:
+        return f"{size}, not text"
+    if not there.size:
+        return "an empty file"
+    lines = found.text.splitlines()
+    if len(found.text.encode(errors="replace")) < there.size:
+        return "\n".join([f"{size} of text, which begins:", *lines[:_SHOWN_LINES]])
+    more = f", of which the first {_SHOWN_LINES}" if len(lines) > _SHOWN_LINES else ""
+    return "\n".join([f"{size} of text, {counted(len(lines), 'line')}{more}:", *lines[:_SHOWN_LINES]])

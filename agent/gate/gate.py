@@ -5,6 +5,10 @@ Nothing else hands commands to an executor. Any doubt ends in asking or refusing
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from msgspec import structs
+
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectRun, undo_words
@@ -21,7 +25,7 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
 from agent.protocol.events import CommandProposed, Warned
 from agent.protocol.messages import CommandItem
-from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser
+from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser, Shell
 from agent.protocol.requests import Approval
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
@@ -99,6 +103,7 @@ class Gate:
                 origin=proposal.origin,
                 reason=proposal.reason,
                 cwd=proposal.cwd,
+                call_id=proposal.call_id,
                 reading=proposal.reading,
                 unused=proposal.unused,
                 alternatives=proposal.alternatives,
@@ -121,9 +126,13 @@ class Gate:
             return await self._asking.ended(attempt, "declined", by="nobody", remark=unattended(verdict))
         return await self._ask(attempt)
 
-    async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
+    async def perform(self, action: FileAction) -> Performed:
         """Policy and person on a change of files that a tool asks for; recorded, and kept for undo, like a command."""
-        return await self._files.perform(action, call_id=call_id)
+        return await self._files.perform(action)
+
+    def for_call(self, call_id: str) -> Shell:
+        """The gate as the tool of that call has it: what it asks for is told as the call's."""
+        return _ForCall(self, self._files, call_id)
 
     async def _refused(self, attempt: Attempt) -> CommandItem | None:
         """The item of a command that may neither run nor be rehearsed; None where it may."""
@@ -243,3 +252,18 @@ class Gate:
     @property
     def _cwd(self) -> str:
         return self._run_direct.executor.cwd
+
+
+@dataclass(frozen=True)
+class _ForCall:
+    """ports.Shell of one call of a model's."""
+
+    gate: Gate
+    files: FileActions
+    call_id: str
+
+    async def run(self, proposal: Proposal) -> CommandItem:
+        return await self.gate.run(structs.replace(proposal, call_id=self.call_id))
+
+    async def perform(self, action: FileAction) -> Performed:
+        return await self.files.perform(action, call_id=self.call_id)

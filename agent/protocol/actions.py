@@ -77,7 +77,10 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What is there before a change: at each path of its effects; `text`: what would be written over, None where it is not shown."""
+    """What is there before a change: at each path of its effects; `text`: what would be written over, None where it is not shown.
+
+    Of what would be deleted it is the beginning (of a link: where it leads), None where it is no text.
+    """
 
     seen: tuple[Seen, ...] = ()
     text: str | None = None

@@ -242,7 +242,7 @@ class ToolFinished(_Event, frozen=True, kw_only=True, tag="tool.finished"):
 
 class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed"):
     """`reading`: how the goal was understood; `unused`: words of it that the command does nothing about; `alternatives`: what else it
-    may mean.
+    may mean. `call_id`: of the model's call that it belongs to, "" where it was none.
     """
 
     command_id: str
@@ -250,6 +250,7 @@ class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed")
     origin: str = "planner"
     reason: str = ""
     cwd: str = ""
+    call_id: str = ""
     reading: str = ""
     unused: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()

@@ -332,7 +332,7 @@ class Shell(Protocol):
 
     async def run(self, proposal: Proposal) -> CommandItem: ...
 
-    async def perform(self, action: FileAction, *, call_id: str = "") -> Performed:
+    async def perform(self, action: FileAction) -> Performed:
         """Ask policy and, where it says so, the person; then do it."""
 
 

@@ -58,8 +58,9 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, event: CommandProposed, time: str = "", **more: Any) -> Self:
-        """A command that was just proposed; `more` are fields of the class beside."""
+        """A command that was just proposed; `more` are fields of the class beside. Of older logs the call is known from what is around."""
         cwd = event.cwd
+        more["call_id"] = event.call_id or more.get("call_id", "")
         return cls(
             command_id=event.command_id, proposed=event.command, origin=event.origin, reason=event.reason, began=time, cwd=cwd,
             cwd_after=cwd, **more,

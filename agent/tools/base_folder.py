@@ -48,9 +48,9 @@ def is_plain(place: str) -> bool:
     return mode is not None and (stat.S_ISREG(mode) or stat.S_ISLNK(mode))
 
 
-async def done(action: FileAction, shell: Shell, call_id: str, said: str, *written: str) -> ToolResult:
+async def done(action: FileAction, shell: Shell, said: str, *written: str) -> ToolResult:
     """Perform an action through the gate; `said` where it was done, and `written` the files that it left."""
-    came = await shell.perform(action, call_id=call_id)
+    came = await shell.perform(action)
     if came.outcome != "ran":
         return refused(came.remark or "the person did not agree to it")
     return ToolResult(content=said, files_written=written)

@@ -29,7 +29,7 @@ class DeleteFile:
             },
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell, *, call_id: str = "") -> ToolResult:
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
         """Ask, then delete; every refusal is a result that the model can read."""
         path, problem = self._base.place(arguments.get("path"))
         if problem:
@@ -37,4 +37,4 @@ class DeleteFile:
         relative = self._base.relative(path)
         if not is_plain(path):
             return refused(f"there is no file called {relative!r}; folders are not deleted")
-        return await done(actions.DeleteFile(path=path), shell, call_id, f"deleted {relative}")
+        return await done(actions.DeleteFile(path=path), shell, f"deleted {relative}")

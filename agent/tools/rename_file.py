@@ -30,7 +30,7 @@ class RenameFile:
             },
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell, *, call_id: str = "") -> ToolResult:
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
         """Ask, then rename; every refusal is a result that the model can read."""
         path, problem = self._base.place(arguments.get("path"))
         target, other = self._base.place(arguments.get("target"))
@@ -42,4 +42,4 @@ class RenameFile:
             return refused(f"{self._base.relative(target)!r} is there already")
         new = self._base.relative(target)
         said = f"renamed {self._base.relative(path)} to {new}"
-        return await done(actions.RenameFile(path=path, target=target), shell, call_id, said, new)
+        return await done(actions.RenameFile(path=path, target=target), shell, said, new)

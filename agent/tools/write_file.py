@@ -32,7 +32,7 @@ class WriteFile:
             },
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell, *, call_id: str = "") -> ToolResult:
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
         """Ask, then write; every refusal is a result that the model can read."""
         path, content = arguments.get("path"), arguments.get("content")
         if not isinstance(path, str) or not isinstance(content, str) or not path.strip():
@@ -47,4 +47,4 @@ class WriteFile:
             return refused(f"{path!r} exists and is not a regular file")
         # The place that is asked for is where the bytes would go: a link or `./` in what the model wrote could hide it.
         action, relative = actions.WriteFile(path=target, content=content), self._base.relative(target)
-        return await done(action, shell, call_id, f"wrote {len(content):,} characters to {relative}", relative)
+        return await done(action, shell, f"wrote {len(content):,} characters to {relative}", relative)

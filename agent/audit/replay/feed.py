@@ -109,10 +109,9 @@ class RecordedTool:
     async def _ask(self, event: CommandProposed, call: Call, arguments: dict[str, Any], shell: Shell) -> None:
         action = action_of(event.command) if event.origin == "tool" else None
         if action is not None:
-            call_id = "" if event.command_id == action.path else event.command_id
             if isinstance(action, WriteFile):
                 action = WriteFile(path=action.path, content=_content(event, call, arguments))
-            await shell.perform(action, call_id=call_id)
+            await shell.perform(action)
             return
         proposal = Proposal(
             command_id=self._tape.key(event.command_id),

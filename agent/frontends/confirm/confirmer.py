@@ -192,7 +192,7 @@ class PromptConfirmer:
                 case "y" | "yes" if not seen:
                     await self._show_content(request)
                     seen = True
-                    self.screen.say("this was all of it; y writes it now", "class:warn")
+                    self.screen.say(f"this was all of it; y {verb}s it now", "class:warn")
                 case "y" | "yes":
                     return Approved(command=request.proposal.command)
                 case _:

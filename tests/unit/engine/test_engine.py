@@ -522,3 +522,14 @@ def test_half_characters_in_the_arguments_of_a_tool_end_no_goal(tmp_path):
     request = RunRequest(input=UserInput.from_text("write"), options=RunOptions(approval=Approval(mode="medium")))
     outcome = asyncio.run(engine.run(context, request, FakeEmitter(), FakePerson()))
     assert outcome.exit_code == 0 and list(tmp_path.iterdir()) == []
+
+
+def test_what_a_call_asks_for_names_the_call(tmp_path):
+    write = ToolCall(id="call_7", name="write_file", arguments={"path": "a", "content": "x"})
+    ran = ToolCall(id="call_8", name="run_command", arguments={"command": "ls"})
+    engine, context, log = make_engine(
+        FakePlanner(ToolCalls(calls=(write, ran)), say("done")), tools={"write_file": WriteFile(str(tmp_path))}
+    )
+    sync(engine.run(context, RunRequest(input=UserInput.from_text("write")), FakeEmitter(), FakePerson()))
+    proposed = [record.event for record in log.records if record.event.__struct_config__.tag == "command.proposed"]
+    assert [event.call_id for event in proposed] == ["call_7", "call_8"]

@@ -19,7 +19,7 @@ from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandFinished, CommandStarted
+from agent.protocol.events import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
@@ -107,6 +107,41 @@ def test_the_person_sees_the_difference(folder: Path) -> None:
     world = World(folder, FakePerson())
     world.perform(WriteFile(path=str(folder / "a.txt"), content="one\nthree\n"))
     assert "-two\n+three\n" in world.person.asked[0].preview
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (b"one\ntwo\n", "8 B of text, 2 lines:\none\ntwo"),
+        (b"", "an empty file"),
+        (b"\x7fELF\0\1", "6 B, not text"),
+        (b"\xff\xfe" * 50_000, "100 kB, not text"),
+        (b"line\n" * 40, "200 B of text, 40 lines, of which the first 15:\n" + "\n".join(["line"] * 15)),
+        ("a\u20ac\n".encode() * 20_000, "100 kB of text, which begins:\n" + "\n".join(["a\u20ac"] * 15)),
+    ],
+)
+def test_the_person_sees_what_a_deletion_takes_away(folder: Path, content: bytes, shown: str) -> None:
+    (folder / "a.txt").write_bytes(content)
+    world = World(folder, FakePerson(Skipped()))
+    world.perform(DeleteFile(path=str(folder / "a.txt")))
+    assert world.person.asked[0].preview == shown
+
+
+def test_of_a_link_only_the_link_goes(folder: Path) -> None:
+    (folder / "l").symlink_to("a.txt")
+    world = World(folder, FakePerson())
+    world.perform(DeleteFile(path=str(folder / "l")))
+    assert world.person.asked[0].preview == "a link to a.txt; what it leads to stays"
+    assert world.tree() == {"a.txt": "one\ntwo\n"}
+
+
+def test_what_a_tool_does_is_told_as_the_call_that_it_belongs_to(folder: Path) -> None:
+    world = World(folder, FakePerson())
+    for call in ("call_1", "call_2"):
+        asyncio.run(world.gate.for_call(call).perform(WriteFile(path=str(folder / "a.txt"), content=call)))
+    proposed = [r.event for r in world.recorder.records if isinstance(r.event, CommandProposed)]
+    assert [event.call_id for event in proposed] == ["call_1", "call_2"]
+    assert len({event.command_id for event in proposed}) == 2, "ids of models come again; ours do not"
 
 
 def test_a_no_changes_nothing(folder: Path) -> None:
