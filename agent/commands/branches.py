@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
+from agent.protocol.events import undo_resumed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin
 from agent.text.shown import shown_line
@@ -102,6 +103,8 @@ async def _what_stays(context: CommandContext, turn: Turn) -> tuple[str, ...]:
     try:
         store = context.services.undo()
         entries = await asyncio.to_thread(store.entries)
+        for resumed in store.take_resumed():
+            await context.record(undo_resumed(resumed))
     except CoreError:
         entries = ()
     can = [entry.undo_id for entry in entries if entry.undo_id in turn.undo_ids and entry.state == "committed"]

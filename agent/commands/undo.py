@@ -12,6 +12,7 @@ from agent.commands.definition import Definition
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
+from agent.protocol.events import undo_resumed
 from agent.protocol.ports import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.shown import shown_name
@@ -182,8 +183,8 @@ async def undo(context: CommandContext, arguments: str) -> DispatchOutcome:
     """`:undo`, `:undo ID`, `:undo list`. Raises CoreError; nothing is taken back without a yes."""
     store, person = context.services.undo(), context.person
     entries = await asyncio.to_thread(store.entries)
-    for text in store.resumed:
-        context.tell(text)
+    for resumed in store.take_resumed():
+        await context.record(undo_resumed(resumed))
     if arguments == "list":
         await person.show(list_text(entries))
         return DispatchOutcome()

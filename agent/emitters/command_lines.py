@@ -74,7 +74,7 @@ class CommandLines:
                 # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.
                 self._end_output()
                 self._rehearsed[key] = event
-            case events.UndoFinished(reason=""):
+            case events.UndoFinished() if event.resumed or not event.reason:
                 self._aside(describe.undone(event, way=self._undo, color=self._color))
 
     def _confirmed(self, event: events.CommandConfirmed) -> None:

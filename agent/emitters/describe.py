@@ -140,6 +140,8 @@ def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = 
 
 def undone(event: events.UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:
     """What an undo did, and what it left as it is."""
+    if event.resumed:
+        return paint(f"{safe_line(event.undo_id, 80)}: {safe_line(event.resumed, 400)}", "yellow", color=color)
     what = "done again" if event.state == "committed" else "taken back"
     lines = [
         paint(f"{what}: {counted(event.restored, 'change')} of {safe_line(event.undo_id, 80)}", "green", color=color)

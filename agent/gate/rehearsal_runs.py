@@ -13,7 +13,14 @@ from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal
 from agent.protocol.errors import CoreError, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import CommandFinished, CommandStarted, RehearsalFinished, RehearsalStarted, Warned
+from agent.protocol.events import (
+    CommandFinished,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+    Warned,
+    undo_resumed,
+)
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, Rehearser
@@ -126,6 +133,8 @@ class Rehearsals:
         try:
             committed = await self.rehearser.commit(rehearsal, approved, session=self.session)
             undo_id, notes = committed.undo_id, (*notes, *committed.notes)
+            for other in committed.resumed:
+                await self.events.send_if_possible(undo_resumed(other))
         except RehearsalConflict as error:
             await self._conflict(proposal)
             return conflict_words(error.conflicts) or error.message

@@ -15,7 +15,7 @@ from agent.protocol.actions import TurnRun, content_hash, text_of
 from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
 from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
-from agent.protocol.events import UndoFinished, UndoStarted
+from agent.protocol.events import UndoFinished, UndoStarted, undo_resumed
 from agent.protocol.ports import EventSink, UndoPerson, UndoStore
 from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
 from agent.protocol.requests import Approval
@@ -42,6 +42,8 @@ class UndoActions:
         `sure`: the person has said yes before, without a look. Raises PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
         """
         action, report = await self._rated(entry)
+        for resumed in self.store.take_resumed():
+            await self.events.send(undo_resumed(resumed))
         verdict = await self.rater.undo_verdict(report, entry.cwd, action.paths)
         if verdict.action == "refuse":
             reason = refusal(verdict)

@@ -17,7 +17,7 @@ from agent.protocol.errors import ErrorInfo
 from agent.protocol.extras import left_over, put_back
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import ExecutionResult, GoalSummary, Origin, RunOutcome
-from agent.protocol.rehearsals import Change, Conflict, Totals
+from agent.protocol.rehearsals import Change, Conflict, Totals, Undone
 from agent.protocol.replies import PlanStep, Usage
 
 FORMAT_VERSION = 1
@@ -410,7 +410,8 @@ class UndoStarted(_Event, frozen=True, kw_only=True, tag="undo.started"):
 class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
     """A run was taken back (or, with state "committed", done again). With a `reason` it was not: then `state` is as it was before.
 
-    Without an `undo.started` before it, it did not come to that: policy refused, or nobody agreed.
+    Without an `undo.started` before it, it did not come to that: policy refused, or nobody agreed. Or a crash had left it open, in this
+    session or another, and this process brought it to an end: `resumed` says so.
     """
 
     undo_id: str
@@ -418,6 +419,15 @@ class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
     skipped: tuple[Conflict, ...] = ()
     state: str = "undone"
     reason: str = ""
+    resumed: str = ""
+
+
+def undo_resumed(done: Undone) -> UndoFinished:
+    """The event for what a crash had left open and was brought to an end."""
+    words = "; ".join(done.notes) or "it was finished"
+    if done.state in ("undone", "committed"):
+        return UndoFinished(undo_id=done.undo_id, restored=done.restored, state=done.state, resumed=words)
+    return UndoFinished(undo_id=done.undo_id, restored=0, state="committed", reason=words, resumed=words)
 
 
 class JobStarted(_Event, frozen=True, kw_only=True, tag="job.started"):

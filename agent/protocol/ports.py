@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -208,9 +208,8 @@ class UndoStore(Protocol):
     def entries(self) -> tuple[UndoEntry, ...]:
         """What can be taken back, newest first."""
 
-    @property
-    def resumed(self) -> Sequence[str]:
-        """What a crash had left open and was brought to an end by now, in words."""
+    def take_resumed(self) -> tuple[Undone, ...]:
+        """What a crash had left open and was brought to an end since this was asked last; in the first note, how. To be recorded."""
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
         """What undoing it would do to each path, by path. Raises NotFound."""

@@ -132,11 +132,15 @@ class UndoEntry(Struct, frozen=True, kw_only=True):
 
 
 class Committed(Struct, frozen=True, kw_only=True):
-    """A committed rehearsal: its changes are real, and `undo_id` takes them back. `skipped`: paths left as they are, with reasons."""
+    """A committed rehearsal: its changes are real, and `undo_id` takes them back. `skipped`: paths left as they are, with reasons.
+
+    `resumed`: of other runs, what a crash had left open and was brought to an end first.
+    """
 
     undo_id: str
     changes: int
     notes: tuple[str, ...] = ()
+    resumed: tuple[Undone, ...] = ()
 
 
 UndoChoice = Literal["skip", "force", "stop"]

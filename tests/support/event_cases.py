@@ -246,6 +246,9 @@ CASES: dict[str, list[Event]] = {
     "rule.removed": [RuleRemoved(rules=("rm-build",), where="/home/me/policy.toml", reason="no room")],
     "memory.forgotten": [MemoryForgotten(commands=3, since="2026-03-04T10:20:30Z")],
     "undo.finished": [UndoFinished(undo_id="6k2m", restored=3)],
+    "undo.finished-resumed": [
+        UndoFinished(undo_id="6k2m", restored=2, resumed="it was interrupted while being undone, and finished later")
+    ],
     "undo.finished-again": [UndoFinished(undo_id="6k2m", restored=1, state="committed")],
     "undo.finished-hostile": [
         UndoFinished(undo_id="6k2m", restored=2, skipped=(Conflict(path="/work/a\x1b]0;x\x07\nb", reason="changed \u202esince"),))

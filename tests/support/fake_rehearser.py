@@ -130,10 +130,14 @@ class FakeUndoStore:
         self._entries = list(entries)
         self._changed = dict(changed or {})
         self.undone: list[tuple[str, frozenset[str], bool]] = []
-        self.resumed: list[str] = []
+        self.resumed: list[Undone] = []
 
     def entries(self) -> tuple[UndoEntry, ...]:
         return tuple(self._entries)
+
+    def take_resumed(self) -> tuple[Undone, ...]:
+        taken, self.resumed = tuple(self.resumed), []
+        return taken
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
         return (Change(path="/work/new", op="delete", kind="file", before=FILE),)

@@ -136,6 +136,9 @@ def _undo(event: recorded.UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
     if event.reason:
         verb = "done again" if event.state == "undone" else "taken back"
         return f"the run {event.undo_id} was not {verb}: {event.reason}", "warning", {"undo_id": event.undo_id}
+    if event.resumed:
+        words = f"the run {event.undo_id} had been left open by a crash: {event.resumed}"
+        return words, "warning", {"undo_id": event.undo_id, "state": event.state, "restored": event.restored}
     what = "was done again" if event.state == "committed" else "was taken back"
     words = f"the run {event.undo_id} {what}: {counted(event.restored, 'change')}"
     if event.skipped:

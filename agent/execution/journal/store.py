@@ -28,7 +28,7 @@ class Journals:
     """The journals below `<state_dir>/undo`. `keep_bytes`, `keep_days`: beyond them the oldest entries go, but never the newest one
     and never one that is not finished.
 
-    What a crash interrupted is brought to an end by whatever is asked first; `resumed` then says so, in words. No program is ever
+    What a crash interrupted is brought to an end by whatever is asked first; `take_resumed` then says so. No program is ever
     started here: what a command did to a repository (index, refs, stash) is files like any others.
     """
 
@@ -36,7 +36,7 @@ class Journals:
         self, state_dir: str, *, keep_bytes: int = 2 << 30, keep_days: float = 30, watch: Watch = unwatched
     ) -> None:
         self.journal_folder = JournalFolder(state_dir)
-        self.resumed: list[str] = []
+        self._resumed: list[Undone] = []
         self._keep_bytes = keep_bytes
         self._keep_days = keep_days
         self._watch = watch
@@ -59,6 +59,11 @@ class Journals:
         for entry in found:
             self._check(entry)
         return tuple(entry.shown() for entry in reversed(found))
+
+    def take_resumed(self) -> tuple[Undone, ...]:
+        """What a crash had left open and was brought to an end since this was asked last; how, is its note."""
+        taken, self._resumed = tuple(self._resumed), []
+        return taken
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
         """What undoing it would do to each path. Raises NotFound and UndoFailed."""
@@ -101,9 +106,10 @@ class Journals:
     ) -> Undone:
         """Take it back, or do it again if it was taken back, once `check` has nothing against it. Raises what `undo` raises."""
         with self._held(UndoFailed) as resumed, self._open(undo_id) as turning:
-            entry = turning.entry
-            if undo_id in resumed:  # that was what was asked for: to turn it round now would take that back
-                return Undone(undo_id=undo_id, restored=entry.changes, state=entry.state, notes=(resumed[undo_id],))
+            asked_for = next((each for each in resumed if each.undo_id == undo_id), None)
+            if asked_for is not None:  # to turn it round now would take that back
+                self._resumed.remove(asked_for)
+                return asked_for
             try:
                 check(turning)
                 return undo.turn(turning, skip=skip, force=force)
@@ -113,11 +119,11 @@ class Journals:
     @contextmanager
     def _held(
         self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0
-    ) -> Iterator[dict[str, str]]:
+    ) -> Iterator[list[Undone]]:
         try:
             with self.journal_folder.locked(patience=patience):
                 resumed = self._resume_all()
-                self.resumed.extend(f"{undo_id}: {words}" for undo_id, words in resumed.items())
+                self._resumed.extend(resumed)
                 yield resumed
         except Busy:
             raise failure(_BUSY, hint="try again in a moment") from None
@@ -168,18 +174,19 @@ class Journals:
                     self.journal_folder.drop(entry)
                     total -= entry.held_bytes
 
-    def _resume_all(self) -> dict[str, str]:
-        """Bring every pending entry to an end; what was done, in words, by id. What cannot be finished stays pending."""
-        said = {}
+    def _resume_all(self) -> list[Undone]:
+        """Bring every pending entry to an end; what was done, in words. What cannot be finished stays pending."""
+        said = []
         self.journal_folder.sweep()
         for undo_id in self.journal_folder.ids():
             entry = self.journal_folder.read(undo_id)
             if entry is None:
                 entry = Entry(undo_id, "", "", "")  # it never got as far as a record
             if entry.state == "pending":
-                words = self._resume(entry)
+                was_running, words = entry.phase == "running", self._resume(entry)
                 if words:
-                    said[undo_id] = words
+                    changed = 0 if was_running or entry.state not in ("undone", "committed") else entry.changes
+                    said.append(Undone(undo_id=undo_id, restored=changed, state=entry.state, notes=(words,)))
         return said
 
     def _resume(self, entry: Entry) -> str:

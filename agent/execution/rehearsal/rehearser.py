@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
+from msgspec import structs
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
@@ -254,4 +255,5 @@ class Rehearser:
         journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
         time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         run = Run(settings.redact(command.command), held.rehearsal.cwd, time, session, command.command_id)
-        return journals.commit(held.layers, held.steps, run)
+        done = journals.commit(held.layers, held.steps, run)
+        return structs.replace(done, resumed=journals.take_resumed())

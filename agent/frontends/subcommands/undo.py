@@ -16,6 +16,7 @@ from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import InvalidRequest, UndoConflict
+from agent.protocol.events import undo_resumed
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Emitter, UndoStore
 from agent.protocol.rehearsals import Undone
@@ -26,16 +27,20 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
     """The exit code: 0 done, 1 not possible, 2 no such id, 6 not wanted or nobody to ask. Raises CoreError."""
     store = services.undo()
     entries = await asyncio.to_thread(store.entries)
-    for text in store.resumed:
-        complain(f"agent-shell: {shown(text)}", style="yellow")
     as_json = services.settings.json
+    emitter: Emitter | None = NullEmitter() if as_json else None
+    resumed = store.take_resumed()
+    if resumed:  # it was done, so it is recorded, whatever is asked for now
+        async with open_controller(services, emitter=emitter) as controller:
+            for each in resumed:
+                await controller.record(undo_resumed(each))
     if listing:
         if as_json:
             print_rows(rows(entries), json=True, out=sink_of(sys.stdout))
         elif entries:
             say(list_text(entries))
         return ExitCode.DONE
-    if store.resumed and sure:  # an answer that was given before this was known does not count for what comes next
+    if resumed and sure:  # an answer that was given before this was known does not count for what comes next
         complain("agent-shell: that was brought to its end first; ask again to take back more")
         return ExitCode.DONE
     try:
@@ -43,7 +48,6 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
     except InvalidRequest as error:
         complain_about(error)
         return ExitCode.USAGE
-    emitter: Emitter | None = NullEmitter() if as_json else None
     async with open_controller(services, emitter=emitter) as controller:
         return await _undo(controller, store, wanted, sure=sure)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 from msgspec.structs import replace
 
 from agent.commands.undo import UndoController, find, list_text, rows
 from agent.emitters.rehearsal_text import changes_text
-from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
+from agent.protocol.errors import CoreError, InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events import ApprovalGiven, ApprovalRequested, Event, UndoFinished, UndoStarted
 from agent.protocol.ports import UndoPerson, UndoStore
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.times import local_words
+from tests.support.command_world import CommandWorld
 from tests.support.fake_rehearser import FakeUndoStore, entry_of
 from tests.support.fakes import FakeRecorder
 from tests.support.undo_world import undo_actions
@@ -189,6 +191,17 @@ def test_hostile_names_are_shown_as_text() -> None:
     said = "\n".join([*table.told, list_text(entries)])
     assert local_words("2030-01-02T03:04:05Z") in list_text(entries)
     assert not set("\x1b\x07\x9b\u202e") & set(said)
+
+
+@pytest.mark.parametrize("line", [":undo list", ":undo"])
+def test_what_a_crash_had_left_open_is_recorded_whatever_was_asked_for(line: str) -> None:
+    store = FakeUndoStore(entry_of("6c3", state="undone"))
+    store.resumed = [Undone(undo_id="6c3", restored=2, state="undone", notes=("finished later",))]
+    world = CommandWorld(services={"undo": lambda: store})
+    with suppress(CoreError):
+        world.do(line)
+    events = [record.event for record in world.recorder.records]
+    assert UndoFinished(undo_id="6c3", restored=2, state="undone", resumed="finished later") in events
 
 
 def test_rows_have_what_scripts_want() -> None:

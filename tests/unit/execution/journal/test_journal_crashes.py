@@ -168,7 +168,20 @@ def test_asking_for_what_was_interrupted_goes_on_with_it(world: OverlayWorld) ->
     journals = case.journals()
     journals.turn(undo_id)
     case.check(case.after)
-    assert journals.resumed == []
+    assert journals.take_resumed() == ()
+
+
+def test_what_was_brought_to_an_end_is_handed_out_once_to_be_recorded(world: OverlayWorld) -> None:
+    case = Case(world, None)
+    case.commit()
+    undo_id = case.journals().entries()[0].undo_id
+    assert killed_after(6, lambda watch: case.journals(watch).turn(undo_id))
+    journals = case.journals()
+    journals.entries()
+    (resumed,) = journals.take_resumed()
+    assert (resumed.undo_id, resumed.state) == (undo_id, "undone") and resumed.restored > 0
+    assert resumed.notes == ("it was interrupted while being undone, and finished later",)
+    assert journals.take_resumed() == ()
 
 
 def test_an_intent_whose_name_was_not_on_disk_yet_is_found(world: OverlayWorld) -> None:
