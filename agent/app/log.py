@@ -78,10 +78,11 @@ class ProcessLogs:
         frontend: str,
         *,
         origin: Origin | None = None,
-        safety_off: bool,
+        profile: str,
+        settings: Mapping[str, str],
         redactor: Redactor,
     ) -> tuple[Recorder, Past | None]:
-        """The log of `session_id`, or a new one, with its past where it has one. Raises CoreError."""
+        """The log of `session_id`, or a new one, with its past where it has one. `settings`: what counts at first. Raises CoreError."""
         from agent.protocol.events import SessionStarted
         from agent.version import __version__
 
@@ -92,8 +93,10 @@ class ProcessLogs:
             cwd=cwd,
             pid=os.getpid(),
             is_root=self._is_root,
-            safety_off=safety_off,
+            safety_off=settings["safety"] == "off",
             origin=origin,
+            profile=profile,
+            settings=dict(settings),
         )
         if not self._settings.persist:
             from agent.recording.envelope import NullRecorder

@@ -49,7 +49,7 @@ class SessionFactory:
         Raises CoreError.
         """
         from agent.engine.context import RequestContext, carry_over
-        from agent.engine.session_state import changed, settings_of
+        from agent.engine.session_state import changed, rules_of, settings_of
 
         process, cwd = self._process, os.path.abspath(cwd)
         branched = before if origin is not None else None
@@ -58,8 +58,11 @@ class SessionFactory:
         strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
         role = process.load_role(settings.role) if settings.role else ""
-        off = settings.safety_off if branched is None else branched.safety_off
-        recorder, past = process.logs.open(session_id, cwd, frontend, origin=origin, safety_off=off, redactor=redactor)
+        started = {"planner": planner.name, "model": planner.model, "role": settings.role or "", **rules_of(settings)}
+        started = settings_of(branched) if branched is not None else started
+        recorder, past = process.logs.open(
+            session_id, cwd, frontend, origin=origin, profile=profile, settings=started, redactor=redactor
+        )
         try:
             resumed = Resumed(settings, process.origins, None if branched else past, attended=attended)
             if resumed.settings.role != settings.role:
@@ -97,12 +100,10 @@ class SessionFactory:
             if past is not None:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
                 context.plan_left, context.pending = past.plan, past.pending
-            said = settings_of(context)
-            said |= {key: value for key, value in (past.settings if past else {}).items() if key in said}
             if branched is not None:
                 carry_over(branched, context)
-            by = "resume" if branched is None else "branch"
-            context.opening = tuple(map(recorder.append, changed(said, settings_of(context), by=by)))
+            by, left = "resume" if branched is None else "branch", past.settings if past is not None else {}
+            context.opening = tuple(map(recorder.append, changed(started, left, settings_of(context), by=by)))
         except BaseException:
             recorder.close("unreadable")
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from agent.commands.context import Change
 from agent.engine.context import RequestContext
@@ -13,22 +14,35 @@ from agent.protocol.ports import Emitter, EventSink
 
 def settings_of(ctx: RequestContext) -> dict[str, str]:
     """What the session is set to, in the words of the log."""
-    return {
-        "planner": ctx.planner.name,
-        "model": ctx.planner.model,
-        "role": ctx.role_name,
-        "approve": ctx.approve,
-        "confine": ctx.confine,
-        "rehearse": ctx.rehearse,
-        "safety": "off" if ctx.safety_off else "on",
-    }
+    return {"planner": ctx.planner.name, "model": ctx.planner.model, "role": ctx.role_name, **rules_of(ctx)}
 
 
-def changed(before: dict[str, str], after: dict[str, str], *, by: str) -> Iterable[SessionChanged]:
-    """An event for each key that has another value."""
-    for key, to in after.items():
-        if before.get(key, "") != to:
-            yield SessionChanged(key=key, before=before.get(key, ""), to=to, by=by)
+class Rules(Protocol):
+    """The part of settings, or of a session, that says what runs how."""
+
+    @property
+    def approve(self) -> str: ...
+    @property
+    def confine(self) -> str: ...
+    @property
+    def rehearse(self) -> str: ...
+    @property
+    def safety_off(self) -> bool: ...
+
+
+def rules_of(rules: Rules) -> dict[str, str]:
+    """The same of what runs how."""
+    safety = "off" if rules.safety_off else "on"
+    return {"approve": rules.approve, "confine": rules.confine, "rehearse": rules.rehearse, "safety": safety}
+
+
+def changed(started: dict[str, str], left: dict[str, str], now: dict[str, str], *, by: str) -> Iterable[SessionChanged]:
+    """An event for each key that has another value than the log says: in what it `started` with, and as it was `left` before that."""
+    for key, to in now.items():
+        if started.get(key, "") != to:
+            yield SessionChanged(key=key, before=started.get(key, ""), to=to, by=by)
+        elif left.get(key, to) != to:
+            yield SessionChanged(key=key, before=left[key], to=to, by=by)
 
 
 async def change(ctx: RequestContext, events: EventSink, *changes: Change, by: str = "person") -> None:

@@ -28,7 +28,11 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):
-    """A process opened the log (first line of the file, or `resumed`). `origin`: the session that this one was branched from."""
+    """A process opened the log (first line of the file, or `resumed`). `origin`: the session that this one was branched from.
+
+    `settings`: what counts at first (planner, model, role, approve, confine, rehearse, safety), as the process was started; of a session
+    that is gone on with, what is as it was left follows as `session.changed`. `profile`: how goals are pursued.
+    """
 
     session_id: str
     program: str = ""
@@ -39,6 +43,8 @@ class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):
     safety_off: bool = False
     resumed: bool = False
     origin: Origin | None = None
+    profile: str = ""
+    settings: dict[str, str] = {}
 
 
 class SessionFinished(_Event, frozen=True, kw_only=True, tag="session.finished"):

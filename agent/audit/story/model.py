@@ -31,6 +31,8 @@ class SessionBegan(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
     resumed: bool = False
     origin: Origin | None = None
+    profile: str = ""
+    settings: dict[str, str] = {}
 
 
 class SessionEnded(Struct, frozen=True, kw_only=True):

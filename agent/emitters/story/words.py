@@ -12,6 +12,8 @@ from agent.text.sizes import counted, seconds
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
 _LONGEST_NAME = 200
+_LOOSER = ("approve", "confine", "rehearse")
+_USUAL = ("ask", "off", "")
 
 
 def local(time: str) -> datetime | None:
@@ -52,6 +54,9 @@ def began_words(began: SessionBegan, before: SessionBegan | None = None) -> list
         ("as root" if began.is_root else "", "as root" if before and before.is_root else ""),
     ]
     shown = [word for word, earlier in words if word and word != earlier]
+    shown += [
+        safe_line(f"{key} {began.settings[key]}", 40) for key in _LOOSER if began.settings.get(key, "ask") not in _USUAL
+    ]
     return shown + (["safety off"] if began.safety_off else [])
 
 

@@ -72,7 +72,22 @@ def test_a_session_is_as_it_was_left(world: SessionWorld) -> None:
     assert back.restored == (
         "as it was left: approve medium, confine workspace, role terse, planner anthropic claude-9"
     )
-    assert back.opening == ()
+    told = {each.event.key: (each.event.before, each.event.to, each.event.by) for each in back.opening}  # type: ignore[union-attr]
+    assert told["approve"] == ("ask", "medium", "resume") and told["role"] == ("", "terse", "resume")
+    assert set(told) == {"planner", "model", "approve", "confine", "role"}, (
+        "the log says what counts, read from its last start on"
+    )
+
+
+def test_the_log_says_what_counts_at_first(world: SessionWorld) -> None:
+    session = again(world, "named", approve="low", confine="workspace")
+    session.recorder.close()
+    (started,) = (line for line in lines(world, "named") if line["type"] == "session.started")
+    assert started["profile"] == "goals"
+    assert started["settings"] == {
+        "planner": "offline", "model": session.planner.model, "role": "", "approve": "low", "confine": "workspace",
+        "rehearse": session.rehearse, "safety": "on",
+    }  # fmt: skip
 
 
 def test_what_loosens_is_not_restored_where_nobody_sees_it(world: SessionWorld) -> None:
