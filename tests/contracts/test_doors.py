@@ -76,8 +76,10 @@ _FLAGS = frozenset("O_WRONLY O_RDWR O_CREAT O_TRUNC O_APPEND O_TMPFILE".split())
 
 
 @cache
-def trees() -> tuple[tuple[str, ast.Module], ...]:
-    return tuple((str(path.relative_to(AGENT)), ast.parse(path.read_text())) for path in sorted(AGENT.rglob("*.py")))
+def modules() -> tuple[tuple[str, list[tuple[str, str, ast.Call]]], ...]:
+    """Each module of ours, and its calls."""
+    paths = sorted(AGENT.rglob("*.py"))
+    return tuple((str(path.relative_to(AGENT)), list(calls(ast.parse(path.read_text())))) for path in paths)
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
@@ -114,8 +116,8 @@ def changes(owner: str, name: str, call: ast.Call) -> bool:
 def writers() -> dict[str, list[str]]:
     """Who, outside of the room of processes, calls what may change a file."""
     found: dict[str, list[str]] = {}
-    for module, tree in trees():
-        told = [f"{owner}.{name}" for owner, name, call in calls(tree) if changes(owner, name, call)]
+    for module, called in modules():
+        told = [f"{owner}.{name}" for owner, name, call in called if changes(owner, name, call)]
         if told and not module.startswith("execution/"):
             found[module] = told
     return found
@@ -123,15 +125,15 @@ def writers() -> dict[str, list[str]]:
 
 def test_only_the_gate_approves() -> None:
     found: dict[str, set[str]] = {}
-    for module, tree in trees():
-        made = {name for _, name, _ in calls(tree) if name in APPROVED}
+    for module, called in modules():
+        made = {name for _, name, _ in called if name in APPROVED}
         if made:
             found[module] = made
     assert found == APPROVERS
 
 
 def test_nothing_goes_round_what_an_approved_value_checks() -> None:
-    told = [f"{module}: {name}" for module, tree in trees() for _, name, _ in calls(tree) if name == "force_setattr"]
+    told = [f"{module}: {name}" for module, called in modules() for _, name, _ in called if name == "force_setattr"]
     assert told == []
     low = RiskReport(command="ls", level=Level.LOW)
     approved = ApprovedCommand(command_id="c", command="ls", report=low, consent=Consent(by="policy"))
@@ -143,7 +145,7 @@ def test_nothing_goes_round_what_an_approved_value_checks() -> None:
 
 def test_journals_are_had_through_their_port_alone() -> None:
     """Which takes `ApprovedUndo`; only the composition root makes the store."""
-    made = {module for module, tree in trees() for _, name, _ in calls(tree) if name == "Journals"}
+    made = {module for module, called in modules() for _, name, _ in called if name == "Journals"}
     assert {module for module in made if not module.startswith("execution/")} == {"app/execution.py"}
 
 

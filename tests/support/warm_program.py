@@ -2,7 +2,8 @@
 
 What starts is the real one all the same: a fork runs the script from the first line with its own arguments, environment, folder, streams
 and terminal, and is the child of whoever asked, as after `subprocess.Popen`. The process that forks has run nothing of it; all it has are
-modules, those that earlier runs had loaded when they ended. What a fork cannot give is started the usual way: see `_request`.
+modules and compiled patterns, those that earlier runs had when they ended. What a fork cannot give is started the usual way:
+see `_request`.
 
 Run as a script it is the process that forks.
 """
@@ -19,12 +20,14 @@ import io
 import os
 import pickle
 import platform
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -193,7 +196,7 @@ def _serve(connection: socket.socket) -> None:
         pid = _fork_beside()
         if pid == 0:
             connection.close()
-            atexit.register(_keep, kept, os.getpid(), set(sys.modules))
+            atexit.register(_keep, kept, os.getpid(), set(sys.modules), set(_compiled()))
             _become(request, streams)
             gc.enable()
             return
@@ -269,22 +272,37 @@ def _stream(number: int, name: str) -> io.TextIOWrapper:
     return stream
 
 
-def _keep(path: str, pid: int, loaded: set[str]) -> None:
-    """Write down which modules a run had loaded at its end besides those it began with."""
-    if os.getpid() == pid and (new := [name for name in sys.modules if name not in loaded]):
-        with contextlib.suppress(OSError), open(path, "a") as file:
-            file.write("".join(f"{name}\n" for name in new))
+def _compiled() -> list[tuple[str | bytes, int]]:
+    """Patterns that Python keeps compiled, with their flags."""
+    return [(pattern, flags) for kind, pattern, flags in re._cache if kind in (str, bytes)]  # type: ignore[attr-defined]
+
+
+def _keep(path: str, pid: int, loaded: set[str], compiled: set[tuple[str | bytes, int]]) -> None:
+    """Write down which modules and patterns a run had at its end besides those it began with."""
+    if os.getpid() != pid:
+        return
+    modules = [name for name in sys.modules if name not in loaded]
+    patterns = [pattern for pattern in _compiled() if pattern not in compiled]
+    if modules or patterns:
+        with contextlib.suppress(OSError), open(path, "ab") as file:
+            pickle.dump((modules, patterns), file)
 
 
 def _load(path: str) -> None:
-    with open(path, "r+") as file:
-        names = file.read().splitlines()
-        file.truncate(0)
     sys.path[0] = str(ROOT)
-    for name in names:
-        if name not in sys.modules and name.partition(".")[0] not in _NOT_KEPT:
-            with contextlib.suppress(Exception):  # some cannot be had by their name
-                importlib.import_module(name)
+    with open(path, "r+b") as file:
+        while True:
+            try:
+                modules, patterns = pickle.load(file)
+            except EOFError:
+                break
+            for name in modules:
+                if name not in sys.modules and name.partition(".")[0] not in _NOT_KEPT:
+                    with contextlib.suppress(Exception):  # some cannot be had by their name
+                        importlib.import_module(name)
+            for pattern, flags in patterns:
+                re.compile(pattern, flags)
+        file.truncate(0)
 
 
 def _main() -> dict[str, Any]:
@@ -297,6 +315,24 @@ def _main() -> dict[str, Any]:
     return vars(module)
 
 
+def _end(code: int) -> None:
+    """End as Python does, but for taking every module to pieces: that would copy what the fork shares, and nobody sees it.
+
+    Returns where what was written cannot be had rid of: Python knows what to say of that.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
 if __name__ == "__main__":
     _names = _main()
-    exec(compile(Path(sys.argv[0]).read_bytes(), sys.argv[0], "exec"), _names)
+    try:
+        exec(compile(Path(sys.argv[0]).read_bytes(), sys.argv[0], "exec"), _names)
+    except SystemExit as _error:
+        if isinstance(_error.code, int):
+            _end(_error.code)
+        raise

@@ -83,6 +83,10 @@ def lives(events: list[Event], begins: type, ends: type) -> tuple[int, int]:
 
 
 KINDS = ("write", "new", "rename", "delete")
+# In `make test` some moments of two kinds, in `make test-thorough` every one of all.
+MOMENTS = pytest.mark.parametrize(
+    "kind, every", [("new", 9), ("write", 9), *(pytest.param(kind, 1, marks=pytest.mark.thorough) for kind in KINDS)]
+)
 
 
 def action_of(case: Killed, kind: str) -> FileAction:
@@ -92,9 +96,8 @@ def action_of(case: Killed, kind: str) -> FileAction:
     return DeleteFile(path=path) if kind == "delete" else WriteFile(path=path if kind == "write" else new, content="x")
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("kind", KINDS)
-def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str) -> None:
+@MOMENTS
+def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str, every: int) -> None:
     count, changed = 1, 0
     while True:
         case = Killed(tmp_path / str(count))
@@ -114,13 +117,12 @@ def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str) -> None:
         assert all(entry.state != "pending" for entry in Journals(str(case.state)).entries())
         if not was_killed:
             break
-        count += 1
-    assert changed > 1 and count > 20
+        count += every
+    assert changed and count > 20
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("kind", KINDS)
-def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str) -> None:
+@MOMENTS
+def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str, every: int) -> None:
     count, undone = 1, 0
     while True:
         case = Killed(tmp_path / str(count))
@@ -142,5 +144,5 @@ def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str) -> None:
             assert began == 1, count
         if not was_killed:
             break
-        count += 1
-    assert undone > 1 and count > 20
+        count += every
+    assert undone and count > 20

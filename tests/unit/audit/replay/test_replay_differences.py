@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent.audit.replay import cases
 from agent.audit.replay.cases import Aside
 from agent.audit.replay.check import Checked
 from agent.engine import guard
@@ -261,9 +262,10 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
     assert all_of([replace(records[0], event=SessionStarted(session_id="\x1b]0;x\x07"))], APP) == []
 
 
-def test_a_log_made_to_take_long_does_not() -> None:
+def test_a_log_made_to_take_long_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     from agent.protocol.events import AssistantMessage, CommandProposed, PlannerNoted
 
+    monkeypatch.setattr(cases, "_MOST_RECORDS", 8_000)
     records = _log("confirmations")
     at = next(place for place, record in enumerate(records) if isinstance(record.event, PlannerFinished))
     flood = (
@@ -271,8 +273,8 @@ def test_a_log_made_to_take_long_does_not() -> None:
         PlannerNoted(text="y"),
         CommandProposed(command_id="same", command="ls", origin="tool"),
     )
-    stuffed = [replace(records[at], event=flood[number % 3]) for number in range(15_000)]
+    stuffed = [replace(records[at], event=flood[number % 3]) for number in range(6_000)]
     (found,) = _goals(all_of([*records[:at], *stuffed, *records[at:]], APP, goal=1))
     assert found.outcome == "different"
     (found,) = _goals(all_of([*records[:at], *stuffed, *stuffed, *records[at:]], APP, goal=1))
-    assert (found.outcome, found.reason) == ("not checked", "it has more than 20,000 events")
+    assert (found.outcome, found.reason) == ("not checked", "it has more than 8,000 events")

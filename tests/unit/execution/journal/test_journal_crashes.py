@@ -74,8 +74,14 @@ class Case:
         assert not said, "\n".join(said)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(None, marks=pytest.mark.thorough), 1081])
-def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
+# In `make test` some moments of one tree, in `make test-thorough` every one.
+SEEDS = pytest.mark.parametrize(
+    "seed, every", [(1081, 4), *(pytest.param(seed, 1, marks=pytest.mark.thorough) for seed in (None, 1081))]
+)
+
+
+@SEEDS
+def test_killed_while_committing(world: OverlayWorld, seed: int | None, every: int) -> None:
     count, rolled_back = 1, 0
     while True:
         case = Case(world, seed)
@@ -88,14 +94,14 @@ def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
             rolled_back += 1
             case.journals().turn(case.journals().entries()[0].undo_id)
             case.check(case.after)
-        count += 1
-    assert rolled_back > 4
+        count += every
+    assert rolled_back > 4 // every
     case.check(case.after)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(None, marks=pytest.mark.thorough), 1081])
+@SEEDS
 @pytest.mark.parametrize("again", [False, True])
-def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool) -> None:
+def test_killed_while_undoing(world: OverlayWorld, seed: int | None, every: int, again: bool) -> None:
     count = 1
     while True:
         case = Case(world, seed)
@@ -108,7 +114,7 @@ def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool
         case.check(case.after if again else case.before)
         if not ended:
             break
-        count += 1
+        count += every
     assert count > 10
 
 
