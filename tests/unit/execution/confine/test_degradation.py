@@ -9,6 +9,9 @@ import subprocess
 import pytest
 
 from tests.support.confined_world import ConfinedWorld, need
+from tests.support.few import ONE_USER
+
+pytestmark = ONE_USER
 
 
 @pytest.fixture(params=["root", "user"])
@@ -171,6 +174,7 @@ def test_root_keeps_sudo_and_stays_confined(worlds):
     assert world.untouched()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("workspace", ["/", "{base}", "{base}/nothing", "relative"])
 def test_a_workspace_that_bounds_nothing(worlds, workspace):
     world = worlds("user")

@@ -31,7 +31,7 @@ python3 -c "import sqlite3; c = sqlite3.connect('db'); c.execute('create table t
 """
 
 
-def outputs(world: Throwaway, *, free: bool) -> list[list[str]]:
+def outputs(world: Throwaway, commands: tuple[str, ...], *, free: bool) -> list[list[str]]:
     """Exit code and output of each command, in a world that is made anew."""
     for folder in (world.workspace, world.base / "origin", world.home):
         shutil.rmtree(folder, ignore_errors=True)
@@ -40,7 +40,7 @@ def outputs(world: Throwaway, *, free: bool) -> list[list[str]]:
     world.environ |= {f"GIT_{who}_DATE": "2020-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")}
     subprocess.run(["bash", "-ec", MADE.format(world.base)], env=world.environ, check=True, capture_output=True)
     world.own()
-    return world.run(list(COMMANDS), together=True, free=free)
+    return world.run(list(commands), together=True, free=free)
 
 
 def plain(text: str) -> str:
@@ -56,11 +56,16 @@ def world(request):
     shutil.rmtree(made.base)
 
 
-@pytest.mark.few(1)
-def test_they_do_what_they_always_do(world):
-    free, held = outputs(world, free=True), outputs(world, free=False)
+@pytest.mark.parametrize(
+    "world, every",
+    [("user", 4), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
+    indirect=["world"],
+)
+def test_they_do_what_they_always_do(world, every):
+    commands = COMMANDS[::every]
+    free, held = outputs(world, commands, free=True), outputs(world, commands, free=False)
     wrong = []
-    for command, (text, code), (held_text, held_code) in zip(COMMANDS, free, held, strict=True):
+    for command, (text, code), (held_text, held_code) in zip(commands, free, held, strict=True):
         same = bool(text) == bool(held_text) if MOVING.search(command) else plain(text) == plain(held_text)
         if code != held_code or not same:
             wrong.append((command, code, held_code, text[-300:], held_text[-300:]))

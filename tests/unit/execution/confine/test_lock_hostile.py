@@ -16,7 +16,9 @@ import pytest
 
 from tests.scenarios.ordinary_user import NOBODY, _launcher
 from tests.support import warm_program
+from tests.support.few import ONE_USER
 
+pytestmark = ONE_USER
 DRIVER = Path(__file__).parents[3] / "support" / "lock_driver.py"
 PYTHON = "python3 -c "
 SYSCALL = "import ctypes, os; libc = ctypes.CDLL(None); call = lambda *words: libc.syscall(*words); "

@@ -59,9 +59,13 @@ def plain(item):
     return item["code"], item["out"], re.sub(r"tmp\.\w+", "", item["err"])
 
 
-@pytest.mark.few(1)
-def test_names_and_pipes_are_what_they_are_without_the_lock(world):  # noqa: F811
-    commands = [*NAMES, *(f"d=$(mktemp -d); cd $d; {text}; cd /; rm -r $d" for text in PIPES)]
+@pytest.mark.parametrize(
+    "world, every",
+    [("user", 3), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
+    indirect=["world"],
+)
+def test_names_and_pipes_are_what_they_are_without_the_lock(world, every):  # noqa: F811
+    commands = [*NAMES, *(f"d=$(mktemp -d); cd $d; {text}; cd /; rm -r $d" for text in PIPES)][::every]
     free = world.run(commands, free=True)
     held = world.run(commands, lying=True, gate=True)
     wrong = []

@@ -18,8 +18,10 @@ import pytest
 
 from agent.execution.confine.lock import asked_descriptors
 from agent.execution.confine.lock.caller import Caller
+from tests.support.few import ONE_USER
 from tests.unit.execution.confine.test_lock_hostile import Throwaway
 
+pytestmark = ONE_USER
 # {pid}: a process of another command, {fd}: its descriptor.
 PIPES = (
     "/proc/{pid}/fd/{fd}",

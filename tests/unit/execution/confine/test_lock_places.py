@@ -20,8 +20,10 @@ from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
 from agent.execution.confine.lock.plan import LockPlan, is_record
 from tests.scenarios.ordinary_user import NOBODY
+from tests.support.few import ONE_USER
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
+pytestmark = ONE_USER
 RECORDS = """
     objects/ab/cdef objects/pack/pack-1.pack objects/tmp_obj_x objects/info/packs objects/info/commit-graphs/graph-1
     refs/heads/a/b refs/heads/config logs/HEAD logs/refs/stash HEAD HEAD.lock ORIG_HEAD FETCH_HEAD MERGE_MSG AUTO_MERGE
@@ -105,7 +107,6 @@ def test_nothing_gets_the_rights_of_its_owner(world):  # noqa: F811
     assert all("rights of its owner" in item["remark"] for item in done)
 
 
-@pytest.mark.few(1)
 def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa: F811
     for top in ("/tmp", "/var/tmp", "/dev/shm"):
         folder = Path(tempfile.mkdtemp(dir=top))
