@@ -21,7 +21,7 @@ async def alternatives(context: CommandContext, arguments: str) -> DispatchOutco
     if not (arguments.isascii() and arguments.isdigit() and 1 <= int(arguments[:6]) <= len(found)):
         raise InvalidRequest(f"say a number from 1 to {len(found)}, as in `:alternatives 1`")
     chosen = found[int(arguments[:6]) - 1]
-    return DispatchOutcome(inject_input=UserInput.from_shell(chosen.command, origin=ORIGIN))
+    return DispatchOutcome(inject_input=UserInput.from_shell(chosen.command, origin=ORIGIN, slots=chosen.slots))
 
 
 def alternatives_text(context: CommandContext) -> str:

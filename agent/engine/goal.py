@@ -47,6 +47,7 @@ class Goal:
     events: EventStream
     judges: Judges
     gate: Gate
+    confirmer: Confirmer
     budget: Budget
     guard: RepeatGuard = field(default_factory=RepeatGuard)
     id: str = ""
@@ -96,6 +97,7 @@ class Goal:
                 alternatives=reply.alternatives,
                 place=self.place,
                 look=reply.look,
+                slots=reply.slots,
             )
         )
         self.commands.append(item)
@@ -137,5 +139,6 @@ def new_goal(
         events=events,
         judges=judges,
         gate=gate,
+        confirmer=confirmer,
         budget=Budget(options.limits, app.clock),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.engine.goal import Goal
+from agent.engine.picking import pick
 from agent.engine.plan_steps import follow, settle
 from agent.engine.planner_turn import ask
 from agent.engine.proposing import propose, react
@@ -33,6 +34,9 @@ async def _act(goal: Goal, reply: Reply) -> Ending | None:
             await goal.say(message)
             if goal.plan is not None:
                 return await settle(goal, reply)
+            picked = await pick(goal, reply.choices) if reply.choices else None
+            if picked is not None:
+                return await react(goal, await propose(goal, picked))
             return Ending(status_after_chat(goal.commands), message_after_chat(goal.commands, message))
         case Command() | Plan() if goal.options.code_only:
             code = _code(reply)
@@ -63,7 +67,7 @@ async def _go_on(goal: Goal) -> Ending | None:
             # The question that the goal was stopped at, about the same command with its rating of now.
             pending, ctx.pending = ctx.pending, None
             if pending is not None and not pending.own:
-                reply = Command(command=pending.command, reason=pending.reason)
+                reply = Command(command=pending.command, reason=pending.reason, slots=pending.slots)
                 return await react(goal, await propose(goal, reply))
         case ContinuationKind.PLAN if ctx.plan_left is not None:
             left = ctx.plan_left

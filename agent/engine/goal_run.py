@@ -82,7 +82,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
 async def _own_command(goal: Goal) -> Ending:
     """Run the person's own command. A private one stays out of the history."""
     given = goal.given
-    own = Command(command=given.text.strip("\n"))
+    own = Command(command=given.text.strip("\n"), slots=given.slots)
     item = await goal.run(own, origin=given.origin or "person", private=given.private)
     return Ending(status_of_direct(item), not_run(item), ExitCode.TIMEOUT if item.timed_out else None)
 

@@ -24,6 +24,7 @@ _DARK = {
     "sh.variable": "ansicyan",
     "sh.option": "ansiblue",
     "sh.operator": "ansimagenta bold",
+    "sh.slot": "reverse",
     "sh.comment": "ansibrightblack italic",
 }
 _LIGHT = _DARK | {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
@@ -107,6 +107,7 @@ class Gate:
                 reading=proposal.reading,
                 unused=proposal.unused,
                 alternatives=proposal.alternatives,
+                slots=proposal.slots or UNSET,
             )
         )
         attempt = Attempt(proposal, await self._rater.rate(proposal, proposal.command, "proposed"))
@@ -116,6 +117,8 @@ class Gate:
         if self._approval.dry_run:
             await self._asking.settled(attempt, "dry-run", by="policy", remark="dry run")
             return item_of(proposal, attempt.rated.report, "skipped", remark="dry run")
+        if proposal.unfilled(proposal.command):
+            return await self._ask_after_all(attempt, _to_fill_in(attempt))
         mode, verdict = self._approval.rehearse, attempt.rated.verdict
         attempt.unasked = verdict.action == "allow" and mode != "only"
         if self._asking.rehearsed_first(attempt) and (attempt.unasked or mode in ("always", "only")):
@@ -159,7 +162,7 @@ class Gate:
                 return refused
             undo = "" if self._asking.rehearsed_first(attempt) else await self._undo_words(attempt)
             answer = await self._asking.confirm(attempt, undo=undo)
-            attempt.note = ""
+            said, attempt.note = attempt.note, ""
             if not isinstance(answer, (Approved, Rehearse)):
                 return await self._asking.not_approved(attempt, answer)
             if not answer.command.strip():
@@ -169,6 +172,11 @@ class Gate:
                 refused = await self._refused(attempt)
                 if refused is not None:
                     return refused
+            if to_fill_in := _to_fill_in(attempt):
+                if said == to_fill_in:  # nobody who reads what is asked
+                    return await self._asking.ended(attempt, "declined", run=attempt.command, remark=to_fill_in)
+                attempt.note = to_fill_in
+                continue
             if isinstance(answer, Rehearse) or self._asking.rehearsed_first(attempt):
                 network = isinstance(answer, Rehearse) and answer.network
                 item = await self._flow.take(attempt, cwd=self._cwd, network=network)
@@ -267,3 +275,9 @@ class _ForCall:
 
     async def perform(self, action: FileAction) -> Performed:
         return await self.files.perform(action, call_id=self.call_id)
+
+
+def _to_fill_in(attempt: Attempt) -> str:
+    """What a command has to have filled in before it can run, in words; "" where nothing is left."""
+    left = attempt.proposal.unfilled(attempt.command)
+    return f"fill in {', '.join(left)} first" if left else ""

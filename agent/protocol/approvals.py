@@ -21,11 +21,13 @@ class Consent(Struct, frozen=True, kw_only=True):
 
 
 class PendingApproval(Struct, frozen=True, kw_only=True):
-    """A question about `command` that nobody answered before its process ended. `own`: the person had typed the command."""
+    """A question about `command` that nobody answered before its process ended. `own`: the person had typed the command; `slots`: what
+    of it is to be filled in."""
 
     command: str
     reason: str = ""
     own: bool = False
+    slots: tuple[str, ...] = ()
 
 
 class ApprovedCommand(Struct, frozen=True, kw_only=True):

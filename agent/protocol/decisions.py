@@ -144,11 +144,13 @@ class Opinion(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Alternative(Struct, frozen=True, kw_only=True):
-    """Another command for the same goal, and how the goal has to be read for it."""
+class Alternative(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Another command for the same goal, and how the goal has to be read for it. `slots`: what of it, as in "<file>", the person has to
+    fill in first."""
 
     command: str
     reason: str = ""
+    slots: tuple[str, ...] = ()
 
 
 class PlanPlace(Struct, frozen=True, kw_only=True):
@@ -164,6 +166,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
     `reading`, `unused` and `alternatives` are those of the reply, `place` is its step of a plan. An alternative counts as an edit: it is
     rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it. `look`: why it never runs unasked.
+    `slots`: places, as in "<file>", that the person has to fill in: a text that holds one of them never runs.
     """
 
     command_id: str
@@ -178,6 +181,11 @@ class Proposal(Struct, frozen=True, kw_only=True):
     alternatives: tuple[Alternative, ...] = ()
     place: PlanPlace | None = None
     look: str = ""
+    slots: tuple[str, ...] = ()
+
+    def unfilled(self, text: str) -> tuple[str, ...]:
+        """The slots that `text` still has, in its order."""
+        return tuple(sorted((slot for slot in self.slots if slot in text), key=text.index))
 
 
 Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]

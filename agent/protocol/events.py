@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from agent.protocol.decisions import Alternative, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
@@ -232,6 +232,18 @@ class AssistantMessage(_Event, frozen=True, kw_only=True, tag="assistant.message
     text: str
 
 
+class ChoicesOffered(_Event, frozen=True, kw_only=True, tag="choices.offered"):
+    """No command was sure enough; these come nearest. The message before it lists them."""
+
+    choices: tuple[Alternative, ...]
+
+
+class ChoiceMade(_Event, frozen=True, kw_only=True, tag="choice.made"):
+    """Which of the choices the person picked, from 1; it is proposed next. Where none was picked there is no such event."""
+
+    number: int
+
+
 class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool.started"):
     call_id: str
     name: str
@@ -248,7 +260,8 @@ class ToolFinished(_Event, frozen=True, kw_only=True, tag="tool.finished"):
 
 class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed"):
     """`reading`: how the goal was understood; `unused`: words of it that the command does nothing about; `alternatives`: what else it
-    may mean. `call_id`: of the model's call that it belongs to, "" where it was none.
+    may mean; `slots`: what of it has to be filled in before it can run. `call_id`: of the model's call that it belongs to, "" where it
+    was none.
     """
 
     command_id: str
@@ -260,6 +273,7 @@ class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed")
     reading: str = ""
     unused: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    slots: tuple[str, ...] | UnsetType = UNSET
 
 
 class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -566,7 +580,7 @@ KnownEvent = (
     SessionStarted | SessionFinished | SessionChanged | RuleAdded | RuleRemoved | MemoryForgotten
     | RunStarted | RunFinished | GoalStarted | GoalFinished
     | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed | PlanStepped | PlanFinished
-    | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
+    | AssistantDelta | AssistantMessage | ChoicesOffered | ChoiceMade | ToolStarted | ToolFinished
     | ApprovalRequested | ApprovalGiven
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
     | RehearsalStarted | RehearsalFinished | UndoStarted | UndoFinished

@@ -44,7 +44,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
 
     A `private` one (`!!cmd`) is logged but never shown to a planner; an `unlisted` one (typed with a blank in front) is logged, and left
     out of histories. `origin`: who proposes such a command, where it is not the person
-    who typed it ("replay").
+    who typed it ("replay"). `slots`: what of such a command has to be filled in before it can run.
     """
 
     text: str
@@ -56,6 +56,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
     private: bool = False
     unlisted: bool = False
     origin: str = ""
+    slots: tuple[str, ...] = ()
 
     @classmethod
     def from_text(cls, text: str) -> UserInput:
@@ -70,8 +71,10 @@ class UserInput(Struct, frozen=True, kw_only=True):
         return cls(text="", continuation=kind)
 
     @classmethod
-    def from_shell(cls, command: str, *, private: bool = False, origin: str = "") -> UserInput:
-        return cls(text=command, shell=True, private=private, origin=origin)
+    def from_shell(
+        cls, command: str, *, private: bool = False, origin: str = "", slots: tuple[str, ...] = ()
+    ) -> UserInput:
+        return cls(text=command, shell=True, private=private, origin=origin, slots=slots)
 
 
 class EnvironmentFacts(Struct, frozen=True, kw_only=True):

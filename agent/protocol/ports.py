@@ -17,6 +17,7 @@ from agent.protocol.approvals import (
 )
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
+    Alternative,
     Confinement,
     Confining,
     Confirmation,
@@ -200,6 +201,14 @@ class Rehearser(Protocol):
 
     async def discard(self, rehearsal: Rehearsal) -> None:
         """Forget it, and free what it holds."""
+
+
+@runtime_checkable
+class Picker(Protocol):
+    """Asks which of several commands is meant. The one that is picked is proposed, rated and confirmed like any other."""
+
+    async def pick(self, choices: tuple[Alternative, ...]) -> int:
+        """The number of one of them, from 1; 0 for none. They have been shown with their numbers."""
 
 
 class UndoStore(Protocol):

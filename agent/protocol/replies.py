@@ -17,10 +17,12 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
     """Words for the person. A chat reply ends the goal, or the step of a plan that is worked on.
 
     `reached`: whether what that was for is reached now; None where it is not said, and then the last command's exit code says it.
+    `choices`: what comes nearest to the goal, where no command is sure enough; `message` lists them by their numbers.
     """
 
     message: str
     reached: bool | None = None
+    choices: tuple[Alternative, ...] = ()
 
 
 class Command(Struct, frozen=True, kw_only=True, tag="command"):
@@ -28,7 +30,7 @@ class Command(Struct, frozen=True, kw_only=True, tag="command"):
 
     None of them lowers a level; an opinion can raise it. `reading`: how the goal was understood, in its parts ("find · files ·
     *.log"); `unused`: words of the goal that the command does nothing about; `alternatives`: what else it may mean, the likeliest first.
-    `look`: why a person has to look at it before it runs, whatever may run unasked.
+    `look`: why a person has to look at it before it runs, whatever may run unasked. `slots`: what the person has to fill in first.
     """
 
     command: str
@@ -39,6 +41,7 @@ class Command(Struct, frozen=True, kw_only=True, tag="command"):
     unused: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     look: str = ""
+    slots: tuple[str, ...] = ()
 
 
 class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -35,7 +35,7 @@ class SessionFold:
         self.rules_before: tuple[str, ...] = ()
         self.pending: PendingApproval | None = None
         self._own = False
-        self._reasons: dict[str, str] = {}
+        self._proposed: dict[str, CommandProposed] = {}
 
     def take(self, event: Event) -> None:
         match event:
@@ -50,13 +50,14 @@ class SessionFold:
             case CoreCommandFinished():
                 self._older(event)
             case GoalStarted(origin=origin):
-                self.pending, self._own, self._reasons = None, origin == "shell", {}
-            case CommandProposed(command_id=command_id, reason=reason) if event.origin != "tool":
-                self._reasons[command_id] = reason
-            case ApprovalRequested(command_id=command_id, command=command) if command_id in self._reasons:
-                known = PendingApproval(command=command, reason=self._reasons[command_id], own=self._own)
+                self.pending, self._own, self._proposed = None, origin == "shell", {}
+            case CommandProposed(command_id=command_id) if event.origin != "tool":
+                self._proposed[command_id] = event
+            case ApprovalRequested(command_id=command_id, command=command) if command_id in self._proposed:
+                of = self._proposed[command_id]
+                known = PendingApproval(command=command, reason=of.reason, own=self._own, slots=of.slots or ())
                 self.pending = None if _LABEL in command else known
-            case ApprovalGiven(command_id=command_id) if command_id in self._reasons:
+            case ApprovalGiven(command_id=command_id) if command_id in self._proposed:
                 self.pending = None
             case GoalFinished(status=status) if status != GoalStatus.INTERRUPTED.value:
                 self.pending = None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
+from agent.protocol.decisions import Alternative, Effect, Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import (
     ApprovalGiven,
     ApprovalRequested,
     AssistantDelta,
     AssistantMessage,
+    ChoiceMade,
+    ChoicesOffered,
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
@@ -192,6 +194,8 @@ CASES: dict[str, list[Event]] = {
     ],
     "assistant.message-repaired": [AssistantDelta(text="Helo"), AssistantMessage(text="Something else."), Notice(text="next")],
     "assistant.message-hostile": [AssistantMessage(text="\x1b]0;title\x07\x1b[2Jdone\r\u202egnp.exe — ✅️ 完了。\x9b31m")],
+    "choices.offered": [AssistantMessage(text="1. ls"), ChoicesOffered(choices=(Alternative(command="ls \x1b[2J"),))],
+    "choice.made": [ChoiceMade(number=1)],
     "tool.started": [ToolStarted(call_id="1", name="read_file\x1b[31m", args={"path": "a"})],
     "tool.finished": [ToolStarted(call_id="1", name="t"), ToolFinished(call_id="1", name="t", result="line one\nline two")],
     "tool.finished-error": [ToolFinished(call_id="1", name="t", result="no such file", is_error=True)],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.audit.replay.tape import Tape
 from agent.protocol import events as recorded
 from agent.protocol.decisions import (
+    Alternative,
     Approved,
     CancelGoal,
     Commit,
@@ -29,7 +30,7 @@ _DISCARDED = "rehearsed and discarded"
 
 @dataclass(frozen=True)
 class RecordedPerson:
-    """ports.Confirmer and Reviewer, fed from a tape.
+    """ports.Confirmer, Reviewer and Picker, fed from a tape.
 
     Where today's engine asks about what ran unasked then, the answer is yes, and the word is typed: what is new is the question, and the
     comparison goes on behind it.
@@ -79,6 +80,13 @@ class RecordedPerson:
         if following.decision == "declined" and following.command:
             return Commit()  # and then the word was missing
         return EditAgain()
+
+    async def pick(self, choices: tuple[Alternative, ...]) -> int:
+        """The number that was picked; none where nobody was asked then."""
+        words = self.tape.cancelled_ahead()
+        if words:
+            raise Cancelled(words)
+        return self.tape.choice_ahead()
 
     def _ahead(self, request: ConfirmationRequest) -> list[recorded.Event]:
         ahead = self.tape.ahead(request.proposal.command_id)

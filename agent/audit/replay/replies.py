@@ -13,7 +13,15 @@ from agent.planner.codecs.native import Native, open_envelope
 from agent.policy.model import Policy
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict, VerdictAction
 from agent.protocol.errors import CoreError, PlannerError, ProviderError, from_info
-from agent.protocol.events import AssistantMessage, CommandProposed, CommandRated, Event, PlannerFinished, PlanProposed
+from agent.protocol.events import (
+    AssistantMessage,
+    ChoicesOffered,
+    CommandProposed,
+    CommandRated,
+    Event,
+    PlannerFinished,
+    PlanProposed,
+)
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import RiskClassifier
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply
@@ -145,6 +153,8 @@ def _completed(reply: Reply, event: PlannerFinished, after: tuple[Event, ...]) -
         )
     if isinstance(reply, Plan) and isinstance(following, PlanProposed):
         return replace(reply, steps=following.planned, message=following.message)
-    if isinstance(reply, Chat) and redacted and isinstance(following, AssistantMessage):
-        return replace(reply, message=following.text)
+    if isinstance(reply, Chat) and isinstance(following, AssistantMessage):
+        offered = after[1] if len(after) > 1 else None
+        choices = offered.choices if isinstance(offered, ChoicesOffered) else ()
+        return replace(reply, message=following.text if redacted else reply.message, choices=choices)
     return reply

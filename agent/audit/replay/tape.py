@@ -150,6 +150,11 @@ class Tape:
             for event in rest[:-1]
         )
 
+    def choice_ahead(self) -> int:
+        """Which of the choices was picked, where that is the next thing that was recorded; 0 where it is not."""
+        following = self._events[self._at] if self._at < len(self._events) else None
+        return following.number if isinstance(following, recorded.ChoiceMade) else 0
+
     def cancelled_ahead(self) -> str:
         """With which words the goal was cancelled, where that is the next thing that was recorded; "" where it is not."""
         rest = self._events[self._at :]

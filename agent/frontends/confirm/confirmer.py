@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.frontends.confirm.heading import explanation, heading, is_previewed, word_heading, write_heading
-from agent.frontends.confirm.keys import HELP, Action, confirm_bindings
+from agent.frontends.confirm.keys import HELP, Action, confirm_bindings, select_slot
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
 from agent.frontends.external_programs import copy_text, edit_text, show_long
@@ -23,6 +23,7 @@ from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of, wrapped_text
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import (
+    Alternative,
     Approved,
     CancelGoal,
     Confirmation,
@@ -97,6 +98,12 @@ class PromptConfirmer:
         except (EOFError, OSError):
             return CancelGoal()
 
+    async def pick(self, choices: tuple[Alternative, ...]) -> int:
+        """Which of the choices is meant, 0 for none."""
+        from agent.frontends.confirm.picking import pick
+
+        return await pick(self.screen, choices)
+
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
@@ -112,6 +119,8 @@ class PromptConfirmer:
             match action:
                 case Action.ACCEPT | Action.REHEARSE if not text.strip():
                     return Skipped()
+                case Action.ACCEPT | Action.REHEARSE if left := request.proposal.unfilled(text):
+                    self.screen.say(f"fill in {', '.join(left)} first; Tab goes there", "class:warn")
                 case Action.ACCEPT | Action.REHEARSE if text != shown_whole and not self._fits(request, text):
                     # Nothing runs that could not have been seen: the rest of it may have stood above the editor's window.
                     shown_whole = text
@@ -220,6 +229,7 @@ class _Editor:
             multiline=True,
             on_text_changed=lambda _: self.rating.update(self.buffer.text),
         )
+        select_slot(self.buffer, request.proposal.slots, text_from=0, select=owner.edit_mode != "vi")
         from_planner = request.proposal.origin not in ("person", "replay", "alternative")
         self.app = build_app(
             owner.screen,
@@ -230,9 +240,10 @@ class _Editor:
                 from_planner=from_planner,
                 rehearses=request.rehearsal != "no",
                 next_text=None if self._cycle.is_empty else self._cycle.step,
+                slots=request.proposal.slots,
             ),
             toolbar=self._toolbar,
-            lexer=ShellLexer(),
+            lexer=ShellLexer(request.proposal.slots),
             edit_mode=owner.edit_mode,
         )
         self.rating = LiveRating(

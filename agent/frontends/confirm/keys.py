@@ -57,11 +57,16 @@ In vi mode the Alt keys belong to vi; use the F keys."""
 
 
 def confirm_bindings(
-    original: str, *, from_planner: bool, rehearses: bool = False, next_text: Callable[[str], str] | None = None
+    original: str,
+    *,
+    from_planner: bool,
+    rehearses: bool = False,
+    next_text: Callable[[str], str] | None = None,
+    slots: tuple[str, ...] = (),
 ) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
 
-    `next_text`: which command comes after the one that stands there, where there are several.
+    `next_text`: which command comes after the one that stands there, where there are several. `slots`: what Tab goes to.
     """
     keys = KeyBindings()
     alt = emacs_mode
@@ -109,13 +114,26 @@ def confirm_bindings(
         restore(event.current_buffer, original)
 
     if next_text is not None:
-
-        @keys.add("f6")
-        @keys.add("escape", "n", filter=alt)
-        def _other(event: KeyPressEvent) -> None:
-            restore(event.current_buffer, next_text(event.current_buffer.text))
+        _bind_others(keys, next_text, slots)
+    if slots:
+        _bind_slots(keys, slots)
 
     return keys
+
+
+def _bind_others(keys: KeyBindings, next_text: Callable[[str], str], slots: tuple[str, ...]) -> None:
+    @keys.add("f6")
+    @keys.add("escape", "n", filter=emacs_mode)
+    def _other(event: KeyPressEvent) -> None:
+        restore(event.current_buffer, next_text(event.current_buffer.text))
+        select_slot(event.current_buffer, slots, text_from=0, select=emacs_mode())
+
+
+def _bind_slots(keys: KeyBindings, slots: tuple[str, ...]) -> None:
+    @keys.add("tab")
+    def _slot(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        select_slot(buffer, slots, text_from=buffer.cursor_position, select=emacs_mode())
 
 
 def _is_empty() -> bool:
@@ -130,3 +148,25 @@ def restore(buffer: Buffer, original: str) -> None:
         buffer.save_to_undo_stack()
         buffer.text = original
         buffer.cursor_position = len(original)
+
+
+def select_slot(buffer: Buffer, slots: tuple[str, ...], *, text_from: int, select: bool) -> None:
+    """Select the first slot behind a place of the text, or before it where none is behind, so that typing takes its place.
+
+    Without `select` the cursor goes there: keys of vi mean something else in a selection.
+    """
+    text = buffer.text
+    found = [
+        (text.find(slot, start), slot) for start in (text_from, 0) for slot in slots if text.find(slot, start) >= 0
+    ]
+    if not found:
+        return
+    behind = [each for each in found if each[0] >= text_from] or found
+    start, slot = min(behind)
+    buffer.cursor_position = start
+    if not select:
+        return
+    buffer.start_selection()
+    assert buffer.selection_state is not None
+    buffer.selection_state.enter_shift_mode()
+    buffer.cursor_position = start + len(slot)

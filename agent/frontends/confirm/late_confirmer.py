@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.frontends.screen import Screen
 from agent.frontends.services import Services
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
+from agent.protocol.decisions import Alternative, Confirmation, ConfirmationRequest, Review
 from agent.protocol.rehearsals import Rehearsal
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LateConfirmer:
-    """ports.Confirmer and Reviewer."""
+    """ports.Confirmer, Reviewer and Picker."""
 
     def __init__(self, screen: Screen, services: Services) -> None:
         self.screen = screen
@@ -28,6 +28,9 @@ class LateConfirmer:
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
         return await self._prompt().review(request, rehearsal)
+
+    async def pick(self, choices: tuple[Alternative, ...]) -> int:
+        return await self._prompt().pick(choices)
 
     def _prompt(self) -> PromptConfirmer:
         from agent.frontends.confirm.confirmer import PromptConfirmer

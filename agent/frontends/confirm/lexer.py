@@ -52,23 +52,36 @@ def shell_fragments(text: str) -> StyleAndTextTuples:
 
 
 class ShellLexer(Lexer):
-    """Colours the whole text at once (strings go over lines); long texts stay plain."""
+    """Colours the whole text at once (strings go over lines); long texts stay plain. `slots`: what has to be filled in."""
+
+    def __init__(self, slots: tuple[str, ...] = ()) -> None:
+        self._slots = slots
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
         if len(document.text) > LIMIT:
             lines = document.lines
             return lambda number: [("", lines[number])] if number < len(lines) else []
-        split = _lines(document.text)
+        split = _lines(document.text, self._slots)
         return lambda number: split[number] if number < len(split) else []
 
 
 @lru_cache(maxsize=4)
-def _lines(text: str) -> list[StyleAndTextTuples]:
+def _lines(text: str, slots: tuple[str, ...] = ()) -> list[StyleAndTextTuples]:
     lines: list[StyleAndTextTuples] = [[]]
-    for fragment in shell_fragments(text):
+    for fragment in _with_slots(text, slots):
         style, piece = fragment[0], fragment[1]
         first, *rest = piece.split("\n")
         lines[-1].append((style, first))
         for part in rest:
             lines.append([(style, part)])
     return lines
+
+
+def _with_slots(text: str, slots: tuple[str, ...]) -> StyleAndTextTuples:
+    """The pieces of a text whose slots are marked; the shell would take "<file>" for redirections."""
+    if not slots:
+        return shell_fragments(text)
+    out: StyleAndTextTuples = []
+    for piece in re.split(f"({'|'.join(map(re.escape, slots))})", text):
+        out += [("class:sh.slot", piece)] if piece in slots else shell_fragments(piece)
+    return out
