@@ -10,6 +10,7 @@ import time
 import zlib
 
 _SUM = 4  # bytes of a CRC-32 before everything else
+_LATE = 20_000_000  # nanoseconds
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -18,10 +19,10 @@ def load(path: str, folder: str, builder: str) -> bytes:
 
     The file only saves work: where it cannot be kept, every process compiles. Raises what the builder raises.
     """
-    content = _kept(path, folder)
+    module, _, name = builder.partition(":")
+    content = _kept(path, folder, module)
     if content is None:
         started = time.time_ns()
-        module, _, name = builder.partition(":")
         content = getattr(importlib.import_module(module), name)()
         keep(path, content, started)
     return content
@@ -44,12 +45,12 @@ def keep(path: str, content: bytes, started: int) -> None:
             raise
 
 
-def _kept(path: str, folder: str) -> bytes | None:
+def _kept(path: str, folder: str, module: str) -> bytes | None:
     try:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(number, "rb") as file:
             fact = os.fstat(number)
-            if not _is_trusted(fact) or _is_stale(fact.st_mtime_ns, folder):
+            if not _is_trusted(fact) or _is_stale(fact.st_mtime_ns, folder, module):
                 return None
             content = file.read()
     except OSError:
@@ -64,11 +65,26 @@ def _is_trusted(fact: os.stat_result) -> bool:
     return mine and fact.st_uid in (0, os.stat(_ROOT).st_uid, os.stat(__file__).st_uid)
 
 
-def _is_stale(made: int, folder: str) -> bool:
-    """Tell whether a source is younger. Only a checkout's sources change; an installed file came together with them."""
+def _is_stale(made: int, folder: str, module: str) -> bool:
+    """Tell whether a source is younger: a data file, or a module beside the builder, which say what is made of it and how it is read.
+
+    Only a checkout's sources change; an installed file came together with them. A change counts also where the time of the file was set
+    back after it (`cp -p`, unpacking); the system keeps times a few milliseconds late, so what is as old as that counts as younger.
+    """
     if not os.path.exists(os.path.join(_ROOT, "pyproject.toml")):
         return False
+    made -= _LATE
     if os.stat(folder).st_mtime_ns > made:
         return True
-    with os.scandir(folder) as entries:
-        return any(entry.stat(follow_symlinks=False).st_mtime_ns > made for entry in entries)
+    beside = os.path.join(_ROOT, *module.split(".")[:-1])
+    return _has_younger(folder, made, "") or _has_younger(beside, made, ".py")
+
+
+def _has_younger(folder: str, made: int, ending: str) -> bool:
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(ending):
+                found = entry.stat(follow_symlinks=False)
+                if found.st_mtime_ns > made or found.st_ctime_ns > made:
+                    return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "knowledge" / "a.toml").write_text("x = 1\n")
     os.utime(tmp_path / "knowledge" / "a.toml", (1, 1))
     os.utime(tmp_path / "knowledge", (1, 1))
+    time.sleep(0.03)  # what is as old as times are late counts as younger
     return tmp_path
 
 
@@ -52,6 +54,36 @@ def test_a_younger_or_another_source_makes_it_anew(place: Path, name: str) -> No
     later = (place / "_made").stat().st_mtime_ns + 1_000_000
     os.utime(place / name, ns=(later, later))
     load(place)
+    assert len(made) == 2
+
+
+def test_a_source_whose_time_was_set_back_makes_it_anew(place: Path) -> None:
+    load(place)
+    (place / "knowledge" / "a.toml").write_text("x = 2\n")
+    os.utime(place / "knowledge" / "a.toml", (1, 1))  # as `cp -p` and unpacking do, in a folder that stays as it is
+    os.utime(place / "knowledge", (1, 1))
+    load(place)
+    assert len(made) == 2
+
+
+def test_a_younger_module_beside_the_builder_makes_it_anew(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "pyproject.toml").touch()
+    (place / "room").mkdir()
+    (place / "room" / "reader.py").write_text("fields = 1\n")
+    time.sleep(0.03)
+    monkeypatch.setattr(compiled, "_ROOT", str(place))
+
+    def once() -> None:
+        compiled.load(str(place / "_made"), str(place / "knowledge"), "room.builder:content")
+
+    once()
+    once()
+    assert len(made) == 1
+    (place / "room" / "notes.txt").touch()
+    once()
+    assert len(made) == 1
+    (place / "room" / "reader.py").write_text("fields = 2\n")  # what is compiled would be read wrongly
+    once()
     assert len(made) == 2
 
 
