@@ -112,6 +112,8 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
     for found in first(walker, invocation, sign("globbed").finditer(code)):
         word = Word(below_home(walker, found.group(1)), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
+    if language in _TCL:
+        _judge_tcl_deletions(walker, invocation, code)
     matches = list(first(walker, invocation, sign("delete").finditer(code)))
     if not matches:
         return
@@ -151,6 +153,24 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
                 level=level,
                 rule="inline.delete",
             )
+
+
+_TCL = frozenset(("tclsh", "wish", "jimsh", "expect"))
+_TCL_DELETES = LazyPattern(r"\bfile\s+(?:delete|rename)\s+([^\n;]+)")
+
+
+def _judge_tcl_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
+    """`file delete ?-force? NAME …`: a folder with all it holds where it is forced."""
+    for match in first(walker, invocation, _TCL_DELETES.finditer(code)):
+        words = re.findall(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"|[^\s\]}]+", match[1])
+        for text in [word.strip('{}"') for word in words if word[:1] != "-" and word != "{*}"]:
+            listed = re.search(r"\bglob\s+(?:-\w+\s+)*([^\s\]]+)", text)
+            path = listed[1] if listed else UNKNOWN if re.search(r"[$\[]", text) else text
+            if path[:1] == "~":
+                path = (walker.state.home or PSEUDO_HOME) + path[1:]
+            word = Word(path, *invocation.place, glob=listed is not None, taint="var" if UNKNOWN in path else "")
+            deep = "-force" in match[1]
+            walker.add("delete", [word], invocation.place, recursive=deep, invocation=invocation, rule="inline.delete")
 
 
 def _target(walker: Walker, invocation: Invocation, path: str, *, written: bool) -> Word:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.risk.paths.absolute import absolute
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 NAMING = frozenset(("cp", "mv", "install", "ln"))
 """Tables of programs that give a file another name."""
+ITSELF = re.compile(r"/proc/(?:self|thread-self|\d+|\0)/exe")
+"""The program of the process that looks there: on a command line, the shell."""
 _MAX_NAMES = 50
 _MAX_STEPS = 8
 
@@ -29,7 +32,8 @@ def keep_names(walker: Walker, invocation: Invocation, table: Program) -> None:
     if target is None:
         target = args.operands[-1] if len(args.operands) > 1 else Word(".", *invocation.place)
     for source in sources:
-        if not source.known or not target.known or len(walker.names) >= _MAX_NAMES:
+        known = source.known or ITSELF.fullmatch(source.text)
+        if not known or not target.known or len(walker.names) >= _MAX_NAMES:
             continue
         base = source.text.rstrip("/").rpartition("/")[2]
         for place in (absolute(target.text, invocation.cwd), absolute(f"{target.text}/{base}", invocation.cwd)):
@@ -45,6 +49,8 @@ def keep_names(walker: Walker, invocation: Invocation, table: Program) -> None:
 
 def _program_path(source: Word) -> str:
     """Where a program lies whose name alone another command printed, as in `cp $(command -v rm) x`."""
+    if ITSELF.fullmatch(source.text):
+        return "/bin/bash"
     return f"/usr/bin/{source.text}" if "/" not in source.text and find_program(source.text) is not None else ""
 
 

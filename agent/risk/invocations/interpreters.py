@@ -24,7 +24,11 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
     if len(invocation.words) == 2 and invocation.stdin is None and invocation.words[1].text in ("--version", "--help"):
         return None, ""
-    if invocation.words[0].text.rpartition("/")[2] in ("pwsh", "powershell", "pwsh-preview"):
+    if invocation.words[0].text.rpartition("/")[2].lower().removesuffix(".exe") in (
+        "pwsh",
+        "powershell",
+        "pwsh-preview",
+    ):
         return powershell(walker, invocation)
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":
@@ -40,17 +44,26 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             return None, ""
         judge_code(walker, invocation, words[0].text, words[0].taint)
         saved = walker.state.positional, walker.state.shell_name, walker.state.exports_all
+        last_here = walker.state.last_here
+        walker.state.last_here = _runs_last_here(invocation, args)
         walker.state.exports_all |= args.has("-a") or any(word.text == "allexport" for word in args.values("-o"))
         walker.state.positional = words[2:]
         walker.state.shell_name = words[1].text if len(words) > 1 else "bash"
         result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
         walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
+        walker.state.last_here = last_here
         return result
     if args.has("-n") and args.operands and not args.has("-s", "+n"):
         return None, ""
     if args.operands and not args.has("-s"):
         return script_file(walker, invocation, args.operands[0])
     return feed_shell(walker, invocation)
+
+
+def _runs_last_here(invocation: Invocation, args: Args) -> bool:
+    """Whether the last command of a pipeline runs in the shell itself: always in zsh and ksh, in bash with `-O lastpipe`."""
+    named = invocation.words[0].text.rpartition("/")[2].startswith(("zsh", "ksh"))
+    return named or any(word.text == "lastpipe" for word in args.values("-O"))
 
 
 def powershell(walker: Walker, invocation: Invocation) -> Output:
@@ -157,10 +170,7 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
 _CARRIERS = (
     "invocations.wrappers:",
     "invocations.interpreters:shell",
-    "programs.remote_and_later:ssh",
-    "programs.remote_and_later:later",
-    "programs.remote_and_later:multiplexer",
-    "programs.remote_and_later:adb",
+    "programs.remote_and_later:",
     "programs.containers:",
     "programs.secret_tools:secret_store",
     "programs.network:behind_options",
@@ -213,6 +223,7 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
         if args.names and args.names <= checks:  # with any other option, it may load something first
             return None, ""
+        _judge_management(walker, invocation, args.operands[0])
         return script_file(walker, invocation, args.operands[0], _language(table, invocation))
     if invocation.stdin is None:
         walker.add(
@@ -225,6 +236,14 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         judge_language(walker, invocation, text, _language(table, invocation), taint)
         judge_loaded(walker, invocation, text, table.name)
     return None, taint
+
+
+def _judge_management(walker: Walker, invocation: Invocation, script: Word) -> None:
+    """`python manage.py flush`, `php artisan db:wipe`: a script that is a program of its own, by its name; high counts."""
+    name = script.text.rpartition("/")[2]
+    at = invocation.words.index(script)
+    if find_program(name) is not None and len(invocation.words) > at + 1:
+        walker.suspect([script.part(name), *invocation.words[at + 1 :]], invocation)
 
 
 def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:

@@ -125,6 +125,12 @@ def runs_to_tell(given: Set[str], name: str, table: Program, operands: Sequence[
     return evaluates_to_tell(name, table, operands) and given.isdisjoint(READS_NOTHING)
 
 
+def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
+    name = invocation.words[0].text.rpartition("/")[2]
+    reason = f"has {name} run the code in the project's own files to read them"
+    walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
+
+
 def evaluates_to_tell(name: str, table: Program, operands: Sequence[Word]) -> bool:
     """Whether code of the project is run to list it: by the program as a whole ("gradle"), or by a sub-command ("uv:tree")."""
     return name in table.evaluates or _by_verb(name, table.evaluates, operands)

@@ -10,8 +10,8 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.tree import Node, Simple
-from agent.risk.reader.words import NUMBER, Word
-from agent.risk.tables.names import pattern
+from agent.risk.reader.words import NUMBER, Word, origin
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
@@ -34,11 +34,30 @@ def leave_out_counted(walker: Walker, commands: list[Node], printed: list[Output
     if any(redirect.fd != "2" for redirect in commands[0].redirects):
         return
     for command, output in zip(commands[1:], printed[1:], strict=True):
-        if output[1] == NUMBER or (_name(command) in _GREPS and not _SILENT.isdisjoint(_words(command))):
+        words = _words(command)
+        if output[1] == NUMBER or (_name(command) in _GREPS and (not _SILENT.isdisjoint(words) or _picks_plain(words))):
             _drop(walker, first)
             return
         if _name(command) not in _HANDS_ON or command.redirects or any("/" in word for word in _words(command)):
             return
+
+
+_NAMES = names("environment.plain")
+_OPTIONS = re.compile(r"-[iEwnFho]+|--colou?r(?:=\w+)?|--ignore-case")
+_ONE = re.compile(r"\^?(\w+)(?:=.*)?", re.S)
+
+
+def _picks_plain(words: list[str]) -> bool:
+    """Whether `grep` picks variables by names that say nothing secret: `env | grep -i path`, `env | grep ^FOO=`."""
+    given = [word for word in words[1:] if not _OPTIONS.fullmatch(word)]
+    if len(given) != 1 or given[0][:1] == "-":
+        return False
+    for one in given[0].replace("\\|", "|").split("|"):
+        found = _ONE.fullmatch(one.strip("()"))
+        whole = found is not None and one[:1] == "^" and "=" in one and "credential" not in origin(found[1])
+        if found is None or not (whole or found[1].strip("_").lower() in _NAMES):
+            return False
+    return True
 
 
 def _drop(walker: Walker, first: int) -> None:

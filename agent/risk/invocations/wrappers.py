@@ -120,6 +120,8 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         return walker.script(text, invocation.place, inner, invocation.stdin)
     inner = invocation.inner(words, table.name)
     inner.environment = environment
+    if (folder := args.value("-D", "--chdir", "-R", "--chroot")) is not None:
+        inner.cwd = absolute(folder.text, invocation.cwd) if folder.known else UNKNOWN
     if not invocation.elevated:
         walker.add("elevate", [words[0]], (invocation.start, invocation.end), rule="elevate.sudo")
     inner.elevated = True

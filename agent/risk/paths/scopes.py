@@ -70,6 +70,7 @@ class Scopes:
         self.workspace = self._trusted(absolute(context.workspace or context.cwd or PSEUDO_CWD, "/"))
         self.home_known = bool(context.home)
         self.links: dict[str, str] = {}  # links that the command itself makes, and where they lead
+        self.mounts: dict[str, str] = {}  # folders that the command mounts something on, and what lies in them then
 
     def _trusted(self, workspace: str) -> str:
         """The workspace; a path that nothing lies in where the folder is a part of the system or holds people's homes."""
@@ -130,14 +131,14 @@ class Scopes:
         )
 
     def _followed(self, path: str) -> str:
-        for link, leads in self.links.items():
+        for link, leads in (*self.mounts.items(), *self.links.items()):
             if path == link or path.startswith(f"{link}/"):
                 path = absolute(leads + path[len(link) :], "/")
         return path
 
     def of_path(self, path: str, *, glob: bool = False) -> str:
         """The scope of an absolute, normal path."""
-        if self.links:
+        if self.links or self.mounts:
             path = self._followed(path)
         bare = path.rstrip("*").rstrip("/") if glob else path
         if bare in ("", "/") or (glob and path.count("/") == 1):

@@ -41,19 +41,13 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         words = invocation.words[invocation.words.index(args.operands[0]) :]
         return invocation.inner([words[0].part("docker-compose"), *words[1:]], table.name)
     if table.name == "docker-compose" and invocation.words[1].text.startswith("-"):
-        return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
+        return _behind_options(walker, invocation, table)
     offset = 1 if verbs[0] == "container" and len(verbs) > 1 else 0
     verb = verbs[offset]
     if verb == "unshare" and not args.has("--help", "-h"):
         return _unshared(walker, invocation, table, args.operands[offset + 1 :])
-    bulk = verb in ("rm", "kill", "rmi") and any(
-        "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
-    )
-    if bulk and args.has("-f", "--force", "-fv", "-v"):
-        reason = "removes every container or image that another command lists"
-        walker.add("container-destroy", [], invocation.place, reason=reason, rule="container-destroy.bulk")
     if verb not in ("run", "exec", "create"):
-        return None
+        return _several(walker, invocation, args, args.operands[offset:])
     place = invocation.place
     text_words = [word.text for word in invocation.words]
     if text_words[text_words.index(verb) + 1 :] == ["--help"]:
@@ -85,12 +79,40 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     return None, ""
 
 
+def _behind_options(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
+    """`docker compose` without the options in front of its verb; `--dry-run` among them is for all verbs."""
+    if any(word.text == "--dry-run" for word in _options_before(invocation.words[1:], table)):
+        walker.reads = True
+        return None, ""
+    return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
+
+
+def _several(walker: Walker, invocation: Invocation, args: Args, words: list[Word]) -> Output | None:
+    """What lists all there is, and what removes all that another command lists: by force, or where nothing narrowed the list."""
+    verb = words[0].text
+    if verb in ("ps", "ls", "images") and not args.has("-f", "--filter", "-l", "-n", "--last", "--help"):
+        walker.reads = True
+        return None, "every"
+    given = [word.taint.split() for word in words[1:] if not word.known]
+    forced = args.has("-f", "--force", "-fv", "-v") and any("cmd" in taint for taint in given)
+    if verb in ("rm", "kill", "rmi", "remove") and (forced or any("every" in taint for taint in given)):
+        reason = "removes every container or image that another command lists"
+        walker.add("container-destroy", [], invocation.place, reason=reason, rule="container-destroy.bulk")
+    return None
+
+
 def _from_verb(words: list[Word], table: Program) -> list[Word]:
     """What stands behind the options of the program itself, whose letters mean something else behind its verbs."""
     index = 0
     while index < len(words) and words[index].text.startswith("-"):
         index += 2 if words[index].text in table.value else 1
     return words[index:]
+
+
+def _options_before(words: list[Word], table: Program) -> list[Word]:
+    """The options of the program itself, without their values."""
+    before = words[: len(words) - len(_from_verb(words, table))]
+    return [word for index, word in enumerate(before) if not index or before[index - 1].text not in table.value]
 
 
 def _given(args: Args, name: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.inline.texts import joined
+from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, unseen
@@ -145,6 +146,10 @@ _SITE_QUERIES = frozenset(("sql:query", "sql-query", "sqlq"))
 def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """`wp db query SQL`, `drush sql:query SQL`; everything else is as the table says."""
     texts = [word.text for word in args.operands]
+    if not texts and not args.names:
+        name = invocation.words[0].text.rpartition("/")[2]
+        if name in table.evaluates:  # what it offers, the site's own code says
+            judge_evaluation(walker, invocation)
     used = 2 if texts[:2] == ["db", "query"] else 1 if texts and texts[0] in _SITE_QUERIES else 0
     if not used or not args.names.isdisjoint(table.dry):
         return None
@@ -168,6 +173,11 @@ def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     verb = args.operands[0].text if args.operands else ""
     if verb in ("eval", "eval_ro", "function") or (verb == "script" and len(args.operands) > 2):
         _lua(walker, invocation, " ".join(word.text for word in args.operands[1:]))
+    if verb in ("del", "unlink") and any("every" in word.taint.split() for word in args.operands[1:]):
+        reason = "deletes every key that another command lists"
+        walker.add("db-destroy", [], invocation.place, reason=reason, rule="db-destroy.listed")
+    if (args.has("--scan") and _is_any(args.value("--pattern"))) or (verb == "keys" and _is_any(args.operands[-1])):
+        return None, "every"
     if not args.has("--pipe") and (args.operands or invocation.stdin is None):
         return None
     text = (invocation.stdin or (None, ""))[0]
@@ -178,6 +188,10 @@ def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         reason = "runs commands that cannot be seen" + (" before another command has made them" if made else "")
         walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     return None, ""
+
+
+def _is_any(pattern_of_keys: Word | None) -> bool:
+    return pattern_of_keys is None or not pattern_of_keys.text.strip("*?")
 
 
 def _lua(walker: Walker, invocation: Invocation, code: str) -> None:

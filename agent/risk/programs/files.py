@@ -67,15 +67,24 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
         to_file = to_file or key == "of"
         if key == "of":
             scope = walker.rater.scopes.of(part, invocation.cwd)
-            walker.add(
-                "device-write" if scope == "device" else "write", [part], invocation.place, invocation=invocation
-            )
+            device = scope == "device" or _stands_for_device(walker, part)
+            walker.add("device-write" if device else "write", [part], invocation.place, invocation=invocation)
         elif key == "if":
             scope = walker.rater.scopes.of(part, invocation.cwd)
             known = walker.files.read(part, invocation.cwd)
             source = known or (None, "file secret" if scope == "secrets" else "file")
             walker.add("read", [part], invocation.place, invocation=invocation)
     return (None, "") if to_file else source
+
+
+_DEVICE = re.compile(r"of=[\"']?\$\{?\w*?(?:disk|dev|drive|usb|card|stick)", re.I)
+
+
+def _stands_for_device(walker: Walker, word: Word) -> bool:
+    """Whether a target that is not known is most likely a device: another command names it, or a variable called after one."""
+    if not word.text.startswith(UNKNOWN):
+        return False
+    return "cmd" in word.taint.split() or _DEVICE.search(walker.text, word.start, word.end) is not None
 
 
 def lends_rights(mode: str) -> bool:

@@ -38,6 +38,8 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         index += 1
     roots = words[start:index] or [Word(".", *invocation.place)]
     texts = [word.text for word in words[index:]]
+    if (start and words[start - 1].text in ("-H", "-L")) or "-follow" in texts:
+        roots = [root.part(f"{root.text.rstrip('/')}/") if root.known else root for root in roots]  # what links lead to
     expression = Expression(texts, roots[0].text)
     names = [value for name, value in pairwise(texts) if name in ("-name", "-iname")]
     secret = next((value for value in reversed(names) if _names_secret(roots, value)), "")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
@@ -73,6 +74,14 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return _git_discard(walker, invocation, args, verb)
     return None
+
+
+def _git_template(walker: Walker, invocation: Invocation, args: Args) -> None:
+    for word in args.values("--template"):
+        if word.text and not is_trusted(walker, word.text):
+            level = Level.HIGH if from_elsewhere(walker, word, [word.text]) else None
+            reason = "brings the hooks in {targets} along, which git runs"
+            walker.add("run", [word], invocation.place, level=level, reason=reason, rule="git.template")
 
 
 _MAIN_BRANCHES = frozenset(("main", "master", "develop", "trunk", "-"))  # by which nobody names a file
@@ -292,6 +301,9 @@ def _restored(words: list[Word]) -> list[Word]:
 
 
 _BY_VERB = {
+    "init": _git_template,
+    "init-db": _git_template,
+    "clone": _git_template,
     "add": _git_add,
     "stage": _git_add,
     "commit": _git_commit,

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import confides, is_kept, metadata
 from agent.risk.paths.absolute import absolute
+from agent.risk.programs.network import judge_wire
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.names import names, pattern
@@ -23,6 +24,7 @@ _ASKS = names("requests.asks") | {""}
 _DELETES = names("requests.deletes")
 _QUOTED_ASKS = names("requests.quoted_asks")
 _COMMANDS = re.compile(r"(gopher|gophers|dict|telnet|redis|memcached|tcp)://[^/]*/?(.*)", re.I | re.S)
+_CONNECTS = re.compile(r"(?:telnet|wss?|mqtts?)://", re.I)  # what comes in is sent
 _DEFINES = re.compile(r"(?:d|define|m|match|find|lookup|show)(?::.*)?|", re.I | re.S)
 _WIRE_DESTROYS = pattern("requests.wire_destroys", re.I)
 _ITEM = re.compile(r"(?:[^=:@\\]|\\.)+(?::=@?|=@|=(?!=)|@)", re.S)
@@ -60,6 +62,9 @@ def address_effect(address: str) -> str:
 
 def judge_requests(walker: Walker, invocation: Invocation, urls: list[Word], effects: list[str]) -> None:
     """The worst of what `effects` and the addresses themselves do."""
+    if invocation.stdin is not None and any(_CONNECTS.match(url.text) for url in urls):
+        effects = [*effects, "send"]
+        judge_wire(walker, invocation, urls[:1], invocation.stdin)
     effects = [*effects, *(address_effect(url.text) for url in urls)]
     kind = "remote-destroy" if "remote-destroy" in effects else "send" if "send" in effects else ""
     if kind:
@@ -120,6 +125,8 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     judge_requests(
         walker, invocation, urls, effects + [quoted_effect(word.text) for word in args.values("-Q", "--quote")]
     )
+    if folders := args.values("--output-dir"):
+        walker.add("copy-to", folders, place, invocation=invocation)
     output = args.value("-o", "--output")
     if output is not None and output.text not in ("-", "/dev/null"):
         walker.add("write", [output], place, invocation=invocation, rule="download.file")
@@ -201,6 +208,8 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":
             walker.add("remote-destroy", args.operands[:1], place)
+    if (folders := args.values("-P", "--directory-prefix")) and not args.has("--spider"):
+        walker.add("copy-to", folders, place, invocation=invocation)
     output = args.value("-O", "--output-document")
     if any(metadata(url) for url in args.operands):
         return None, "net secret"

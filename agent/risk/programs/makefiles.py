@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.inline.origins import feed_findings
+from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
 from agent.risk.tables.options import Args
@@ -42,6 +43,14 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         judge_recipes(walker, invocation, [*files, *args.values("--justfile", "--taskfile")])
     for word in args.values("--eval", "-E"):
         walker.add("run", [word], invocation.place, rule="make.eval")
+    return None
+
+
+def task(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """task --list --json runs what the recipes say to find out whether they are up to date."""
+    judge_recipes(walker, invocation, args.values("-t", "--taskfile"))
+    if args.has("--json", "-j", "--status") and not args.has("--no-status", "--help", "-h", "--version"):
+        judge_evaluation(walker, invocation)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Judge package managers whose options run commands, or decide whether anything changes: npm and npx, pacman."""
+"""Judge package managers whose options run commands, or decide whether anything changes: npm and npx, pacman, conda."""
 
 from __future__ import annotations
 
@@ -43,3 +43,15 @@ def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     else:
         walker.add("package-install", args.operands, place)
     return None, ""
+
+
+def conda(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """conda activate FOLDER: an environment by its folder runs the scripts in it; one by its name is the person's own."""
+    if not args.operands or args.operands[0].text != "activate":
+        return None
+    folders = [word for word in args.operands[1:] if not word.known or "/" in word.text or word.text[:1] in ".~"]
+    folders += args.values("-p", "--prefix")
+    if folders:
+        reason = "runs the scripts of the environment in {targets}"
+        walker.add("run", folders, invocation.place, reason=reason, rule="run.activate")
+    return None

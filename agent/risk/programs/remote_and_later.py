@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
 from agent.risk.tables.options import Args
@@ -115,6 +116,8 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.has("-l", "-c", "-V"):
         return None, ""
     walker.add("schedule", [], invocation.place)
+    if any(absolute(word.text, invocation.cwd) in walker.downloads for word in (*args.operands, *args.values("-f"))):
+        walker.add("persist", [], invocation.place, reason="runs downloaded code later")
     stdin = invocation.stdin
     if stdin is not None:
         text, taint = stdin

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.written_code import judge_language
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
 from agent.risk.tables.names import members, names
@@ -65,7 +66,29 @@ def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         walker.add("mount-change", args.operands, invocation.place)
     elif args.operands or args.has("-a", "--all", "--bind", "--rbind", "--move"):
         walker.add("mount", args.operands[-1:], invocation.place, invocation=invocation)
+        if len(args.operands) == 2:
+            keep_mount(walker, invocation, *args.operands)
     return None, ""
+
+
+def laid_over(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """sshfs, bindfs and their like: what is found in a folder from here on lies elsewhere."""
+    if len(args.operands) == 2:
+        keep_mount(walker, invocation, *args.operands)
+    return None
+
+
+def keep_mount(walker: Walker, invocation: Invocation, source: Word, target: Word) -> None:
+    """Remember what lies in a folder that something is mounted on: deleting it by the folder's name reaches all of that."""
+    if not target.known:
+        return
+    path = absolute(target.text, invocation.cwd)
+    leads = absolute(source.text, invocation.cwd) if source.known and ":" not in source.text else "/mnt"
+    if len(walker.rater.scopes.mounts) < _MAX_MOUNTS and leads != path:
+        walker.rater.scopes.mounts[path] = "/mnt" if leads.startswith("/dev/") else leads
+
+
+_MAX_MOUNTS = 20
 
 
 def java(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -212,6 +212,19 @@ def _cut(text: str, end: str) -> list[str]:
     return [piece.rstrip("\n") for piece in (pieces if pieces[-1] or len(pieces) == 1 else pieces[:-1])]
 
 
+def _split(walker: Walker, invocation: Invocation, text: str) -> list[str]:
+    """The words of a line for `read`, which IFS tells apart."""
+    given = [word.text for name, word in invocation.environment if name == "IFS"]
+    value = walker.state.variables.get("IFS")
+    signs = given[-1] if given else value.texts[0] if value is not None and value.texts else ""
+    apart = "".join(re.escape(sign) for sign in signs if not sign.isspace() and sign != UNKNOWN)
+    if not apart:
+        return text.split()
+    return [
+        piece.strip() for piece in re.split(rf"[{apart}\n]" + (r"|\s+" if " " in signs else ""), text) if piece.strip()
+    ]
+
+
 def _read(walker: Walker, invocation: Invocation) -> Output:
     taint = invocation.stdin[1] if invocation.stdin else ""
     taint = NUMBER if taint == NUMBER else join_taint("input", taint)
@@ -220,12 +233,12 @@ def _read(walker: Walker, invocation: Invocation) -> Output:
     lines = invocation.words[0].text != "read"
     end = _line_end(invocation.words[1:])
     if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
-        texts = _cut(known, end) if lines else known.split()
+        texts = _cut(known, end) if lines else _split(walker, invocation, known)
         assign_named(walker, names[-1], Value(elements(texts), taint, array=True), invocation)
         return "", ""
     texts = _cut(known, end) if known else [UNKNOWN]
     if len(names) > 1:
-        texts = list(dict.fromkeys([*(piece for text in texts for piece in text.split()), *texts]))
+        texts = list(dict.fromkeys([*(piece for text in texts for piece in _split(walker, invocation, text)), *texts]))
     for name in names or ["REPLY"]:
         assign_named(walker, name, Value(bounded(texts), taint), invocation)
     return "", ""
@@ -264,6 +277,14 @@ def _test(walker: Walker, invocation: Invocation) -> Output:
     return None, ""
 
 
+def _shopt(walker: Walker, invocation: Invocation) -> Output:
+    """`shopt -s lastpipe`: the last command of a pipeline changes this shell."""
+    texts = [word.text for word in invocation.words[1:]]
+    if "lastpipe" in texts:
+        walker.state.last_here = "-u" not in texts
+    return "", ""
+
+
 def _nothing(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
@@ -273,7 +294,7 @@ _BUILTINS = {
     "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
     "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
-    "logout": _nothing, "unalias": _nothing, "getopts": _getopts, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
+    "logout": _nothing, "unalias": _nothing, "getopts": _getopts, "hash": _nothing, "shopt": _shopt, "wait": _nothing, "jobs": _nothing,
     "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
     "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,

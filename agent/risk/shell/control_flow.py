@@ -24,7 +24,7 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
     walker.parallel += last > 0
     joined = ReadBack()
     first, printed = len(walker.findings), []
-    for command in node.commands:
+    for index, command in enumerate(node.commands):
         walker.joined = joined if isinstance(command, Simple) else None
         if last and not isinstance(command, Simple):
             saved = walker.state
@@ -33,7 +33,10 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
             flow = walker.node(command, flow)
             if walker.state.functions:  # what is only defined here may be called in ways that are not seen
                 walker.finish()
-            walker.state = walker.expander.state = saved
+            after, walker.state = walker.state, saved
+            walker.expander.state = saved
+            if index == last and saved.last_here:
+                saved.variables = either_way(saved.variables, after.variables, unset=True)
         else:
             flow = walker.node(command, flow)
         printed.append(walker.printed)

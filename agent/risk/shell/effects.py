@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.invocations.option_names import evaluates_to_tell
+from agent.risk.invocations.option_names import evaluates_to_tell, judge_evaluation
 from agent.risk.invocations.written_code import judge_package_source
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
@@ -97,12 +97,6 @@ def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule
         return False
     asks = rule.effect == "read" if rule is not None else not args.operands or table.otherwise in ("", "none")
     return asks and (len(invocation.words) > 1 or not table.cases)
-
-
-def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
-    name = invocation.words[0].text.rpartition("/")[2]
-    reason = f"has {name} run the code in the project's own files to read them"
-    walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
 
 
 _OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")

@@ -12,10 +12,11 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.folder_files import judge_folder_files
-from agent.risk.invocations.given_names import NAMING, keep_names, real_program
+from agent.risk.invocations.given_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.named_destruction import judge_named_destruction
-from agent.risk.invocations.option_names import judge_telling_options, leave_own, runs_to_tell
+from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
+from agent.risk.invocations.project_files import judge_project_files
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.sub_commands import without_first_options
 from agent.risk.invocations.written_code import judge_fetched
@@ -25,7 +26,7 @@ from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell import builtins as shell_builtins
-from agent.risk.shell.effects import apply_table, asks_for_help, judge_evaluation, judge_sources
+from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
@@ -95,8 +96,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return None, invocation.stdin[1] if invocation.stdin else ""
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
-        if walker.downloads:
-            judge_fetched(walker, invocation, walker.findings[before:])
+        if walker.downloads or walker.files.written():
+            _judge_own_files(walker, name, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
@@ -113,6 +114,13 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
     return None, ""
+
+
+def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
+    """What a program runs that this very command has fetched or written."""
+    if walker.downloads:
+        judge_fetched(walker, invocation, found)
+    judge_project_files(walker, name, invocation, found)
 
 
 def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
@@ -145,6 +153,11 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     """The name to look up; None where the program cannot be known (a finding has been added)."""
     word = invocation.words[0]
     text, place = word.text, invocation.place_of(word)
+    if ITSELF.fullmatch(text):
+        walker.add(
+            "run-unknown", [word], place, rule="run.itself", reason="runs the shell by the number of its process"
+        )
+        return "bash"
     if UNKNOWN in text:
         judge_unknown_name(walker, invocation, word)
         return None
@@ -152,6 +165,9 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         walker.add("run", [word], place, reason="runs whatever files are found below {targets}")
         return None
     folder, slash, base = text.rpartition("/")
+    if base[-4:].lower() == ".exe" and find_program(base[:-4].lower()) is not None:
+        walker.add("run-unknown", [word], place, rule="run.windows")  # as WSL and Wine start it
+        return base[:-4].lower()
     if word.glob:
         walker.add("run-opaque", [word], place, reason="names its program by a wildcard: {targets}")
         if not slash:

@@ -63,8 +63,9 @@ def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
         taint = join_taint(taint, "secret")
     if invocation.stdin is not None:
         taint = join_taint(taint, invocation.stdin[1])
-    if "processes" in taint and _picks_lines(table, args):
-        taint = taint.replace("processes", "").strip()
+    for whole in ("processes", "every"):
+        if whole in taint.split() and _picks_lines(table, args):
+            taint = " ".join(word for word in taint.split() if word != whole)
     if "endless" in taint and table.name == "head":
         taint = taint.replace("endless", "").strip()
     return taint
@@ -245,6 +246,20 @@ def _path_part(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return text.rstrip("/").rpartition("/")[2], ""
 
 
+def _everywhere(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """Names of files anywhere on the machine, or below the one folder that is named."""
+    folder = args.value("-onlyin")
+    return f"{folder.text.rstrip('/') if folder is not None else ''}/{UNKNOWN}\n", "found"
+
+
+def _leads_to(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """Where links lead is only known when it runs, but those below /dev lead to devices."""
+    words = args.operands
+    devices = [w for w in words if walker.rater.scopes.of(w, invocation.cwd) == "device"]
+    taint = join_taint(taint_of(words), "" if devices else "cmd")
+    return (f"/dev/{UNKNOWN}\n" if devices else None), taint
+
+
 def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
     """Names below the roots: known in front, unknown behind."""
     roots = []
@@ -315,5 +330,5 @@ _SPECIAL: dict[str, Special] = {
     "tee": _tee, "which": _which, "yes": _yes, "pwd": lambda walker, invocation, args: (invocation.cwd, ""), "seq": lambda *_: ("1", ""),
     "mktemp": lambda *_: ("/tmp/tmp.XXXXXXXX", ""),  # noqa: S108  # a name, not a file
     "path-part": _path_part,
-    "find": _find, "ls": _ls, "processes": _processes, "printenv": _printenv,
+    "find": _find, "everywhere": _everywhere, "leads-to": _leads_to, "ls": _ls, "processes": _processes, "printenv": _printenv,
 }  # fmt: skip

@@ -56,7 +56,7 @@ class State:
 
     __slots__ = (
         "aliases", "arrived", "assigned", "associative", "cwd", "evaluate", "exported", "exports_all", "functions", "home", "integers",
-        "path_changed", "positional", "references", "shell_name", "variables",
+        "last_here", "path_changed", "positional", "references", "shell_name", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
@@ -72,6 +72,7 @@ class State:
         self.shell_name = "bash"  # $0
         self.references: dict[str, str] = {}  # `declare -n name=other`
         self.path_changed = False
+        self.last_here = False  # the last command of a pipeline runs in this shell: `shopt -s lastpipe`, zsh, ksh
         self.associative: set[str] = {"BASH_ALIASES", "BASH_CMDS"}  # `declare -A`: subscripts are plain text
         self.integers: set[str] = set(_INTEGERS)  # `declare -i`: what is assigned is counted
         self.evaluate: Judge = unjudged  # what is assigned to an integer
