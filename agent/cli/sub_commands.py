@@ -64,10 +64,15 @@ def _in_a_loop(work: Coroutine[Any, Any, int]) -> int:
 
 
 def _command(words: list[str]) -> str:
-    """One word is a command line; several were one in the person's shell, and are quoted back into one."""
+    """One word is a command line; several were one in the person's shell, and are quoted back into one. Raises InvalidRequest for none."""
     import shlex
 
-    return words[0] if len(words) == 1 else shlex.join(words)
+    from agent.protocol.errors import InvalidRequest
+
+    command = words[0] if len(words) == 1 else shlex.join(words)
+    if not command.strip():  # no session is opened for that
+        raise InvalidRequest("the command is empty")
+    return command
 
 
 def _columns(stream: TextIO) -> int:

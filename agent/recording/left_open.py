@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,7 @@ from agent.config.private_folder import make_folder
 from agent.protocol.errors import CoreError
 from agent.protocol.events import GoalFinished, GoalStarted, LogRotated, Record, SessionFinished, SessionPruned, decode
 from agent.recording.disk import is_being_written
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.reader import SessionFile, has_goals, list_sessions
 
 _MOST_SESSIONS = 5
 _MOST_AGE = 7 * 24 * 3600.0
@@ -64,11 +65,12 @@ def left_plan(folder: str, cwd: str, *, besides: str = "", now: float | None = N
 
 
 def _newest(folder: str, besides: str, now: float | None) -> list[SessionFile]:
-    """The last sessions, the newest first."""
+    """The last sessions in which something was asked for, the newest first."""
     since = (time.time() if now is None else now) - _MOST_AGE
     sessions = [session for session in list_sessions(folder) if session.modified >= since]
-    newest = sorted(sessions, key=lambda session: session.modified)[-_MOST_SESSIONS:]
-    return [session for session in reversed(newest) if session.session_id != besides]
+    in_order = sorted(sessions, key=lambda session: session.modified, reverse=True)
+    others = (session for session in in_order if session.session_id != besides and has_goals(session))
+    return list(islice(others, _MOST_SESSIONS))
 
 
 def _of(session: SessionFile) -> LeftOpen | None:

@@ -19,7 +19,7 @@ from agent.protocol.replies import Plan
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import goals, history
 from agent.recording.naming import check_id, parse_name, segment_paths
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.reader import SessionFile, has_goals, list_sessions
 from agent.recording.session_state import SessionFold
 from agent.text.lazy_pattern import lazily
 
@@ -50,17 +50,18 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
 
     Where nobody sees which one it is (`attended` false), the beginning of a name that a person chose means a new session of that name: a
     script that names its sessions job-1 and job-10 must not find the one in the other. `besides`: the session that is open, which is not
-    the last one.
+    the last one; neither is one in which nothing was asked for.
     """
     sessions = list_sessions(folder)
     exact = [session for session in sessions if session.session_id == wanted]
     if exact:
         return Choice(wanted, exact[-1], wanted)
     if wanted in LAST:
-        sessions = [session for session in sessions if session.session_id != besides]
-        if not sessions:
-            raise NotFound("session", wanted, hint=f"there is no other one; logs go to {folder}")
-        newest = max(sessions, key=lambda session: session.by_writing)
+        others = [session for session in sessions if session.session_id != besides]
+        in_order = sorted(others, key=lambda session: session.by_writing, reverse=True)
+        newest = next((session for session in in_order if has_goals(session)), None)
+        if newest is None:
+            raise NotFound("session", wanted, hint=f"there is no other one with a goal; logs go to {folder}")
         return Choice(newest.session_id, newest, wanted)
     check_id(wanted)
     ours = _OWN_ID.fullmatch(wanted) is not None

@@ -16,7 +16,7 @@ from agent.protocol.errors import IoError
 from agent.protocol.events import Record, decode
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import ChainedLine, read_chained
-from agent.recording.disk import open_log
+from agent.recording.disk import open_log, without_links
 from agent.recording.naming import parse_segment, segment_paths
 
 _NEAR = 256 * 1024  # bytes in which lines are gone through one by one
@@ -190,3 +190,21 @@ def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -
         if (found := read_chained(line)) is not None:
             return begins, found
     return place, None
+
+
+_ASKED = b'"type":"goal.started"'  # within a text its quotes would be escaped
+
+
+def has_goals(session: SessionFile) -> bool:
+    """Tell whether anything was asked for in a session. Reads as far as the first goal; a file that cannot be read may hold one."""
+    try:
+        for path in session.files:
+            with open(path, "rb", opener=without_links) as file:
+                before = b""
+                while chunk := file.read(1 << 18):
+                    if _ASKED in before + chunk:
+                        return True
+                    before = chunk[-len(_ASKED) :]
+    except OSError:
+        return True
+    return False

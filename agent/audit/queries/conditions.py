@@ -14,6 +14,8 @@ from agent.recording.index.values import RANKS
 class Conditions(Struct, frozen=True, kw_only=True):
     """What is wanted; empty fields do not matter. Times in microseconds since the epoch, `until` exclusive.
 
+    `with_goals`: no sessions in which nothing was asked for.
+
     `exit_code`: a number or "nonzero". Those from `risks` on are about one and the same command of a goal.
     """
 
@@ -25,11 +27,12 @@ class Conditions(Struct, frozen=True, kw_only=True):
     exit_code: int | Literal["nonzero"] | None = None
     edited: bool = False
     by: str = ""
+    with_goals: bool = False
 
     @property
     def are_any(self) -> bool:
-        """Tell whether anything is left out."""
-        return self != Conditions()
+        """Tell whether anything is left out that somebody asked to leave out."""
+        return self not in (Conditions(), Conditions(with_goals=True))
 
     @property
     def of_commands(self) -> bool:

@@ -11,19 +11,22 @@ from agent.recording.disk import without_links
 from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.rows import beginning_of
+from agent.recording.index.rows import beginning_of, day_of
 from agent.recording.index.values import LEVELS, Session
 from agent.recording.line import Line, as_written, microseconds, read_line
 from agent.recording.reader import SessionFile
 
 _SESSION = (
-    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
+    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "stopped", "edited", "commands",
     "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "written", "path",
 )  # fmt: skip
 _GOAL = (
     "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
     "tokens", "steps", "commands", "edited", "message",
 )  # fmt: skip
+
+
+_HAS_GOALS = "(goals > 0 OR status <> '')"
 
 
 def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
@@ -33,12 +36,9 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
     `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
     read to their end (`database.left`) are `partial`.
     """
-    clause = Clause()
-    if wanted.since:
-        clause.add("+ended >= ?", wanted.since)
-    if wanted.until:
-        clause.add("began < ?", wanted.until)
-    _about_any_goal(clause, wanted)
+    clause = _about_sessions(wanted)
+    if wanted.with_goals:
+        clause.add(_HAS_GOALS)
     query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY written DESC, date DESC, session DESC"  # noqa: S608
     found = []
     live = Live(folder)
@@ -47,6 +47,7 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
         live.settle(entry, entry["path"])
         entry |= {"risk": LEVELS[entry["risk"] or 0], "finished": bool(entry["finished"])}
         entry["path"] = os.path.join(folder, entry["path"])
+        _timed(entry)
         if "open" in statuses_asked(wanted.statuses) and not _has_status(database, entry, wanted):
             continue
         found.append(entry)
@@ -55,6 +56,30 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
     if database.left:
         return with_unfinished(found, database.left, wanted, limit, live)
     return found
+
+
+def without_goals(database: Database, wanted: Conditions) -> int:
+    """How many sessions nothing was asked for in."""
+    clause = _about_sessions(wanted)
+    clause.add(f"NOT {_HAS_GOALS}")
+    (count,) = database.connection.execute(f"SELECT count(*) FROM sessions{clause.text}", clause.values).fetchone()  # noqa: S608
+    return int(count)
+
+
+def _about_sessions(wanted: Conditions) -> Clause:
+    clause = Clause()
+    if wanted.since:
+        clause.add("+ended >= ?", wanted.since)
+    if wanted.until:
+        clause.add("began < ?", wanted.until)
+    _about_any_goal(clause, wanted)
+    return clause
+
+
+def _timed(entry: dict[str, Any]) -> None:
+    """Of a log that tells no time, since nothing could be written to it, the time is that of its file."""
+    if not entry["goals"] and not entry["frontend"] and entry["began"] == day_of(entry["date"]) == entry["ended"]:
+        entry["began"] = entry["ended"] = int(entry["written"] * 1_000_000)
 
 
 def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
@@ -175,6 +200,8 @@ def with_unfinished(
             continue
         session = waiting.pop()
         row = _row(session, outline(session), known.get(session.path), live)
+        if wanted.with_goals and row["goals"] == 0 and not row["status"]:
+            continue
         if row["ended"] >= wanted.since and (not wanted.until or row["began"] < wanted.until):
             found.append(row)
     return found
@@ -187,7 +214,7 @@ def _by_writing(row: dict[str, Any]) -> tuple[float, str, str]:
 def _row(session: SessionFile, ends: Session | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:
     row: dict[str, Any] = {
         "session": session.session_id, "date": session.date, "began": 0, "ended": 0, "cwd": "", "frontend": "", "name": "",
-        "goal": "", "goals": None, "failed": 0, "edited": 0, "commands": 0, "status": "", "risk": "", "duration": 0.0,
+        "goal": "", "goals": None, "failed": 0, "stopped": 0, "edited": 0, "commands": 0, "status": "", "risk": "", "duration": 0.0,
         "cost": None, "tokens": 0, "finished": False, "bad_lines": 0, "path": session.path,
     }  # fmt: skip
     row |= known or {}
@@ -196,4 +223,8 @@ def _row(session: SessionFile, ends: Session | None, known: dict[str, Any] | Non
         row |= {"began": began, "ended": max(ends.ended, began), "goal": row["goal"] or ends.goal}
         row |= {name: getattr(ends, name) for name in ("cwd", "frontend", "status", "finished")}
         live.settle(row, os.path.basename(session.path))
-    return row | {"bytes": session.size, "written": session.modified, "partial": True}
+        if session.size <= END_BYTES and not ends.goal and not ends.status:
+            row["goals"] = row["goals"] or 0  # all of it was looked at
+    row |= {"bytes": session.size, "written": session.modified, "partial": True}
+    _timed(row)
+    return row

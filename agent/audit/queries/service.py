@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.figures import Entry, figures, past
 from agent.audit.queries.finder import Matcher
-from agent.audit.queries.listing import goals, sessions
+from agent.audit.queries.listing import goals, sessions, without_goals
 from agent.audit.queries.search import MOST_WORDS, Found, search
 from agent.recording.index.access import LogIndex, Purpose, ended_before
 from agent.recording.index.database import Database
@@ -50,7 +50,9 @@ class LogQueries:
     def sessions(self, wanted: Conditions, limit: int = 0, *, in_a_hurry: bool = False) -> list[dict[str, Any]]:
         """As `listing.sessions`, with one more than `limit` where there are more. In a hurry a plain listing may have partial rows."""
         quick = in_a_hurry and not (wanted.cwd or wanted.statuses or self._rebuild) and 0 < limit <= _QUICK_LIMIT
-        in_order = quick or wanted == Conditions()  # those written last are the answer, read or not
+        in_order = not wanted.with_goals and (
+            quick or wanted == Conditions()
+        )  # those written last are the answer, read or not
         most = limit + 1 if limit else 0
         return self._ask(
             lambda database: sessions(database, self._folder, wanted, most),
@@ -58,6 +60,10 @@ class LogQueries:
             seconds=_QUICK_SECONDS if quick else None,
             enough=lambda rows, unread: in_order or _is_all(rows, most, unread),
         )
+
+    def without_goals(self, wanted: Conditions) -> int:
+        """How many sessions `wanted.with_goals` leaves out, of those that were read so far."""
+        return self._ask(lambda database: without_goals(database, wanted), Purpose(), seconds=0.0)
 
     def goals(self, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
         """As `listing.goals`, with one more than `limit` where there are more."""

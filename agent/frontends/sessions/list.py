@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from agent.emitters.console import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
@@ -48,6 +50,7 @@ _OF_GOALS = (*_WHEN, *_COMMON)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to list, and how much of it."""
     parser.add_argument("--goals", action="store_true", help="one row a goal instead of one a session")
+    parser.add_argument("--all", action="store_true", help="also sessions in which nothing was asked for")
     add_conditions(parser)
 
 
@@ -61,13 +64,22 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     json = services.settings.json
     limit = limit_asked(options, json=json)
     wanted = conditions_of(options, statuses=tuple(options.status))
+    hides = not (json or options.all or options.goals)
+    wanted = structs.replace(wanted, with_goals=hides)
     with asking(services, options) as queries:
         found = queries.goals(wanted, limit) if options.goals else queries.sessions(wanted, limit, in_a_hurry=not json)
+        empty = queries.without_goals(wanted) if hides else 0
     more = bool(limit) and len(found) > limit
     found = found[:limit] if limit else found
     out = sink_of(sys.stdout)
     if json:
         print_rows((_for_programs(row) for row in found), json=True, out=out)
+        return 0
+    hidden = (
+        f"{counted(empty, 'empty session')} not shown; --all shows {'it' if empty == 1 else 'them'}" if empty else ""
+    )
+    if not found and hidden:
+        say(hidden)
         return 0
     if not found:
         nothing = f"nothing is recorded in {shown_line(session_folder(services))} yet"
@@ -82,6 +94,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")
+    if hidden:
+        say(hidden)
     return 0
 
 
@@ -97,20 +111,23 @@ def _goal(row: dict[str, Any]) -> Cell:
     if not text and row.get("partial"):
         return Cell("?", "dim")
     if not text and row.get("goals") == 0 and not row["status"]:
-        return Cell("no goals", "dim")
+        return Cell("no goals" if row.get("frontend") else "an empty log", "dim")
     return Cell(shown_line(text or "", 200))
 
 
 def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
-    at, failed = (
-        row.get("ended", row["began"]),
-        row.get("failed", 0),
-    )  # of a session its latest time: they come in that order
+    at = row.get("ended", row["began"])  # of a session its latest time: they come in that order
+    failed, stopped = row.get("failed", 0), row.get("stopped", 0)
     status, style = row["status"], status_style(row["status"])
     if row.get("partial"):
         return _partly(row, home, status, style)
-    if failed and row["goals"] > 1 and not (status == "running" or (failed == 1 and status == "interrupted")):
-        status, style = f"{failed} failed", "red"
+    if (
+        (failed or stopped)
+        and row["goals"] > 1
+        and status != "running"
+        and (failed, stopped, style) != (0, 1, "yellow")
+    ):
+        status, style = (f"{failed} failed", "red") if failed else (f"{stopped} stopped", "yellow")
     return {
         "when": Cell(absolute(at)),
         "ago": Cell(ago(at), "dim"),
@@ -131,7 +148,7 @@ def _partly(row: dict[str, Any], home: str, status: str, style: str) -> dict[str
     goals, failed = row["goals"], row["failed"]
     if status != "running" and failed:
         status, style = f"{failed}+ failed", "red"
-    cells = _for_people({**row, "partial": False, "failed": 0, "goals": goals or 0}, home)
+    cells = _for_people({**row, "partial": False, "failed": 0, "stopped": 0, "goals": goals or 0}, home)
     return cells | {
         "goals": Cell(f"{goals:,}+") if goals else unknown,
         "status": Cell(shown_line(status.replace("_", " "), 24), style) if status else unknown,

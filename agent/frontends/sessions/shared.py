@@ -100,7 +100,7 @@ STATUSES = (
 LEVELS = ("low", "medium", "high")
 _STATUS_STYLES = {
     "completed": "green", "answered": "green", "failed": "red", "planner_error": "red", "budget_exhausted": "red",
-    "interrupted": "red", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "running": "cyan",
+    "interrupted": "yellow", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "running": "cyan",
 }  # fmt: skip
 _RISK_STYLES = {"high": "red", "medium": "yellow", "low": "dim"}
 

@@ -11,6 +11,7 @@ from agent.recording.index.values import (
     GOAL_KEPT,
     MESSAGES_KEPT,
     RANKS,
+    STOPS,
     Command,
     Goal,
     Session,
@@ -128,6 +129,7 @@ class Gatherer:
         session.open = None
         session.status = status
         session.failed += status in FAILURES
+        session.stopped += status in STOPS
         session.edited += goal.edited
         session.commands += len(goal.commands) + goal.more
         session.risk = max(session.risk, goal.risk)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.recording.index.access import Purpose
 
 
-VERSION = 3
+VERSION = 4
 APPLICATION = 0x41534958  # "ASIX"
 
 TABLES: dict[str, str] = {
@@ -27,7 +27,7 @@ TABLES: dict[str, str] = {
     "files_by_session": "CREATE INDEX files_by_session ON files (session, part)",
     "sessions": (
         "CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE, session TEXT, date TEXT, began INTEGER, "
-        "ended INTEGER, cwd TEXT, frontend TEXT, name TEXT, goal TEXT, goals INTEGER, failed INTEGER, edited INTEGER, "
+        "ended INTEGER, cwd TEXT, frontend TEXT, name TEXT, goal TEXT, goals INTEGER, failed INTEGER, stopped INTEGER, edited INTEGER, "
         "commands INTEGER, status TEXT, risk INTEGER, duration REAL, cost REAL, tokens INTEGER, finished INTEGER, "
         "bad_lines INTEGER, bytes INTEGER, written REAL, state BLOB)"
     ),
@@ -60,7 +60,7 @@ SEPARATOR = "\x1e"
 
 _GOAL = f"INSERT INTO goals VALUES ({', '.join('?' * 20)})"  # noqa: S608
 _COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608
-_SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 24)})"  # noqa: S608
+_SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 25)})"  # noqa: S608
 _TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?, ?, ?, ?)"
 
 _taken = [0, 0, 0]  # connection, and the rows from and to which it was full; only where a search begins
@@ -173,7 +173,7 @@ def write_session(
         _SESSION,
         (
             number, path, session.session, session.date, began, max(session.ended, began), session.cwd, session.frontend,
-            session.name, session.goal, session.goals, session.failed, session.edited + (goal.edited if goal else 0),
+            session.name, session.goal, session.goals, session.failed, session.stopped, session.edited + (goal.edited if goal else 0),
             session.commands + (len(goal.commands) + goal.more if goal else 0), "open" if goal else session.status,
             max(session.risk, goal.risk if goal else 0), session.duration, cost, session.tokens, session.finished,
             session.bad_lines, size, written, msgspec.msgpack.encode(session),
@@ -195,10 +195,11 @@ def forget_session(connection: sqlite3.Connection, number: int) -> None:
 
 def beginning_of(session: Session) -> int:
     """When a session began, in microseconds: where no line tells, with the day in its name."""
-    return session.began or _day(session.date)
+    return session.began or day_of(session.date)
 
 
-def _day(date: str) -> int:
+def day_of(date: str) -> int:
+    """The beginning of a day, in microseconds, 0 where that is none."""
     try:
         return calendar.timegm(time.strptime(date, "%Y-%m-%d")) * 1_000_000
     except (ValueError, OverflowError):

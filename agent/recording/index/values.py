@@ -117,6 +117,7 @@ class Session(Struct):
     goal: str = ""
     goals: int = 0
     failed: int = 0
+    stopped: int = 0
     edited: int = 0
     commands: int = 0
     status: str = ""
@@ -134,4 +135,6 @@ class Session(Struct):
         return microseconds(self.latest) or self.began
 
 
-FAILURES = frozenset(("failed", "planner_error", "budget_exhausted", "interrupted"))
+FAILURES = frozenset(("failed", "planner_error", "budget_exhausted"))
+STOPS = frozenset(("interrupted", "cancelled", "skipped"))
+"""What somebody stopped has not failed."""

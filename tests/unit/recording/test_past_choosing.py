@@ -17,7 +17,7 @@ NAMES = ("221403-k3f9mw", "221405-abcdef", "job-10", "job-100", "weekly.report")
 def folder(tmp_path: Path) -> str:
     for age, name in enumerate(NAMES):
         path = tmp_path / f"2030-01-01-{name}.jsonl"
-        path.write_text("{}\n")
+        path.write_text('{"v":1,"type":"goal.started","goal":"x"}\n')
         os.utime(path, (1000 + age, 1000 + age))
     return str(tmp_path)
 
@@ -47,6 +47,17 @@ def test_a_new_session(folder: str, wanted: str, attended: bool) -> None:
     """A script's job-1 is not job-10; two letters are not the beginning of anything."""
     choice = choose_session(folder, wanted, attended=attended)
     assert (choice.session_id, choice.found) == (wanted, None)
+
+
+@pytest.mark.parametrize(
+    "content", ["", '{"v":1,"type":"session.started"}\n', '{"data":"\\"type\\":\\"goal.started\\""}\n']
+)
+def test_one_in_which_nothing_was_asked_for_is_never_the_last_one(folder: str, content: str) -> None:
+    path = os.path.join(folder, "2030-01-02-234500-zzzzzz.jsonl")
+    with open(path, "w") as file:
+        file.write(content)
+    assert choose_session(folder, "last", attended=True).session_id == "weekly.report"
+    assert choose_session(folder, "234500-zzzzzz", attended=True).found is not None, "by its name it can be had"
 
 
 def test_the_open_session_is_not_the_last_one(folder: str) -> None:

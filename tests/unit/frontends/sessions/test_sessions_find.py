@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from agent.frontends.sessions import list as list_action
 from agent.frontends.sessions import search as search_action
 from agent.frontends.sessions import stats as stats_action
 from agent.protocol.errors import InvalidRequest
+from agent.protocol.events import Event, GoalFinished, GoalStarted, Record, SessionStarted
 from benchmarks.audit_logs import write_sessions
 from tests.support.pictured_session import hostile, pictured
 from tests.support.session_folder import SessionFolder
@@ -74,6 +77,68 @@ def test_the_table_fits_the_screen(made: SessionFolder, screen: MemorySink, capf
     assert lines[0].split() == ["WHEN", "SESSION", "GOALS", "STATUS", "RISK", "GOAL"]
     assert len(lines) == 21 and max(map(len, lines)) <= 80
     assert "--limit 100" in capfd.readouterr().err
+
+
+def json_in(screen: MemorySink) -> list[dict[str, object]]:
+    return [json.loads(line) for line in screen.text.splitlines() if line.startswith("{")]
+
+
+def ended(name: str, *statuses: str) -> list[Record]:
+    events: list[Event] = [SessionStarted(session_id=name, frontend="repl")]
+    for status in statuses:
+        events += [GoalStarted(goal="x"), GoalFinished(goal="x", status=status, exit_code=0)]
+    return [
+        Record(
+            v=1, seq=seq, time=f"2026-03-14T09:00:{seq:02}Z", session=name, run="r", goal_id=f"g{seq // 2}", event=event
+        )
+        for seq, event in enumerate(events, 1)
+    ]
+
+
+def test_sessions_without_goals_are_counted_and_shown_on_demand(
+    tmp_path: Path, screen: MemorySink, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.put(ended("full", "completed"), "full", modified=1_000)
+    for name in ("one", "two"):
+        folder.put(ended(name), name, modified=2_000)
+    written = datetime(2026, 3, 15, 13, 47).timestamp()
+    (tmp_path / "sessions" / "2026-03-15-torn.jsonl").touch()
+    os.utime(tmp_path / "sessions" / "2026-03-15-torn.jsonl", (written, written))
+    assert folder.run("list") == 0
+    assert "full" in screen.text and not any(name in screen.text for name in ("one", "two", "torn"))
+    assert "3 empty sessions not shown; --all shows them" in capfd.readouterr().err
+    assert folder.run("list", "--all") == 0
+    assert all(name in screen.text for name in ("full", "one", "two", "torn")) and "an empty log" in screen.text
+    assert "not shown" not in capfd.readouterr().err
+    assert folder.run("list", json=True) == 0
+    times = {row["session"]: str(row["ended"]) for row in json_in(screen)}
+    assert times["torn"] == f"{datetime.fromtimestamp(written, UTC):%Y-%m-%dT%H:%M:%S}.000000Z", (
+        "that of the file, none is made up"
+    )
+
+
+@pytest.mark.parametrize(
+    ("statuses", "shown"),
+    [
+        (("cancelled", "skipped", "completed"), "2 stopped"),
+        (("interrupted", "completed"), "1 stopped"),
+        (("completed", "cancelled"), "cancelled"),
+        (("failed", "cancelled", "skipped"), "1 failed"),
+    ],
+)
+def test_what_was_stopped_has_not_failed(
+    tmp_path: Path, screen: MemorySink, statuses: tuple[str, ...], shown: str
+) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.put(ended("s", *statuses), "s")
+    assert folder.run("list") == 0 and shown in screen.text
+    assert folder.run("list", json=True) == 0
+    (row,) = json_in(screen)
+    assert (row["failed"], row["stopped"]) == (
+        statuses.count("failed"),
+        len([s for s in statuses if s not in ("failed", "completed")]),
+    )
 
 
 def test_an_empty_folder_is_no_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,20 @@ from benchmarks.audit_logs import write_sessions
 from tests.support.session_folder import SessionFolder
 
 ALL = Conditions()
-SUMS = ("goals", "failed", "risk", "duration", "cost", "commands", "tokens", "edited", "bad_lines", "name", "partial")
+SUMS = (
+    "goals",
+    "failed",
+    "stopped",
+    "risk",
+    "duration",
+    "cost",
+    "commands",
+    "tokens",
+    "edited",
+    "bad_lines",
+    "name",
+    "partial",
+)
 
 
 @pytest.fixture
