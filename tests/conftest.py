@@ -13,13 +13,18 @@ from zlib import crc32
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests.support.few import chosen
 from tests.support.needs import summary
+from tests.support.tries import ALL
 
 settings.register_profile("ordinary", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("AGENT_TEST_PROFILE", "ordinary"))
+if not ALL:
+    # Constants of our modules, which hypothesis tries as values, would be gathered by each process, and differ with what it has loaded.
+    providers.is_local_module_file = lambda path: False
 
 # Modules and tests stay to the end: looking for garbage among them takes half of what collecting costs, in every process.
 gc.disable()

@@ -85,9 +85,9 @@ def test_a_daemon_left_on_purpose_is_mentioned_and_does_not_hold_up(world: World
 
 
 def test_much_output_in_bounded_memory(world: World) -> None:
-    """400 MB: the screen gets all of it, the log the head and the tail, the process stays small."""
+    """160 MB: the screen gets all of it, the log the head and the tail, the process stays small."""
     reader = "import sys; n = 0\nwhile (b := sys.stdin.buffer.read(1 << 20)): n += len(b)\nprint(n)"
-    size = 400_000_000
+    size = 160_000_000
     line = f'"$@" exec --approve medium "head -c {size} /dev/zero | tr \'\\0\' x; echo; echo the end" | "{PYTHON}" -c "{reader}"'
     # a small process of its own measures, because the figure is the largest of all children it ever had
     meter = (

@@ -108,6 +108,7 @@ def edit(terminal: FakeTerminal, stream: Frames, rate: Slow, start: str, keys: l
     asyncio.run(run())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_frame_shows_the_level_of_another_text(frames: tuple[FakeTerminal, Frames], seed: int) -> None:
     terminal, stream = frames

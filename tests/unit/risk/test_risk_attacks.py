@@ -21,10 +21,12 @@ KINDS = sorted({row["kind"] for row in ROWS})
 def test_every_attack_is_at_least_what_it_is_listed_with(kind: str) -> None:
     wrong = []
     for row in ROWS:
+        if row["kind"] != kind:
+            continue
         report = classify(row["command"])
         least = Level(row["least"])
         too_low = report.level.rank < least.rank or (least is Level.LOW and report.level is not Level.LOW)
-        if row["kind"] == kind and too_low:
+        if too_low:
             wrong.append(
                 (row["command"][:100], row["least"], report.level.value, [f.rule for f in report.findings][:4])
             )

@@ -30,8 +30,9 @@ def test_pieces_nests_and_growths_have_an_answer() -> None:
     assert defects({**few, **risk_fuzz.nested(SIZE), **grown(SIZE)}) == []
 
 
-def test_mixtures_have_an_answer() -> None:
-    assert defects(risk_fuzz.mixtures(SIZE, 200, 20)) == []
+@pytest.mark.parametrize("many", [50, pytest.param(200, marks=pytest.mark.thorough)])
+def test_mixtures_have_an_answer(many: int) -> None:
+    assert defects(risk_fuzz.mixtures(SIZE, many, 20)) == []
 
 
 @pytest.mark.parametrize(

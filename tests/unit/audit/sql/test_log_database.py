@@ -229,14 +229,15 @@ def test_no_log_can_be_reached_by_a_query(tmp_path: Path) -> None:
                 ask(database, f"FROM read_text('{path}')")
 
 
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.thorough)])
 def test_pieces_and_columns_change_no_answer(
-    database: LogDatabase, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+    database: LogDatabase, folders: list[Path], monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
     monkeypatch.setattr(staging, "PIECE", 2_000)
     monkeypatch.setattr(filling, "_PART", 3_000)
     with LogDatabase(find_sources([str(folders[0].parents[1])], default="", here="here")) as pieces:
         for view in ("sessions", "goals", "commands"):
-            names = [column.name for column in views()[view]]
+            names = [column.name for column in views()[view]][::every]
             rows = ask(database, f"SELECT {', '.join(names)} FROM {view}")
             for name, wanted in zip(names, zip(*rows, strict=True), strict=True):
                 pieces._filled.clear()  # each column alone, so that nothing else is read
