@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.planner.codecs.codecs import Codec, as_reply
 from agent.planner.render import Renderer, settled
-from agent.planner.report import Reporter, Room, environment_text
+from agent.planner.report import Reporter, TokenShares, environment_text
 from agent.planner.untrusted import Sized, data_block, estimate_tokens, one_line, prompt_text, weight, window
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
@@ -89,8 +89,8 @@ class Prompt:
         return f"# Environment\n{facts}" if facts else ""
 
     def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
-        shares = Room.within(room)
-        if self._reporter is None or self._reporter.room != shares:
+        shares = TokenShares.within(room)
+        if self._reporter is None or self._reporter.shares != shares:
             self._reporter = Reporter(shares, self._redact, facts=not self._small)
         renderer = Renderer(codec, self._reporter)
         groups: list[tuple[ChatMessage, ...]] = []

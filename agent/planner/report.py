@@ -20,7 +20,7 @@ HOST = "[host]"
 MEMO_ITEMS = 8192
 
 
-class Room(NamedTuple):
+class TokenShares(NamedTuple):
     """Tokens that parts of one message may take; together they leave place for several turns."""
 
     goal: int
@@ -31,7 +31,7 @@ class Room(NamedTuple):
     tool: int
 
     @classmethod
-    def within(cls, tokens: int) -> Room:
+    def within(cls, tokens: int) -> TokenShares:
         """Shares of a history budget."""
         return cls(
             goal=tokens // 4,
@@ -49,15 +49,11 @@ class Reporter:
     What was written about an item is remembered: every step renders the whole history again.
     """
 
-    def __init__(self, room: Room, redact: Callable[[str], str], *, facts: bool = True) -> None:
-        self._room = room
+    def __init__(self, shares: TokenShares, redact: Callable[[str], str], *, facts: bool = True) -> None:
+        self.shares = shares
         self._facts = facts
         self._redact = redact
         self._memo: dict[tuple[int, bool], tuple[HistoryItem, str]] = {}
-
-    @property
-    def room(self) -> Room:
-        return self._room
 
     def goal(self, item: GoalItem) -> str:
         """The goal first, the facts after it, data last."""
@@ -79,7 +75,7 @@ class Reporter:
         return f"{head}\n{HOST} Reply with a command for this step alone, or in chat when the step is done."
 
     def note(self, text: str) -> str:
-        return f"{HOST} {self._text(text, self._room.tool).strip()}"
+        return f"{HOST} {self._text(text, self.shares.tool).strip()}"
 
     def _remembered(self, item: HistoryItem, flag: bool, write: Callable[[], str]) -> str:
         """Items are values that never change, so identity is enough; the item is kept so that its id stays its own."""
@@ -92,14 +88,14 @@ class Reporter:
         return found[1]
 
     def _goal(self, item: GoalItem) -> str:
-        parts = [f"# Goal\n{self._text(item.text, self._room.goal) or '(empty)'}"]
+        parts = [f"# Goal\n{self._text(item.text, self.shares.goal) or '(empty)'}"]
         if self._facts and (facts := environment_text(item.environment, self._redact)):
             parts.append(f"# Environment\n{facts}")
-        share = self._room.files // max(len(item.files), 1)
+        share = self.shares.files // max(len(item.files), 1)
         for file in item.files:
             block = data_block(self._line(file.path, 200), self._text(file.content, share))
             parts.append(f"The person attached a file.\n{block}")
-        share = self._room.context // max(len(item.context), 1)
+        share = self.shares.context // max(len(item.context), 1)
         parts += [self._context(block, share) for block in item.context]
         return "\n\n".join(parts)
 
@@ -109,8 +105,8 @@ class Reporter:
         lines = [self._intro(item, show_command=show_command), self._ending(item)]
         if item.cwd_after and item.cwd_after != item.cwd:
             lines.append(f"{HOST} The directory is now {self._line(item.cwd_after, 300)}")
-        lines += self._stream("stdout", item.stdout, item.stdout_dropped, self._room.stdout)
-        lines += self._stream("stderr", item.stderr, item.stderr_dropped, self._room.stderr)
+        lines += self._stream("stdout", item.stdout, item.stdout_dropped, self.shares.stdout)
+        lines += self._stream("stderr", item.stderr, item.stderr_dropped, self.shares.stderr)
         if not item.stdout and not item.stderr:
             lines.append(f"{HOST} It printed nothing.")
         return "\n".join(line for line in lines if line)
@@ -118,7 +114,7 @@ class Reporter:
     def _tool(self, item: ToolItem, *, named: bool) -> str:
         head = f"{HOST} Tool {self._line(item.name, 64)} " if named else f"{HOST} The tool "
         head += "failed:" if item.is_error else "returned:"
-        return f"{head}\n{data_block('tool result', self._text(item.content, self._room.tool))}"
+        return f"{head}\n{data_block('tool result', self._text(item.content, self.shares.tool))}"
 
     def _context(self, block: ContextBlock, tokens: int) -> str:
         cut = f" (its first or last {block.truncated_bytes:,} bytes are missing)" if block.truncated_bytes else ""
@@ -150,7 +146,7 @@ class Reporter:
         return [data_block(source, self._text(text, tokens).rstrip("\n"))]
 
     def _not_run(self, item: CommandItem, *, show_command: bool) -> str:
-        said = self._text(item.remark, self._room.tool).strip()
+        said = self._text(item.remark, self.shares.tool).strip()
         words = {
             "skipped": "The person skipped this command; it was not run. Take another way or end with a chat reply.",
             "declined": "The command was not confirmed and was not run.",
@@ -160,13 +156,13 @@ class Reporter:
             "cancelled": "The person cancelled the goal at this command; it was not run.",
         }[item.outcome]
         if item.rehearsal:
-            seen = self._text(item.rehearsal, self._room.stdout)
+            seen = self._text(item.rehearsal, self.shares.stdout)
             words += f"\n{HOST} A rehearsal, which changes nothing, had shown:\n{data_block('rehearsal', seen)}"
         shown = f"{HOST} This was proposed:\n{self._shown(item.proposed)}\n" if show_command else ""
         return f"{shown}{HOST} {words}"
 
     def _shown(self, command: str) -> str:
-        return "\n".join("    " + line for line in self._text(command, self._room.goal).split("\n"))
+        return "\n".join("    " + line for line in self._text(command, self.shares.goal).split("\n"))
 
     def _line(self, text: str, limit: int) -> str:
         return _line(text, limit, self._redact)

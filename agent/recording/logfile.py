@@ -34,7 +34,7 @@ _REASONS = {
 }
 
 
-class Tail(Struct, frozen=True):
+class LogEnd(Struct, frozen=True):
     """How a file ends: its last record, and what stands behind that and is no record (None: nothing does).
 
     `line` is the last record's, without newline; `broken` are bytes that a crash left, of one line or several, without
@@ -65,7 +65,7 @@ class LogFile:
         self._fd = _open_owned(path, disk, make=make)
         self.size = os.fstat(self._fd).st_size
 
-    def tail(self) -> Tail:
+    def tail(self) -> LogEnd:
         """How the file ends. Reads backwards in growing windows, so that a log of gigabytes opens at once."""
         window = _TAIL_WINDOW
         while True:
@@ -79,10 +79,10 @@ class LogFile:
                     break  # this line may have lost its beginning
                 if last := read_chained(data[begin:stop]):
                     after = data[end:].removesuffix(b"\n") if end < len(data) else None
-                    return Tail(last, data[begin:stop], after, not data.endswith(b"\n"))
+                    return LogEnd(last, data[begin:stop], after, not data.endswith(b"\n"))
                 end = begin
             if start == 0:
-                return Tail(broken=data.removesuffix(b"\n") if data else None, open_end=data[-1:] not in (b"", b"\n"))
+                return LogEnd(broken=data.removesuffix(b"\n") if data else None, open_end=data[-1:] not in (b"", b"\n"))
             if window >= _TAIL_LIMIT:
                 raise RecordingError(f"the end of the session log {self.path} cannot be understood", hint=_ANOTHER)
             window *= 8

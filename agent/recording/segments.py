@@ -9,7 +9,7 @@ from msgspec import Struct
 from agent.protocol.errors import RecordingError
 from agent.recording.chained_lines import ChainedLine, Link
 from agent.recording.disk import REAL_DISK, Disk
-from agent.recording.logfile import LogFile, Tail
+from agent.recording.logfile import LogEnd, LogFile
 from agent.recording.naming import segment_path, segment_paths
 
 ROTATED = "log.rotated"
@@ -104,14 +104,14 @@ class SessionLog:
         self._file.close()
         self._guard.close()
 
-    def _end(self, tail: Tail, link: Link, last: ChainedLine | None, *, begins: bool) -> End:
+    def _end(self, tail: LogEnd, link: Link, last: ChainedLine | None, *, begins: bool) -> End:
         line = 0
         if tail.broken is not None or tail.open_end:
             lacking = tail.line if tail.broken is None else tail.broken
             line = 1 + self._file.lines_before(self._file.size - len(lacking) - (not tail.open_end))
         return End(link, last, tail.broken, tail.open_end, line, begins)
 
-    def _tail_of(self, number: int) -> Tail:
+    def _tail_of(self, number: int) -> LogEnd:
         if number == 1:
             return self._guard.tail()
         file = LogFile(segment_path(self.path, number), self._disk)

@@ -79,7 +79,7 @@ class Person(FakeReviewer):
 
 
 @dataclass
-class Scene:
+class GoalContext:
     """One open session, and what can be done in it."""
 
     controller: SessionController
@@ -148,7 +148,9 @@ class Stage:
         }  # fmt: skip
 
     @asynccontextmanager
-    async def session(self, *, interactive: bool = True, tools: bool = False, **flags: Any) -> AsyncIterator[Scene]:
+    async def session(
+        self, *, interactive: bool = True, tools: bool = False, **flags: Any
+    ) -> AsyncIterator[GoalContext]:
         """The log's session, opened or gone on with."""
         own = {
             "session_dir": str(STAGE / "sessions"),
@@ -172,7 +174,7 @@ class Stage:
             show=_unseen,
         )
         try:
-            yield Scene(controller, services, self.work)
+            yield GoalContext(controller, services, self.work)
         finally:
             await controller.close()
             await services.shutdown()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.app.composition import build_services, load
-from agent.audit.replay.cases import Aside
+from agent.audit.replay.cases import LogRemark
 from agent.audit.replay.check import Checked, check
 from agent.engine.context import AppState
 from agent.frontends.services import Services
@@ -30,8 +30,8 @@ def services_at(folder: str, **flags: Any) -> Services:
     return build_services(load({"session_dir": folder, "persist": folder != "/nonexistent", **flags}))
 
 
-def all_of(lines: Iterable[Record | BadLine], app: AppState, *, goal: int = 0) -> list[Checked | Aside]:
-    async def gather() -> list[Checked | Aside]:
+def all_of(lines: Iterable[Record | BadLine], app: AppState, *, goal: int = 0) -> list[Checked | LogRemark]:
+    async def gather() -> list[Checked | LogRemark]:
         return [found async for found in check(app, lines, goal=goal)]
 
     return asyncio.run(gather())

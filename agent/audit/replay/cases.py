@@ -37,13 +37,13 @@ class Case(Struct, frozen=True, kw_only=True):
         return next((event for event in self.events if isinstance(event, recorded.GoalStarted)), None)
 
 
-class Aside(Struct, frozen=True, kw_only=True):
+class LogRemark(Struct, frozen=True, kw_only=True):
     """Something about the log as a whole that whoever reads the result has to know."""
 
     text: str
 
 
-def cases(lines: Iterable[recorded.Record | BadLine]) -> Iterator[Case | Aside]:
+def cases(lines: Iterable[recorded.Record | BadLine]) -> Iterator[Case | LogRemark]:
     """The goals of a log in order, one at a time in memory. Lines that cannot be read, and newer versions, are said."""
     taker = _Taker()
     for line in lines:
@@ -60,7 +60,7 @@ class _Taker:
         self._bad = 0
         self._newer = 0
 
-    def take(self, line: recorded.Record | BadLine) -> Iterator[Case | Aside]:
+    def take(self, line: recorded.Record | BadLine) -> Iterator[Case | LogRemark]:
         if isinstance(line, BadLine):
             self._bad += 1
             return
@@ -73,9 +73,11 @@ class _Taker:
             case recorded.SessionFinished():
                 yield from self._all_open("the session ended before it")
             case recorded.LogScrubbed():
-                yield Aside(text="secrets were taken out of this log later, so what it rated then may be another text")
+                yield LogRemark(
+                    text="secrets were taken out of this log later, so what it rated then may be another text"
+                )
             case recorded.SessionPruned():
-                yield Aside(text="the records of this session were removed; only its tombstone is left")
+                yield LogRemark(text="the records of this session were removed; only its tombstone is left")
             case recorded.RunStarted():
                 self._open[line.run] = [line]
             case recorded.RunFinished() if line.run in self._open:
@@ -85,12 +87,12 @@ class _Taker:
                 if len(held) <= _MOST_RECORDS:
                     held.append(line)
 
-    def end(self) -> Iterator[Case | Aside]:
+    def end(self) -> Iterator[Case | LogRemark]:
         yield from self._all_open("the log ends before it")
         if self._bad:
-            yield Aside(text="1 line cannot be read" if self._bad == 1 else f"{self._bad:,} lines cannot be read")
+            yield LogRemark(text="1 line cannot be read" if self._bad == 1 else f"{self._bad:,} lines cannot be read")
         if self._newer:
-            yield Aside(
+            yield LogRemark(
                 text=f"written by a newer version (format {self._newer}, this one reads {recorded.FORMAT_VERSION})"
             )
 

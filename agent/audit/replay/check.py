@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agent.audit.replay.cases import Aside, Case, cases
+from agent.audit.replay.cases import Case, LogRemark, cases
 from agent.audit.replay.compare import Difference, differences
 from agent.audit.replay.conditions import conditions, plan_of
 from agent.audit.replay.feed import (
@@ -112,10 +112,12 @@ class Checked(Struct, frozen=True, kw_only=True):
     now: tuple[Record, ...] = ()
 
 
-async def check(app: AppState, lines: Iterable[Record | BadLine], *, goal: int = 0) -> AsyncIterator[Checked | Aside]:
+async def check(
+    app: AppState, lines: Iterable[Record | BadLine], *, goal: int = 0
+) -> AsyncIterator[Checked | LogRemark]:
     """Every goal of a log in order, or only number `goal`; what cannot be fed is said. One goal is in memory at a time."""
     for case in cases(lines):
-        if isinstance(case, Aside):
+        if isinstance(case, LogRemark):
             yield case
         elif goal in (0, case.number):
             yield await check_case(app, case)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from agent.lexicon.words import Token
 from agent.planner.offline.fitting import match_at
 from agent.planner.offline.patterns import Literal, Phrasing
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
 
 _KIND_NOUNS = frozenset({"file", "files", "script", "scripts", "documents", "document"})
@@ -143,7 +143,7 @@ def _is_scope(token: Token) -> bool:
     return token.is_path or (not token.quoted and token.raw.startswith(("/", "~/", "./", "../")))
 
 
-def read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[str]] | None:
+def read_kinds(tokens: list[Token], at: int, scene: GoalContext) -> tuple[int, list[str]] | None:
     """ "python files", ".txt and .md files", "*.log files", "images": position after it and globs."""
     names: list[str] = []
     where = at
@@ -175,7 +175,7 @@ def read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[st
     return None
 
 
-def _is_unknown_kind(tokens: list[Token], where: int, scene: Scene) -> bool:
+def _is_unknown_kind(tokens: list[Token], where: int, scene: GoalContext) -> bool:
     """ "the tfw files": a short unknown word right before "files" is an extension when it cannot be a plain adjective."""
     low = tokens[where].low
     following = tokens[where + 1].low

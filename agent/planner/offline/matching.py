@@ -12,7 +12,7 @@ from agent.planner.offline.paths import is_folder
 from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipe_files import RecipeEntry
 from agent.planner.offline.recipes import Book, Recipe
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
 
 # A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
@@ -73,7 +73,7 @@ class Matcher:
         self._grammar = Grammar()
         self._index = book.index
 
-    def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
+    def read(self, goal: str, scene: GoalContext, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
         sentence = Sentence.read(goal, scene)
         fitting = self._fitting(sentence, scene, also)
@@ -91,7 +91,7 @@ class Matcher:
             composed=composed,
         )
 
-    def _fitting(self, sentence: Sentence, scene: Scene, also: str) -> _Fitting:
+    def _fitting(self, sentence: Sentence, scene: GoalContext, also: str) -> _Fitting:
         """The recipes that fit a sentence, the best first."""
         tokens = sentence.tokens
         frames: dict[tuple[str, ...], Frame] = {}
@@ -194,7 +194,7 @@ def _as_well(composed: Composed) -> bool:
     return bool(composed.intent.action) or ops <= _RECIPES_KNOW or "uniq_c" in ops
 
 
-def _no_lines(value: Value, scene: Scene) -> bool:
+def _no_lines(value: Value, scene: GoalContext) -> bool:
     """Tell whether a path holds no lines of text: a folder, or an archive."""
     return is_folder(value, scene) or value.text.endswith((".tar", ".tgz", ".zip", ".gz", ".bz2", ".xz"))
 

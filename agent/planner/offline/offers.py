@@ -13,7 +13,7 @@ from agent.planner.offline.matching import Match, Matcher, Reading, prefers_gram
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.rendering import render, usable_forms, without_sudo
-from agent.planner.offline.sentences import Scene
+from agent.planner.offline.sentences import GoalContext
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import GNU
 from agent.protocol.messages import GoalItem
@@ -67,7 +67,7 @@ class Offers:
                 looked_at[name] = around.peek(there(name))
             return looked_at[name]
 
-        scene = Scene(
+        scene = GoalContext(
             lexicon=self._matcher.book.lexicon,
             today=around.today,
             exists=lambda name: around.exists(there(name)),

@@ -6,7 +6,7 @@ import re
 
 from agent.lexicon.words import Token
 from agent.planner.offline.quantities import Found
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
 
 FILE_EXTENSION = re.compile(r"[\w%+@~-][\w.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{1,10}~?\Z")
@@ -34,7 +34,7 @@ _GENERIC_FOLDER = ("folder", "directory", "dir")
 _GENERIC_FILE = ("file", "script", "archive", "tarball", "document", "image", "video")
 
 
-def looks_like_path(token: Token, scene: Scene) -> bool:
+def looks_like_path(token: Token, scene: GoalContext) -> bool:
     """Tell whether the token alone says that it is a path: folder words, slashes, extensions, names that exist here."""
     if token.is_path:
         return True
@@ -56,7 +56,7 @@ def looks_like_path(token: Token, scene: Scene) -> bool:
     return not token.filler and not token.weak and not scene.lexicon.knows(token.low) and scene.exists(raw)
 
 
-def is_elsewhere(token: Token, scene: Scene) -> bool:
+def is_elsewhere(token: Token, scene: GoalContext) -> bool:
     """Tell whether a word names another machine or something on it: "me@host", "host:folder"; not where there is such a file."""
     if token.quoted or token.is_path or not (LOGIN.match(token.raw) or REMOTE.match(token.raw)):
         return False
@@ -91,7 +91,7 @@ def _path_value(token: Token) -> Value:
     return Value(text=token.raw, kind="path", forms=forms, origin=token.raw)
 
 
-def is_folder(value: Value, scene: Scene) -> bool:
+def is_folder(value: Value, scene: GoalContext) -> bool:
     """Tell whether a path, or one of several, is a folder: by its looks, or because there is one."""
     if value.parts:
         return any(is_folder(part, scene) for part in value.parts)
@@ -106,7 +106,7 @@ def _bare(token: Token) -> bool:
     return bool(re.match(r"[\w.][\w.+@-]*\Z", token.raw)) and not token.filler and not token.weak and not token.is_path
 
 
-def _may_be_name(token: Token, scene: Scene, named: bool) -> bool:
+def _may_be_name(token: Token, scene: GoalContext, named: bool) -> bool:
     return (
         token.quoted
         or looks_like_path(token, scene)

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from agent.lexicon.words import Lexicon, Token, tokenize
 
 
-class Scene(Struct, frozen=True, kw_only=True):
+class GoalContext(Struct, frozen=True, kw_only=True):
     """What readers may know: the words, the day, which names exist in the working directory, and how a file there begins
     ("" for what is no readable text)."""
 
@@ -26,10 +26,10 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
     text: str
     tokens: list[Token]
-    scene: Scene
+    scene: GoalContext
 
     @classmethod
-    def read(cls, text: str, scene: Scene) -> Sentence:
+    def read(cls, text: str, scene: GoalContext) -> Sentence:
         tokens = tokenize(text, scene.lexicon)
         return cls(text=text, tokens=[_as_name(tokens, at, scene) for at in range(len(tokens))], scene=scene)
 
@@ -43,7 +43,7 @@ _BEFORE_NAMES = frozenset(
 )
 
 
-def _as_name(tokens: list[Token], at: int, scene: Scene) -> Token:
+def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     """A word without meaning, as the name that it is where something announces one: "a folder called out", "to out"."""
     token = tokens[at]
     if not at or token.quoted or token.is_path or token.low not in _ALSO_NAMES or not (token.filler or token.weak):

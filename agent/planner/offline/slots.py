@@ -32,7 +32,7 @@ from agent.planner.offline.quantities import (
     read_seconds,
     read_size,
 )
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value, quote_regex, quote_replacement
 
 # Types that accept a plain unknown word, but only right after a word of the phrasing that announces it.
@@ -120,7 +120,7 @@ def read_url(sentence: Sentence, at: int, cued: str) -> Found:
     return 1, Value(text=raw, forms={"base": base[2] if base[1] else "index.html"}, origin=raw)
 
 
-def _is_domain(raw: str, scene: Scene) -> bool:
+def _is_domain(raw: str, scene: GoalContext) -> bool:
     """A dotted name whose end is not that of a file."""
     last = raw.rpartition(".")[2].lower()
     return (

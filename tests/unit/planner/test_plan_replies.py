@@ -11,7 +11,7 @@ from agent.planner.codecs.calls import MAX_STEPS, PROPOSE_PLAN
 from agent.planner.codecs.codecs import as_calls, as_reply, as_text, make_codec
 from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import Native
-from agent.planner.report import Reporter, Room
+from agent.planner.report import Reporter, TokenShares
 from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import CommandItem, GoalItem, ReplyItem, StepItem, ToolSpec
@@ -133,7 +133,7 @@ HISTORY = (
 
 
 def test_a_model_is_told_where_the_plan_stands_and_a_call_has_its_result() -> None:
-    reporter = Reporter(Room.within(8000), lambda text: text)
+    reporter = Reporter(TokenShares.within(8000), lambda text: text)
     native = render(HISTORY, Native(()), reporter)
     assert [message.role for message in native] == ["user", "assistant", "tool", "user", "user"]
     assert "Step 1 of 2 of the plan: make it" in native[2].content and "    mkdir -p out" in native[2].content

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.render import Renderer, settled
-from agent.planner.report import Reporter, Room
+from agent.planner.report import Reporter, TokenShares
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import (
     ChatMessage,
@@ -41,7 +41,7 @@ def _done(call_id: str, name: str, arguments: str) -> ToolCallDone:
     return ToolCallDone(id=call_id, name=name, arguments_json=arguments)
 
 
-PLAIN = Reporter(Room.within(20_000), lambda text: text)
+PLAIN = Reporter(TokenShares.within(20_000), lambda text: text)
 TOOL = ToolSpec(name="read_file", description="Read.", parameters={"type": "object"})
 
 
@@ -153,7 +153,7 @@ def test_output_is_redacted_before_it_is_cut_and_keeps_its_end():
         seen.append(text)
         return text.replace("hunter2", "[redacted]")
 
-    reporter = Reporter(Room.within(4000), redact)
+    reporter = Reporter(TokenShares.within(4000), redact)
     noise = "\n".join(f"line {number} hunter2" for number in range(20_000))
     (message,) = render((command(stdout=noise + "\nthe end"),), JSON, reporter)
     assert "hunter2" not in message.content

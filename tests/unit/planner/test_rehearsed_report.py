@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.planner.report import Reporter, Room
+from agent.planner.report import Reporter, TokenShares
 from agent.protocol.events import RehearsalFinished
 from agent.protocol.messages import CommandItem
 from agent.recording.rehearsal_words import rehearsal_words
@@ -12,7 +12,7 @@ from tests.support.event_cases import REHEARSED
 
 
 def told(item: CommandItem) -> str:
-    return Reporter(Room.within(8000), lambda text: text.replace("hunter2", "[redacted]")).command(
+    return Reporter(TokenShares.within(8000), lambda text: text.replace("hunter2", "[redacted]")).command(
         item, show_command=False
     )
 

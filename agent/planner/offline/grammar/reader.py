@@ -14,7 +14,7 @@ from agent.planner.offline.grammar.lemmas import LEMMAS, lemma_of
 from agent.planner.offline.grammar.pieces import SKIPPED, Piece, RuleBook
 from agent.planner.offline.grammar.tablewords import ROW_NOUNS, table_in
 from agent.planner.offline.paths import FILE_EXTENSION, looks_like_path
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
 
 _ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "script"})
@@ -37,7 +37,7 @@ class Row(Struct, frozen=True, kw_only=True):
     weak: int = 0
 
 
-def is_file_path(value: Value, scene: Scene) -> bool:
+def is_file_path(value: Value, scene: GoalContext) -> bool:
     """Tell whether a path is that of a file rather than a folder, by what is there, else by its looks."""
     text = value.text
     if value.kind == "pattern":

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.audit.replay import cases
-from agent.audit.replay.cases import Aside
+from agent.audit.replay.cases import LogRemark
 from agent.audit.replay.check import Checked
 from agent.engine import guard
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
@@ -40,7 +40,7 @@ def _log(name: str) -> list[Record]:
     return records_of(REPLAYS / f"{name}.jsonl")
 
 
-def _goals(found: list[Checked | Aside]) -> list[Checked]:
+def _goals(found: list[Checked | LogRemark]) -> list[Checked]:
     return [each for each in found if isinstance(each, Checked)]
 
 
@@ -175,7 +175,7 @@ def test_a_newer_version_is_not_guessed_at() -> None:
     records = [replace(record, v=99) for record in _log("chat")]
     found = all_of(records, APP)
     assert {each.reason for each in _goals(found)} == {"it was recorded by a newer version"}
-    assert any(isinstance(each, Aside) and "format 99" in each.text for each in found)
+    assert any(isinstance(each, LogRemark) and "format 99" in each.text for each in found)
 
 
 def test_events_of_a_newer_version_inside_a_goal() -> None:
@@ -207,7 +207,7 @@ def test_lines_that_cannot_be_read_are_counted() -> None:
     from agent.recording.reader import BadLine
 
     found = all_of([BadLine(1, "no record"), *_log("chat")], APP)
-    assert [each.text for each in found if isinstance(each, Aside)] == ["1 line cannot be read"]
+    assert [each.text for each in found if isinstance(each, LogRemark)] == ["1 line cannot be read"]
     assert {each.outcome for each in _goals(found)} == {"same"}
 
 
@@ -258,7 +258,7 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
         [replace(record, goal_id="", run="x") for record in records],
     ):
         for found in all_of(lines, APP):
-            assert isinstance(found, (Checked, Aside))
+            assert isinstance(found, (Checked, LogRemark))
     assert all_of([replace(records[0], event=SessionStarted(session_id="\x1b]0;x\x07"))], APP) == []
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from agent.planner.offline.grammar import rules_files, rules_output, rules_text
 from agent.planner.offline.grammar.grammar import Composed, Grammar, rule_book
 from agent.planner.offline.recipes import load_book
-from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.sentences import GoalContext, Sentence
 from tests.support.tries import tries
 
 BOOK, GRAMMAR = load_book(), Grammar()
-SCENE = Scene(lexicon=BOOK.lexicon, today=datetime.date(2024, 5, 17), exists=lambda name: False)
+SCENE = GoalContext(lexicon=BOOK.lexicon, today=datetime.date(2024, 5, 17), exists=lambda name: False)
 DESTRUCTIVE = re.compile(
     r"-delete\b|\brm\b|\bmv\b|sed -i|\bchmod\b|\bchown\b|\bchgrp\b|\bgzip\b|\btouch\b|\bsort .*-o "
 )
