@@ -40,6 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     telemetry_file: str | None = None
     telemetry_text: bool = False
     approve: str = "ask"
+    own: str = "low"
     safety_off: bool = False
     safety_policy: str | None = None
     dry_run: bool = False

@@ -130,6 +130,10 @@ SETTINGS: tuple[Setting, ...] = (
         help="what may run without asking; high always asks",
     ),
     Setting(
+        name="own", kind="choice", choices=("low", "ask"), group="safety", from_project="later",
+        help="your own commands, as you typed them: those of low risk run at once (low), or each is asked about (ask)",
+    ),
+    Setting(
         name="safety_off", kind="bool", flag="--safety-off", group="safety",
         help="high-risk commands need no typed word (this run only)",
     ),

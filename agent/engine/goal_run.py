@@ -72,6 +72,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
             context=item.context if item else (),
             private=given.private,
             unlisted=given.unlisted,
+            typed=approval.typed,
         )
     )
     if given.continuation is None:

@@ -26,11 +26,14 @@ class Goal(Struct, frozen=True):
 
 
 class OwnCommand(Struct, frozen=True):
-    """`!cmd`; a `private` one (`!!cmd`) stays out of what planners see."""
+    """`!cmd`, or a line that is a command; a `private` one (`!!cmd`) stays out of what planners see. `asked`: it never runs unasked
+    for having been typed.
+    """
 
     command: str
     private: bool = False
     unlisted: bool = False
+    asked: bool = False
 
 
 class CommandLine(Struct, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from msgspec.structs import replace
+
 from agent.emitters.console import Noticing, complain_about
 from agent.frontends.descriptor import read_lines
 from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
@@ -11,20 +13,29 @@ from agent.frontends.one_session import open_controller
 from agent.frontends.piped import read_piped
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
+from agent.frontends.typed.deciding import decided
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary
 
 
-async def run_goal(services: Services, goal: str) -> int:
-    """One goal; piped standard input is its context. The exit code."""
+async def run_goal(services: Services, goal: str, *, as_command: str = "") -> int:
+    """One goal; piped standard input is its context. The exit code.
+
+    A line that is a command is the person's own: it is run as `as_command`, where that is given.
+    """
     async with open_controller(services) as controller:
         context = await _piped_context(controller)
         if controller.signals.ended_by is not None or controller.interrupted:
             return ExitCode.CANCELLED
         given = UserInput(text=goal, context=context)
         files = services.settings.file
+        if not context and not files:
+            line = decided(Goal(goal), controller.meanings())
+            if isinstance(line, OwnCommand):
+                own = replace(line, command=as_command or line.command)
+                return _code(controller, (await controller.run(own)).exit_code)
         outcome = await controller.send(given, IncludeFiles(files) if files else None)
         return _code(controller, outcome.exit_code)
 
@@ -35,7 +46,7 @@ async def exec_command(services: Services, command: str, *, via_rehearsal: bool 
     Its own exit code where it ran and ended by itself.
     """
     async with open_controller(services) as controller:
-        outcome = await controller.run(OwnCommand(command), rehearse="always" if via_rehearsal else None)
+        outcome = await controller.run(OwnCommand(command, asked=True), rehearse="always" if via_rehearsal else None)
         code = outcome.exit_code
         if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
             code = outcome.goal.commands[-1].exit_code or code
@@ -68,6 +79,8 @@ async def run_lines(services: Services) -> int:
 async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
     """The exit code of one line, and whether to go on. Raises CoreError."""
     line = parse_line(text)
+    if isinstance(line, Goal):
+        line = decided(line, controller.meanings())
     match line:
         case Nothing():
             return 0, True

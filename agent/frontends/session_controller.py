@@ -29,6 +29,7 @@ from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, 
 
 if TYPE_CHECKING:
     from agent.commands.context import Person
+    from agent.frontends.typed.meanings import SessionMeanings
 
 
 @dataclass(eq=False, repr=False)
@@ -69,9 +70,10 @@ class SessionController:
         match line:
             case Goal(text=text, unlisted=unlisted):
                 return await self.send(replace(UserInput.from_text(text), context=context, unlisted=unlisted))
-            case OwnCommand(command=text, private=private, unlisted=unlisted):
+            case OwnCommand(command=text, private=private, unlisted=unlisted, asked=asked):
                 given = replace(UserInput.from_shell(text, private=private), unlisted=unlisted)
-                return await self.send(given, rehearse=rehearse, network=network)
+                unasked = self.interactive and not asked and self.services.settings.own == "low"
+                return await self.send(given, rehearse=rehearse, network=network, low_unasked=unasked)
             case CommandLine(command=command):
                 return await self.send(None, command)
 
@@ -82,6 +84,7 @@ class SessionController:
         *,
         rehearse: RehearseMode | None = None,
         network: bool = False,
+        low_unasked: bool = False,
     ) -> RunOutcome:
         """One `Engine.run`, and another where a command sends us on to another session; what ran is offered to the shell history.
 
@@ -90,6 +93,8 @@ class SessionController:
         token = CancellationToken()
         options = self._options(token)
         approval = replace(options.approval, rehearse=rehearse or options.approval.rehearse, network=network)
+        if low_unasked and approval.mode == "ask":
+            approval = replace(approval, mode="low", typed=True)
         request = RunRequest(input=given, command=command, options=replace(options, approval=approval))
         long: list[str] = []
         with self.signals.cancelling(token):
@@ -109,6 +114,16 @@ class SessionController:
                 self.tell(trouble)
         beside = outcome.frontend_request
         return await self._elsewhere(beside) or outcome if beside and beside.action == "switch" else outcome
+
+    def meanings(self) -> SessionMeanings:
+        """What names mean in the session's shell as it is now."""
+        from agent.frontends.typed.meanings import SessionMeanings
+
+        ctx, environ = self.ctx, self.services.loaded.environ
+        if ctx.executor is None:
+            return SessionMeanings(ctx.cwd, environ)
+        environ = {**environ, **ctx.executor.exports}
+        return SessionMeanings(ctx.cwd, environ, functions=ctx.executor.functions, aliases=ctx.executor.aliases)
 
     def _person(self, long: list[str]) -> Person | None:
         """Whom commands tell and ask; None where all that is shown are events. Long texts are for when the run is over: a pager's

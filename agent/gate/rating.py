@@ -103,7 +103,9 @@ class Rater:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context)
         if self.executor is not None and not paths and verdict.action == "allow":
-            verdict, rights = await held(rated, in_force.policy or Policy(), self.executor, self.events)
+            typed = self.approval.typed and proposal.origin == "person"
+            policy = in_force.policy or Policy()
+            verdict, rights = await held(rated, policy, self.executor, self.events, typed=typed)
             rated = replace(rated, verdict=verdict, rights=rights)
         await self.events.send(
             CommandRated(

@@ -105,7 +105,8 @@ class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
 
     `environment`, `files` and `context` are what the planner was told with the goal, so that its history can be rebuilt from
     the log alone; what a `private` goal ran is never shown to a planner.
-    Histories leave out what is `private` or `unlisted` (typed with a blank in front).
+    Histories leave out what is `private` or `unlisted` (typed with a blank in front). `typed`: a command as the person typed it at the
+    terminal, which is why low risk needed no asking.
     """
 
     goal: str
@@ -120,6 +121,7 @@ class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
     context: tuple[ContextBlock, ...] = ()
     private: bool = False
     unlisted: bool = False
+    typed: bool = False
 
 
 class GoalFinished(_Event, frozen=True, kw_only=True, tag="goal.finished"):

@@ -35,6 +35,7 @@ command, before it is made real; every command, and none is made real.
 class Approval(Struct, frozen=True, kw_only=True):
     """What may run without asking. `interactive` says whether a person can be asked at all.
 
+    `typed`: the person typed the command itself at the terminal, so what cannot be held to its rating needs no second look.
     `network`: whether what is rehearsed unasked may use the network. `confine`: how every command is confined, beside what rules say.
     """
 
@@ -45,6 +46,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     rehearse: RehearseMode = "off"
     network: bool = False
     confine: Confinement = "off"
+    typed: bool = False
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,7 @@ class Terminal:
         columns: int = 100,
         rows: int = 30,
         command: list[str] | None = None,
+        own: str = "ask",
         **environment: str,
     ) -> None:
         env = {
@@ -53,6 +54,7 @@ class Terminal:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "AGENT_SESSION_DIR": str(home / "sessions"),
+            **({"AGENT_OWN": own} if own else {}),
             **environment,
         }
         words = command or [sys.executable, str(ROOT / "agent_shell.py"), *arguments]

@@ -51,6 +51,7 @@ def conditions(tape: Tape) -> Conditions:
         rehearse=mode,
         network=network,
         confine=_confinement(events),
+        typed=started.typed,
     )
     return Conditions(
         given=_given(tape),

@@ -43,7 +43,8 @@ class BehindFirstFrame:
 
         def work() -> None:
             try:
-                import agent.frontends.confirm.confirmer  # noqa: F401  # the confirmation is what comes next
+                import agent.frontends.confirm.confirmer  # the confirmation is what comes next
+                import agent.frontends.typed.reading  # noqa: F401  # and what is typed is read
 
                 self._services.warm()
             except Exception:  # whatever it is, it shows where it matters

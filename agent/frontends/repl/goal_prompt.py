@@ -18,11 +18,14 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.repl.pasting import Pasted
+from agent.frontends.repl.typed_badge import SWITCH_KEY, TypedBadge
 from agent.frontends.screen import Screen
 
 if TYPE_CHECKING:
     from agent.commands.context import CommandServices
     from agent.frontends.repl.history_search_view import HistorySearch
+    from agent.frontends.typed.deciding import Chosen
+    from agent.frontends.typed.reading import Typed
 
 Toolbar = Callable[[], str]
 Marks = Callable[[], StyleAndTextTuples]
@@ -43,7 +46,9 @@ class GoalPrompt:
         after_first_render: Callable[[], None] = lambda: None,
         search: Callable[[str], HistorySearch] | None = None,
         services: Callable[[], CommandServices] | None = None,
+        read_typed: Callable[[str], Typed] | None = None,
     ) -> None:
+        self._badge = TypedBadge(read_typed)
         self._toolbar = toolbar
         self._marks = marks
         self._hint = ""
@@ -79,6 +84,7 @@ class GoalPrompt:
         self._left = False
         while True:
             self._buffer.reset(Document(text))
+            self._badge.reset()
             self._hint, hint = hint, ""
             self._searching = False
             try:
@@ -102,6 +108,11 @@ class GoalPrompt:
             self._list = None
         return text if chosen is None else chosen
 
+    @property
+    def chosen(self) -> Chosen:
+        """What the person made of the line: a command, or a goal; "" for what it reads as."""
+        return self._badge.chosen
+
     def leave(self) -> None:
         """End the prompt as Ctrl-D does (signals)."""
         self._left = True
@@ -116,7 +127,8 @@ class GoalPrompt:
         return [*self._marks(), ("class:arrow", "❯ ")]
 
     def _bar(self) -> StyleAndTextTuples:
-        return [("", f" {self._hint or self._toolbar()}{vi_letter(self.app)}")]
+        badge = self._badge.words(self._buffer.text)
+        return [("", f" {self._hint or ' · '.join(filter(None, (badge, self._toolbar())))}{vi_letter(self.app)}")]
 
     def _on_render(self, _: Application[Any]) -> None:
         if not self._rendered:
@@ -151,6 +163,10 @@ class GoalPrompt:
         @keys.add("<bracketed-paste>", filter=focused)
         def _paste(event: KeyPressEvent) -> None:
             self._hint = self._pasted.take(event.data)
+
+        @keys.add(SWITCH_KEY, filter=focused)
+        def _switch(event: KeyPressEvent) -> None:
+            self._badge.switch(buffer.text)
 
         @keys.add("escape", "1", filter=focused & emacs_mode)
         def _as_one(event: KeyPressEvent) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
-from agent.frontends.line import Leave, Nothing, parse_line
+from agent.frontends.line import Goal, Leave, Nothing, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
@@ -25,6 +26,9 @@ from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown
+
+if TYPE_CHECKING:
+    from agent.frontends.typed.reading import Typed
 
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:
@@ -89,6 +93,7 @@ class Repl:
             after_first_render=self._behind.begin,
             search=HistoryController(self._screen, controller.services, history, lambda: controller.ctx.cwd).open,
             services=lambda: controller.services.engine.app.services,
+            read_typed=self._typed,
         )
 
     async def loop(self) -> None:
@@ -162,6 +167,11 @@ class Repl:
         """Act on a line; True where it was good-bye. Raises CoreError."""
         line = parse_line(text)
         await self._behind.warm_enough()
+        if isinstance(line, Goal):
+            from agent.frontends.typed.deciding import decided
+
+            chosen = self._prompt.chosen if self._prompt is not None else ""
+            line = decided(line, self._controller.meanings(), chosen)
         match line:
             case Nothing():
                 return False
@@ -173,6 +183,11 @@ class Repl:
                 if outcome.frontend_request is not None:
                     await self._beside(outcome.frontend_request)
         return False
+
+    def _typed(self, text: str) -> Typed:
+        from agent.frontends.typed.reading import read_typed
+
+        return read_typed(text, self._controller.meanings())
 
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""
@@ -216,7 +231,7 @@ FIRST_RUN = (
     "Type what you want in plain words; see each command with its risk; edit it; run it.",
     'No key is needed: try "find the 5 largest files here" (offline: no model, no network).',
     "For more, set OPENROUTER_API_KEY (or another provider's key); :models lists what runs here.",
-    "!cmd runs your own command through the same checks; :session names the log.",
+    "Commands of your own run as typed, through the same checks; :session names the log.",
     ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
 )
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="write there, readable by you alone; - is standard output"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE where it exists")
-    parser.add_argument("--own", action="store_true", help=OWN_HELP)
+    parser.add_argument("--own", dest="own_goals", action="store_true", help=OWN_HELP)
     parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
 
 
@@ -50,8 +50,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     beside = None if outside else list_sessions(session_folder(services))
     source = Source(
         session=session,
-        items=lambda: story(session, beside, thorough=True, own=options.own),
-        lines=lambda: read_session(session) if options.own else whole_records(session),
+        items=lambda: story(session, beside, thorough=True, own=options.own_goals),
+        lines=lambda: read_session(session) if options.own_goals else whole_records(session),
         outside=outside,
         verify=lambda: _verified(services, session),
     )

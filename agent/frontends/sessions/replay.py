@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step", action="store_true", help="stop at each goal, prompt and command until a key is pressed"
     )
-    parser.add_argument("--own", action="store_true", help=OWN_HELP)
+    parser.add_argument("--own", dest="own_goals", action="store_true", help=OWN_HELP)
     parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
     parser.add_argument(
         "--check", action="store_true", help="feed it to today's engine, run nothing, and tell what would differ"
@@ -65,35 +65,35 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if len(options.sessions) > 1:
         raise InvalidRequest("one session at a time can be watched or run again", hint="name one, or add --check")
     session = find_session(services, options.sessions[0] if options.sessions else None)
-    goal = goal_number(session, options.goal, own=options.own)
+    goal = goal_number(session, options.goal, own=options.own_goals)
     if options.run:
         from agent.frontends.sessions.replay_run import run_again
 
-        first = goal_number(session, options.first, own=options.own)
+        first = goal_number(session, options.first, own=options.own_goals)
         return await run_again(
             services,
             session,
             goal=goal,
             first=first,
-            before=_not_its_own(session, goal or first, own=options.own),
+            before=_not_its_own(session, goal or first, own=options.own_goals),
             keep_going=options.keep_going,
             sure=options.yes,
         )
     out = sink_of(sys.stdout)
     idle = options.idle if math.isfinite(options.idle) else None
     if services.settings.json:
-        return _print_json(_frames(session, Look(animate=False, color=False, idle=idle), goal, options.own), out)
+        return _print_json(_frames(session, Look(animate=False, color=False, idle=idle), goal, options.own_goals), out)
     if not out.is_tty or not sys.stdin.isatty():
         columns = out.size()[0] if out.is_screen else 100
         look = Look(columns=columns, rows=out.size()[1], animate=False, color=out.color, idle=idle)
-        await _print(_frames(session, look, goal, options.own), out)
+        await _print(_frames(session, look, goal, options.own_goals), out)
         return 0
     from agent.frontends.sessions.replay_view import Controls
 
     columns, rows = out.size()
     look = Look(columns=min(columns, _WIDEST), rows=rows - 1, color=out.color, idle=idle)
     controls = Controls(speed=options.speed, step=options.step)
-    return await _watch(_frames(session, look, goal, options.own), out, controls, first=goal or 1)
+    return await _watch(_frames(session, look, goal, options.own_goals), out, controls, first=goal or 1)
 
 
 def _check_options(options: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which session, how much of it, and how."""
     parser.add_argument("--full", action="store_true", help="whole outputs, findings, diffs and planner replies")
     parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
-    parser.add_argument("--own", action="store_true", help=OWN_HELP)
+    parser.add_argument("--own", dest="own_goals", action="store_true", help=OWN_HELP)
     parser.add_argument("--no-pager", action="store_true", help="print, however long it is")
     parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
 
@@ -42,9 +42,9 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     out = sink_of(sys.stdout)
     outside = is_outside(services, session)
     beside = None if outside else known
-    number = goal_number(session, options.goal, own=options.own, beside=beside)
+    number = goal_number(session, options.goal, own=options.own_goals, beside=beside)
     if services.settings.json:
-        await _objects(session, story(session, beside, own=options.own), number, out)
+        await _objects(session, story(session, beside, own=options.own_goals), number, out)
         return 0
 
     def lines() -> Iterator[str]:
@@ -53,7 +53,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
             yield from text.place(session, outside=outside)
-        yield from text.lines(story(session, beside, own=options.own))
+        yield from text.lines(story(session, beside, own=options.own_goals))
 
     from agent.frontends.sessions.pager import show_lines
 

@@ -191,7 +191,7 @@ def test_files_go_with_the_first_goal(terminal: FakeTerminal, tmp_path: Path) ->
 
 def test_commands_that_ran_are_offered_to_the_shell(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path, shell_history=True)
-    go(terminal, world, "!ls -l\r", "\r", "!pwd\r", "\x03", "exit\r")
+    go(terminal, world, "!ls -l\r", "!change x\r", "\x03", "exit\r")
     assert (tmp_path / ".bash_history").read_text() == "ls -l\n"
 
 

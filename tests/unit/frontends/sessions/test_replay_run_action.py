@@ -52,7 +52,7 @@ class World:
             async with one_session.open_controller(services, confirmer=FakeReviewer(*answers)) as controller:
                 controller.interactive = True
                 for command in commands:
-                    await controller.run(OwnCommand(command))
+                    await controller.run(OwnCommand(command, asked=True))
 
         asyncio.run(run())
 

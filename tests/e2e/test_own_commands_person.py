@@ -1,0 +1,121 @@
+"""A person who types commands of their own at the goal prompt."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.e2e.test_repl_person import events, home, statuses, work  # noqa: F401  # fixtures
+from tests.support.terminal import CTRL_C, CTRL_U, Terminal
+
+F6 = "\x1b[17~"
+
+
+def origins(home: Path) -> list[str]:  # noqa: F811
+    return [event["origin"] for event in events(home) if event["type"] == "goal.started"]
+
+
+def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) -> None:  # noqa: F811
+    (work / "src").mkdir()
+    (work / "src" / "inner.txt").write_text("")
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        for line, seen in (
+            ("ls", r"note3\.txt"),
+            ("export GREETING=moin", r"\$ export GREETING.*completed.*❯"),
+            ("cd src", r"\$ cd src.*completed.*❯"),
+            ("ls", r"inner\.txt"),
+            ("echo $GREETING you", "moin you"),
+            ("for n in 1 2; do echo =$n=; done", "=2="),
+        ):
+            person.type(line)
+            person.see("command · F6: goal", where="screen")
+            person.type("\r")
+            person.see(seen)
+            person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["completed"] * 6
+    assert set(origins(home)) == {"shell"}
+
+
+def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        person.type("count the lines of note3.txt")
+        person.see("goal · F6: command", where="screen")
+        person.type(CTRL_U)
+        person.type("sort note3.txt")
+        person.see("command · F6: goal", where="screen")
+        person.type(F6)
+        person.see("goal · F6: command", where="screen")
+        person.type("\r")
+        person.at_confirmation("sort note3.txt")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("rm note3.txt\r")  # of a higher risk: asked about, as typed
+        person.at_confirmation("rm note3.txt")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert origins(home) == ["goal", "shell"]
+    assert (work / "note3.txt").exists()
+
+
+def test_what_is_no_program_is_said_before_enter(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        person.type("gti status")
+        person.see(r"gti: not found; git\?", where="screen")
+        person.type("\r")
+        person.see(r"`:prompt gti status` sends it as a goal")
+        person.at_prompt()
+        person.type(":sesions\r")
+        person.see(r"there is no command :sesions.*:session")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == []
+
+
+def test_a_setting_has_each_of_them_asked_about(home: Path, work: Path) -> None:  # noqa: F811
+    (home / ".config" / "agent-shell" / "config.toml").write_text('own = "ask"\n')
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        person.type("ls\r")
+        person.at_confirmation("ls")
+        person.type("\r")
+        person.see(r"note3\.txt")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+
+
+def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", "ls -a note*", home=home, cwd=work, own="") as person:
+        person.see(r"note3\.txt")
+        assert person.leaves() == 0
+    with Terminal("--planner", "offline", "rm note3.txt", home=home, cwd=work, own="") as person:
+        person.at_confirmation("rm note3.txt")
+        person.type(CTRL_C)
+        assert person.leaves() == 130
+    assert origins(home) == ["shell", "shell"]
+
+
+def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
+    editor = work / "vi"
+    editor.write_text('#!/bin/sh\necho "edits $1"; read line; echo "wrote $line"\n')
+    editor.chmod(0o755)
+    path = f"{work}:{os.environ['PATH']}"
+    with Terminal("--planner", "offline", home=home, cwd=work, own="", PATH=path) as person:
+        person.at_prompt()
+        person.type("vi note3.txt\r")
+        person.see("edits note3.txt")
+        person.type("something\r")
+        person.see("wrote something")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    started = [event for event in events(home) if event["type"] == "goal.started"]
+    assert [event["typed"] for event in started] == [True]
