@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -32,9 +32,10 @@ from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import DynamicStyle
 
-from agent.frontends.screen import Screen
+from agent.frontends.screen import Fragments, Screen
 from agent.frontends.signals import stop_job
 from agent.frontends.styles import style_of
+from agent.frontends.wrapping import wrapped
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
 MENU_ROWS = 8
@@ -98,9 +99,18 @@ def build_app(
     if search_bar is not None:
         rows.append(ConditionalContainer(search_bar, ~is_done))
     if toolbar is not None:
+        hints = toolbar
+
+        def lines() -> list[Fragments]:
+            return wrapped([[(fragment[0], fragment[1]) for fragment in hints()]], screen.columns)
+
+        def text() -> StyleAndTextTuples:
+            rows = [[*row, ("", "\n")] for row in lines()]
+            return cast("StyleAndTextTuples", [fragment for row in rows for fragment in row][:-1])
+
         bar = Window(
-            FormattedTextControl(toolbar),
-            height=1,
+            FormattedTextControl(text),
+            height=lambda: Dimension.exact(len(lines())),
             style="class:bottom-toolbar",
             wrap_lines=False,
             dont_extend_height=True,

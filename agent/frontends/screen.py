@@ -53,6 +53,12 @@ class Screen:
         if lines:
             self.say(together)
 
+    def tells(self, what: str) -> bool:
+        """Tell whether `what` is to be said now: once on a screen."""
+        new = what not in self.told
+        self.told.add(what)
+        return new
+
     @property
     def rows(self) -> int:
         return max(self.output.get_size().rows, 4)

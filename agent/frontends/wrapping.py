@@ -33,19 +33,19 @@ def wrapped_text(text: str, columns: int) -> str:
 
 def _rows(line: Fragments, columns: int) -> list[Fragments]:
     text = "".join(part for _, part in line)
-    if _width(text) <= columns:
+    if cells(text) <= columns:
         return [line]
     indent = " " * (len(text) - len(text.lstrip(" ")) + _INDENT)
     rows: list[Fragments] = [[]]
     used = 0
     for gap, word in _words(line):
-        width = _width(_text(word))
-        if used and used + _width(_text(gap)) + width > columns:
+        width = cells(_text(word))
+        if used and used + cells(_text(gap)) + width > columns:
             rows.append([("", indent), *word])
             used = len(indent) + width
         else:
             rows[-1] += [*gap, *word]
-            used += _width(_text(gap)) + width
+            used += cells(_text(gap)) + width
     return rows
 
 
@@ -64,7 +64,8 @@ def _text(fragments: Fragments) -> str:
     return "".join(part for _, part in fragments)
 
 
-def _width(text: str) -> int:
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
     if text.isascii():
         return len(text)
     from prompt_toolkit.utils import get_cwidth

@@ -25,6 +25,13 @@ Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | N
 _CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})
 """Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
 
+_ELSEWHERE = frozenset(
+    "remote-change remote-destroy remote-shell push force-push publish serve tunnel reverse-shell service-start service-stop "
+    "mount mount-change volume-destroy device-write format kernel firewall firewall-rule network-change container-change "
+    "container-run container-host container-destroy cluster-change cluster-destroy cloud-change cloud-destroy broker-destroy".split()
+)
+"""Effects on other machines, on services and devices: an overlay of the files here shows nothing of them."""
+
 
 def rate_action(action: Action, context: RiskContext) -> RiskReport:
     """The rating of a change of files by the classifier's own tables, which the first frame does not wait for."""
@@ -150,6 +157,19 @@ def writes(report: RiskReport) -> bool:
     return any(
         (effect is None or effect.kind not in _CHANGES_NOTHING) and not _into_nothing(effect) for effect in effects
     )
+
+
+def tells(report: RiskReport) -> bool:
+    """Tell whether a rehearsal could show something: whether it may change files here."""
+    if report.parse != "ok" or report.cut:
+        return True
+    kinds = [
+        finding.effect.kind
+        for finding in report.findings
+        if finding.effect is not None and not _into_nothing(finding.effect)
+    ]
+    unknown = any(finding.effect is None for finding in report.findings)
+    return unknown or not _CHANGES_NOTHING.union(_ELSEWHERE).issuperset(kinds)
 
 
 def _into_nothing(effect: object) -> bool:

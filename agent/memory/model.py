@@ -47,11 +47,11 @@ def example_block(memory: Likenesses, words: GoalWords, cwd: str) -> ContextBloc
 
 
 def experience_line(known: Experience) -> str:
-    """ "used before: 12 of 14 succeeded here": of commands with the same programs, subcommands and options; "" below two uses."""
+    """ "Commands like this: 12 of 14 succeeded here": of commands with the same programs, subcommands and options; "" below two uses."""
     if known.runs_here >= _LEAST_USES:
-        return f"used before: {known.worked_here} of {known.runs_here} succeeded here"
+        return f"Commands like this: {known.worked_here} of {known.runs_here} succeeded here"
     if known.runs >= _LEAST_USES:
-        return f"used before: {known.worked} of {known.runs} succeeded, mostly in other folders"
+        return f"Commands like this: {known.worked} of {known.runs} succeeded, mostly in other folders"
     return ""
 
 

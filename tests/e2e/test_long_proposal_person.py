@@ -18,11 +18,11 @@ def test_what_scrolled_away_is_shown_before_it_runs(tmp_path: Path) -> None:
     with Terminal("--planner", f"scripted:{tmp_path}/s.json", home=home, cwd=work, PAGER="cat") as person:
         person.at_prompt()
         person.type("go\r")
-        person.see("echo harmless.*F1 keys", where="screen")
+        person.see(r"echo harmless.*F1\s+more", where="screen")
         assert "touch made" not in person.screen
         person.type("\r")
         person.see("touch made # the first line")
-        person.see("this was all of it.*echo harmless.*F1 keys")
+        person.see(r"this was all of it.*echo harmless.*F1\s+more")
         assert not (work / "made").exists()
         person.type("\r")
         person.see("fine")

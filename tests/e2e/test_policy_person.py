@@ -170,7 +170,7 @@ def test_explain_is_about_the_text_in_the_editor_and_comes_back_to_it(home: Path
         person.see(r"medium edited ❯ ls; rm -rf build", where="screen")
         person.type("\x1b[D" * 5)
         person.type(F2)
-        person.see(r"part by part.*rm .*deletes files.*medium edited ❯ ls; rm -rf build.*F1 keys", where="screen")
+        person.see(r"part by part.*rm .*deletes files.*medium edited ❯ ls; rm -rf build.*F1\s+more", where="screen")
         person.type("my-")
         person.see(r"edited ❯ ls; rm -rf my-build", where="line")
         person.type(CTRL_C)

@@ -78,6 +78,7 @@ def test_goal_edit_run_answer(home: Path, work: Path) -> None:
         person.at_prompt()
         person.type("how long is note3?\r")
         person.at_confirmation("wc -l note3.txt")
+        person.type("\x1bOP")  # F1
         person.see("why: counts")
         person.type(" | cat")
         person.see("low edited ❯ wc -l note3.txt | cat", where="screen")
@@ -296,7 +297,7 @@ def test_no_colour_means_none(home: Path, work: Path) -> None:
         person.at_prompt()
         person.type("!rm -rf note3.txt\r")
         person.at_confirmation("rm -rf")
-        person.see("(medium|high) risk")
+        person.see("(medium|high) · ")
         person.type(CTRL_C)
         person.at_prompt()
         assert not re.search(rb"\x1b\[[0-9;]*3[0-7][;m]|\x1b\[[0-9;]*38;|\x1b\[[0-9;]*9[0-7][;m]", person.raw)

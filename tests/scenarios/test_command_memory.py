@@ -220,8 +220,8 @@ def test_experience_is_counted_for_every_planner(world: MemoryWorld) -> None:
     world.session("offline")
     assert world.services is not None
     experience = world.services.experience
-    assert experience("sort -n other.txt", str(world.work)) == "used before: 2 of 3 succeeded here"
-    assert experience("sort -n other.txt", "/") == "used before: 2 of 3 succeeded, mostly in other folders"
+    assert experience("sort -n other.txt", str(world.work)) == "Commands like this: 2 of 3 succeeded here"
+    assert experience("sort -n other.txt", "/") == "Commands like this: 2 of 3 succeeded, mostly in other folders"
     assert experience("sort -r other.txt", str(world.work)) == ""
 
 

@@ -125,7 +125,8 @@ class Terminal:
     def at_confirmation(self, text: str = "") -> None:
         """Wait for the confirmation prompt holding `text`."""
         # The line of keys stands only under a prompt that is waiting; an answered one further up has none.
-        self.see(rf"(low|medium|high|not rated)( edited)? ❯ [^❯]*{re.escape(text)}[^❯]*F1 keys", where="screen")
+        badge = r"([●▲■]( (low|medium|high))?|not rated)( edited)?"
+        self.see(rf"{badge} ❯ [^❯]*{re.escape(text)}[^❯]*F1\s+more", where="screen")
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)

@@ -9,10 +9,10 @@ from agent.emitters.export.frames import Frame, Look, edits, keystrokes
 from agent.emitters.paint import cell_width, paint, safe, safe_line
 from agent.protocol import events
 from agent.protocol.decisions import Level, RiskReport
+from agent.risk.explain.sentence import sentence
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _STYLES = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red"}
-_SHOWN_FINDINGS = 4
 _SHOWN_CHARS = 4_000
 _SHOWN_LINES = 40
 ARROW = "❯"
@@ -25,29 +25,22 @@ def goal_prompt(*, is_root: bool, safety_off: bool, color: bool) -> str:
     return f"{said}{paint(ARROW, 'bold', color=color)} "
 
 
-def heading(report: RiskReport | None, reason: str, *, color: bool) -> str:
-    """The lines above a confirmation: the planner's reason, the level and the findings; "" where there is none of it."""
-    lines = []
-    if reason:
-        lines.append(paint("why: ", "dim", color=color) + safe_line(reason, 300))
-    if report is not None:
-        style = _STYLES[report.level]
-        first = paint(f"{MARKS[report.level]} {report.level.value} risk", style, color=color)
-        findings = report.findings
-        lines.append(f"{first}: {safe_line(findings[0].reason, 300)}" if findings else first)
-        if findings and findings[0].safer:
-            lines.append(paint(f"  safer: {safe_line(findings[0].safer, 300)}", "dim", color=color))
-        for finding in findings[1:_SHOWN_FINDINGS]:
-            level = paint(f"  {finding.level.value}: ", _STYLES[finding.level], color=color)
-            lines.append(level + safe_line(finding.reason, 300))
-        if len(findings) > _SHOWN_FINDINGS:
-            lines.append(paint(f"  … {len(findings) - _SHOWN_FINDINGS} more", "dim", color=color))
+def heading(report: RiskReport | None, *, color: bool) -> str:
+    """The lines above a confirmation: what the command does, and below that what would be safer where it is high; "" unrated."""
+    if report is None:
+        return ""
+    first = paint(f"{MARKS[report.level]} {report.level.value}", _STYLES[report.level], color=color)
+    lines = [f"{first} · {safe_line(sentence(report).text, 300)}"]
+    safer = next((finding.safer for finding in report.findings if finding.safer), "")
+    if safer and report.level is Level.HIGH:
+        lines.append(paint(f"safer: {safe_line(safer, 300)}", "dim", color=color))
     return "".join(f"{line}\n" for line in lines)
 
 
 def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
-    """What stands before the editable command: `▲ medium edited ❯ `."""
-    level = "? not rated" if report is None else f"{MARKS[report.level]} {report.level.value}"
+    """What stands before the editable command: `▲ ❯ `, or `▲ medium edited ❯ `."""
+    word = f" {report.level.value}" if report is not None and edited else ""
+    level = "? not rated" if report is None else MARKS[report.level] + word
     said = paint(level, "dim" if report is None else _STYLES[report.level], color=color)
     if edited:
         said += paint(" edited", "cyan", color=color)
@@ -206,8 +199,7 @@ class Confirming:
             yield Frame(delay=pause, text=f"\n{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
 
     def _heading(self) -> Frame:
-        reason = self._proposed.reason if self._proposed is not None else ""
-        text = heading(self._reports.get("proposed"), reason, color=self._look.color)
+        text = heading(self._reports.get("proposed"), color=self._look.color)
         return Frame(delay=self._delay(self._rated_at), text=text)
 
     def _badge(self, *, edited: bool = False, blank: bool = False) -> str:

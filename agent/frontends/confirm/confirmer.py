@@ -10,7 +10,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from agent.frontends.confirm.heading import explanation, heading, is_previewed, word_heading, write_heading
+from agent.frontends.confirm.heading import details, explanation, heading, is_previewed, word_heading, write_heading
 from agent.frontends.confirm.keys import HELP, Action, confirm_bindings, select_slot
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
@@ -21,7 +21,7 @@ from agent.frontends.questions import ask_line
 from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of, wrapped_text
-from agent.gate.verdicts import writes
+from agent.gate.verdicts import tells, writes
 from agent.protocol.decisions import (
     Alternative,
     Approved,
@@ -107,9 +107,9 @@ class PromptConfirmer:
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
-        known = self.experience(request.proposal.command, request.proposal.cwd)
+        says_root = self.screen.tells("root")
         self.screen.say_all(
-            heading(request, fits=self._fits(request, text), columns=self.screen.columns, experience=known)
+            heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )
         shown_whole = ""
         while True:
@@ -153,7 +153,10 @@ class PromptConfirmer:
     ) -> tuple[str, int]:
         """What needs the terminal for itself and then comes back to the prompt."""
         if action is Action.HELP:
-            self.screen.say(wrapped_text(HELP, self.screen.columns))
+            known = self.experience(request.proposal.command, request.proposal.cwd)
+            columns = self.screen.columns
+            self.screen.say_all(details(request, experience=known, columns=columns, choices=True))
+            self.screen.say(wrapped_text(HELP, columns))
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd, request.session)
             context = self.context(text, request.proposal.cwd, request.session)
@@ -273,6 +276,8 @@ class _Editor:
             badge: StyleAndTextTuples = [("class:unrated", "skip")]
         elif level is None:
             badge = [("class:unrated", "? not rated")]
+        elif text == self._request.report.command and text == self._original:
+            badge = [(f"class:{level.value}", LEVEL_MARKS[level])]  # the line above has the word
         else:
             badge = [(f"class:{level.value}", f"{LEVEL_MARKS[level]} {level.value}")]
         if text != self._original:
@@ -280,20 +285,26 @@ class _Editor:
         return badge
 
     def _toolbar(self) -> StyleAndTextTuples:
-        enter = "rehearse" if self._rehearses_first() else "run"
-        words = f" F1 keys · Enter {enter} · empty skips · Ctrl-C cancels"
+        report = self.rating.report(self.buffer.text)
+        rehearses = self._rehearses_first()
+        enter = "rehearses" if rehearses else "asks for the word" if self._asks_word(report) else "runs"
+        words = f" Enter {enter} · empty line skips · Ctrl-C cancels · F1 more"
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:
             words += " · F8 always"
         if not self._cycle.is_empty:
             words += " · F6 others"
-        if self._request.rehearsal in ("off", "ask") or (self._request.rehearsal == "auto" and enter == "run"):
+        if self._request.rehearsal != "no" and not rehearses and (report is None or tells(report)):
             words += " · F9 rehearse"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
         other = self._cycle.words(self.buffer.text)
         which: StyleAndTextTuples = [("class:strong", f" {other} "), ("", "·")] if other else []
         return [*which, *self._live_reason(), ("", words + vi_letter(self.app))]
+
+    def _asks_word(self, report: RiskReport | None) -> bool:
+        """Tell whether a word has to be typed after Enter: policy said so of the proposal; of an edit, the gate decides anew."""
+        return self._request.verdict.action == "type" and report is not None and report.level is Level.HIGH
 
     def _rehearses_first(self) -> bool:
         """Tell whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""

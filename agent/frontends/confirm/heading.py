@@ -1,15 +1,15 @@
-"""Format the heading of a confirmation: level, reasons, what would be safer. Pure: a request in, styled lines out."""
+"""Format the heading of a confirmation: what the command does, and what matters most about it. Pure: a request in, styled lines out."""
 
 from __future__ import annotations
 
-from agent.frontends.confirm.readings import place_line, reading_lines
+from agent.frontends.confirm.readings import numbered, place_line, place_mark, reading_lines, unused_words
 from agent.frontends.screen import Fragments
-from agent.frontends.wrapping import wrapped
-from agent.gate.verdicts import writes
+from agent.frontends.wrapping import cells, wrapped
+from agent.gate.verdicts import tells
 from agent.protocol.decisions import Confining, ConfirmationRequest, Level, RiskContext, RiskReport
+from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note
 
-_SHOWN_FINDINGS = 4
 _SHOWN_PREVIEW = 20
 _SHOWN_WIDTH = 500
 _SHOWN_ROWS = 12
@@ -18,8 +18,8 @@ _NO_CONTEXT = RiskContext()
 
 
 def level_words(level: Level) -> str:
-    """`▲ medium risk`: a mark and words, so that colour is never the only sign."""
-    return f"{LEVEL_MARKS[level]} {level.value} risk"
+    """`▲ medium`: a mark and a word, so that colour is never the only sign."""
+    return f"{LEVEL_MARKS[level]} {level.value}"
 
 
 def heading(
@@ -28,62 +28,113 @@ def heading(
     fits: bool = True,
     columns: int = 0,
     rehearse_key: str = "F9",
-    experience: str = "",
-    alternatives_key: str = "F6",
+    all_key: str = "F2",
+    says_root: bool = False,
 ) -> list[Fragments]:
-    """Lines above the editable command, broken between words to `columns` (0: not at all). `fits`: the whole of the command
-    can be seen at once. `rehearse_key`: what rehearses here. `experience`: how such commands went before.
-    `alternatives_key`: what shows here what else the goal may mean.
+    """The lines above the editable command: what it does; and below that, only where there is something, what matters most.
+
+    They are broken between words to `columns` (0: not at all). `fits`: the whole of the command can be seen at once. `says_root`:
+    it has not been said yet that it runs as root. `rehearse_key` and `all_key`: what rehearses here, and what shows all of a long command.
     """
+    notes = _must_see(request, fits=fits, all_key=all_key, says_root=says_root)
+    room = max(columns - 1, 0) or 100
+    second: Fragments = []
+    for note in [*notes, *_worth_saying(request, rehearse_key)]:
+        is_note = note in notes
+        together = [*second, ("class:hint", " · "), *note] if second else note
+        if second and not is_note and cells("".join(text for _, text in together)) > room:
+            continue
+        second = together
+    return wrapped([_does(request), second] if second else [_does(request)], columns)
+
+
+def _does(request: ConfirmationRequest) -> Fragments:
+    """`▲ medium · moves 3 files in this folder`, or what a rehearsal of it would do."""
     report = request.report
+    first: Fragments = place_mark(request)
+    said = sentence(report).text if request.previewed is None else shown_line(request.previewed.line)
+    first += [(f"class:{report.level.value}", level_words(report.level)), ("", f" · {said}")]
+    return first
+
+
+def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_root: bool) -> list[Fragments]:
+    """What never gives way to anything else."""
+    notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
+    if request.report.parse != "ok":
+        notes.append([("class:warn", "not read completely: it may do more than this says")])
+    big = size_note(request.proposal.command if request.draft is None else request.draft)
+    if not fits:
+        what = f"{big}, and only a part fits" if big else "only a part of it fits"
+        notes.append([("class:warn", f"long command: {what} below; {all_key} or the first Enter shows it all")])
+    elif big:
+        notes.append([("class:warn", f"long command: {big}; {all_key} shows all of it")])
+    if request.confining.mode != "off" and request.confining.reason:
+        notes.append([("class:alert", "not confined: "), ("", shown_line(request.confining.reason))])
+    if request.verdict.reason and not _is_built_in(request.verdict.rule):
+        notes.append([("class:warn", f"your policy: {shown_line(request.verdict.reason)}")])
+    if request.safety_off:
+        notes.append([("class:alert", "safety is off: high risk runs without a typed word")])
+    if says_root and request.is_root and request.report.level is not Level.LOW:
+        notes.append([("class:alert", "runs as root")])
+    return notes
+
+
+def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragments]:
+    """What is said where there is room, the most important first."""
+    report = request.report
+    told: list[Fragments] = []
+    safer = next((finding.safer for finding in report.findings if finding.safer), "")
+    if safer and report.level is Level.HIGH:
+        told.append([("class:hint", f"safer: {shown_line(safer)}")])
+    unused = unused_words(request)
+    if unused:
+        told.append([("class:warn", unused)])
+    undo = "" if request.previewed is not None else _no_way_back(request, rehearse_key)
+    if undo:
+        told.append([("class:warn", undo)])
+    if safer and undo and report.level is not Level.HIGH:
+        told.append([("class:hint", f"safer: {shown_line(safer)}")])
+    return told
+
+
+def _no_way_back(request: ConfirmationRequest, rehearse_key: str) -> str:
+    """Why it could not be taken back; "" where it could, or where nothing would be changed."""
+    if request.undo.startswith("cannot"):
+        offers = request.rehearsal in ("off", "ask") and tells(request.report)
+        if offers:
+            return f"cannot be undone, unless {rehearse_key} rehearses it first"
+        return "" if request.rehearsal == "auto" and tells(request.report) else shown_line(request.undo)
+    _, _, lost = request.undo.partition("; cannot take back: ")
+    return f"undo cannot take back: {shown_line(lost)}" if lost else ""
+
+
+def details(
+    request: ConfirmationRequest, *, experience: str = "", columns: int = 0, choices: bool = False
+) -> list[Fragments]:
+    """All that is known and does not stand above the command: how it was read, each finding, policy, confinement, undo.
+
+    `experience`: how such commands went before. `choices`: with the other commands that the goal may mean.
+    """
+    proposal = request.proposal
     lines: list[Fragments] = place_line(request)
-    if request.is_root and report.level is not Level.LOW:
-        lines.append([("class:alert", "as root: "), ("", "this command can change the whole system")])
-    if request.proposal.reason and request.proposal.reason != request.proposal.reading:
-        lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
-    lines += reading_lines(request, key=alternatives_key)
-    if request.previewed is not None:
-        lines.append([("class:strong", request.previewed.line)])
-    lines += _findings(report, limit=_SHOWN_FINDINGS)
+    if proposal.reason and proposal.reason != proposal.reading:
+        lines.append([("class:hint", "why: "), ("", shown_line(proposal.reason))])
+    lines += reading_lines(request)
+    for finding in request.report.findings:
+        lines.append([(f"class:{finding.level.value}", f"{finding.level.value}: "), ("", shown_line(finding.reason))])
+        if finding.safer:
+            lines.append([("class:hint", f"  safer: {shown_line(finding.safer)}")])
     lines += _confinement(request.confining)
-    lines += [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
     if request.verdict.reason and not _is_built_in(request.verdict.rule):
         rule = shown_line(request.verdict.rule, 60)
         lines.append([("class:hint", f"policy {rule}: {shown_line(request.verdict.reason)}")])
-    if request.verdict.action == "type":
-        lines.append([("class:hint", "Enter asks for a typed word before this runs")])
-    lines += _ways_back(request, rehearse_key)
+    if request.undo:
+        lines.append([("class:hint", shown_line(request.undo))])
     if experience:
         lines.append([("class:hint", shown_line(experience))])
-    big = size_note(request.proposal.command)
-    if not fits:
-        size = f"{big}, and only a part" if big else "only a part of it"
-        lines.append([("class:warn", f"a long command: {size} fits below; F2 or the first Enter shows it all")])
-    elif big:
-        lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
-    if request.safety_off:
-        lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
+    if choices:
+        lines += numbered(request)
     return wrapped(lines, columns)
-
-
-def _ways_back(request: ConfirmationRequest, rehearse_key: str) -> list[Fragments]:
-    """What can be done before this runs, and whether it could be taken back after."""
-    lines: list[Fragments] = []
-    if request.rehearsal == "auto" and writes(request.report):
-        lines.append([("class:hint", "Enter rehearses it first: you see what it would change, and then decide")])
-    elif request.rehearsal == "ask" and writes(request.report):
-        lines.append(
-            [
-                ("class:strong", f"{rehearse_key} rehearses it"),
-                ("class:hint", ": see what it would change, and nothing is changed"),
-            ]
-        )
-    if request.undo:
-        style = "class:warn" if request.undo.startswith("cannot") else "class:hint"
-        words, _, why = request.undo.partition(": ")
-        said_above = any(finding.reason == why for finding in request.report.findings[:_SHOWN_FINDINGS])
-        lines.append([(style, shown_line(words if said_above else request.undo))])
-    return lines
 
 
 def _confinement(confining: Confining) -> list[Fragments]:
@@ -106,24 +157,6 @@ def _is_built_in(rule: str) -> bool:
     return rule in ("default", "parse", "safety-off", "confine") or rule.startswith("level-")
 
 
-def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:
-    style = f"class:{report.level.value}"
-    first: Fragments = [(style, level_words(report.level))]
-    rest = list(report.findings)
-    if rest:
-        first += [("", ": "), ("", shown_line(rest[0].reason))]
-    elif report.parse != "ok":
-        first += [("", ": the text could not be parsed completely")]
-    lines = [first]
-    if rest and rest[0].safer:
-        lines.append([("class:hint", f"  safer: {shown_line(rest[0].safer)}")])
-    for finding in rest[1:limit]:
-        lines.append([(f"class:{finding.level.value}", f"  {finding.level.value}: "), ("", shown_line(finding.reason))])
-    if len(rest) > limit:
-        lines.append([("class:hint", f"  … {len(rest) - limit} more; F2 shows all")])
-    return lines
-
-
 def explanation(
     command: str, report: RiskReport, context: RiskContext = _NO_CONTEXT, *, columns: int = 0, undo: str = ""
 ) -> str:
@@ -142,10 +175,8 @@ def explanation(
 
 def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the second prompt: why this one needs the word. The command stands there as it is, never wrapped by us."""
-    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
-    lines = wrapped(
-        [*lines, *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)], columns
-    )
+    notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
+    lines = wrapped([_does(request), *notes], columns)
     # Line by line as it will run: on one line, what follows a comment would look like a part of it.
     first, *rest = _quoted(request.proposal.command, rows=_SHOWN_ROWS)
     lines.append([("class:hint", "will run: "), ("class:strong", first)])
@@ -175,7 +206,7 @@ def is_previewed(content: str) -> bool:
 
 def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
-    lines = wrapped(_findings(request.report, limit=_SHOWN_FINDINGS), columns)
+    lines = wrapped([_does(request)], columns)
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
         lines.append([("class:hint", "  │ "), ("", line)])
     if request.note:

@@ -27,20 +27,29 @@ def place_line(request: ConfirmationRequest) -> list[Fragments]:
     return [[("class:strong", f"step {place.number}/{place.total}"), ("", f": {shown_line(place.goal)}")]]
 
 
-def reading_lines(request: ConfirmationRequest, *, key: str) -> list[Fragments]:
-    """How the goal was read, which of its words the command does nothing about, and which `key` shows what else it may mean."""
-    proposal = request.proposal
+def place_mark(request: ConfirmationRequest) -> Fragments:
+    """`step 2/3 · `, where it belongs to a plan, whose steps have been shown."""
+    place = request.proposal.place
+    return [] if place is None else [("class:strong", f"step {place.number}/{place.total}"), ("", " · ")]
+
+
+def unused_words(request: ConfirmationRequest) -> str:
+    """Which words of the goal the command does nothing about; "" for none."""
+    unused = request.proposal.unused
+    if not unused:
+        return ""
+    more = len(unused) - _SHOWN_UNUSED
+    words = ", ".join(shown_line(word, 60) for word in unused[:_SHOWN_UNUSED])
+    return f"not used: {words}" + (f" and {more} more" if more > 0 else "")
+
+
+def reading_lines(request: ConfirmationRequest) -> list[Fragments]:
+    """How the goal was read, and which of its words the command does nothing about."""
     lines: list[Fragments] = []
-    if proposal.reading:
-        lines.append([("class:hint", f"read as: {shown_line(proposal.reading)}")])
-    if proposal.unused:
-        words = ", ".join(shown_line(word, 60) for word in proposal.unused[:_SHOWN_UNUSED])
-        more = len(proposal.unused) - _SHOWN_UNUSED
-        lines.append([("class:warn", f"not used: {words}" + (f" and {more} more" if more > 0 else ""))])
-    count = len(others(request))
-    if count and key:
-        what = "another command" if count == 1 else f"{count} other commands"
-        lines.append([("class:hint", f"{key} shows {what} that this may mean")])
+    if request.proposal.reading:
+        lines.append([("class:hint", f"read as: {shown_line(request.proposal.reading)}")])
+    if request.proposal.unused:
+        lines.append([("class:warn", unused_words(request))])
     return lines
 
 

@@ -129,6 +129,8 @@ class Repl:
 
     def _greet(self) -> None:
         settings = self._services.settings
+        if self._services.is_root:
+            self._screen.tells("root")
         self._screen.say_all(
             welcome(
                 first_run=self._services.first_run,

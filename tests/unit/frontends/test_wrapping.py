@@ -27,15 +27,13 @@ def test_the_welcome_keeps_its_words_whole(columns: int) -> None:
 
 
 def test_forty_columns_above_a_confirmation() -> None:
-    request = request_for("rm -rf build", "high", why="the folder holds nothing but results of the build", is_root=True)
-    assert text(heading(request, columns=40)) == [
-        "as root: this command can change the",
-        "  whole system",
-        "why: the folder holds nothing but",
-        "  results of the build",
-        "■ high risk: it changes files",
-        "Enter asks for a typed word before this",
-        "  runs",
+    request = request_for(
+        "rm -rf build", "high", note="not run: since it was rated, build has become a link", is_root=True
+    )
+    assert text(heading(request, columns=40, says_root=True)) == [
+        "■ high · it changes files",
+        "not run: since it was rated, build has",
+        "  become a link · runs as root",
     ]
 
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
-from agent.frontends.confirm.heading import explanation, heading, word_heading
+from agent.frontends.confirm.heading import details, explanation, heading, word_heading
 from agent.frontends.screen import Fragments
-from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.decisions import (
+    Confining,
+    ConfirmationRequest,
+    Effect,
+    Finding,
+    Level,
+    RiskContext,
+    RiskReport,
+    Verdict,
+)
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import report_of, request_for
 
@@ -15,25 +25,64 @@ def text(lines: list[Fragments]) -> list[str]:
     return ["".join(part for _, part in line) for line in lines]
 
 
+def rated(command: str, **changes: object) -> ConfirmationRequest:
+    report = classify(command)
+    return replace(request_for(command, report.level.value), report=report, **changes)
+
+
 def test_low_is_one_line() -> None:
-    assert text(heading(request_for("ls", "low"))) == ["● low risk"]
+    assert text(heading(rated("ls"))) == ["● low · lists files"]
 
 
-def test_findings_worst_first_and_bounded() -> None:
+def test_what_it_does_is_one_line_and_the_rest_is_counted() -> None:
     findings = tuple(
-        Finding(rule=f"r{n}", level=Level.MEDIUM, reason=f"reason {n}", span=(0, 2), safer=f"safer {n}")
+        Finding(rule=f"r{n}", level=Level.MEDIUM, reason=f"reason number {n} of them", span=(0, 2), safer=f"safer {n}")
         for n in range(7)
     )
     request = request_for("ls")
     request = replace(request, report=RiskReport(command="ls", level=Level.MEDIUM, findings=findings))
     assert text(heading(request)) == [
-        "▲ medium risk: reason 0",
-        "  safer: safer 0",
-        "  medium: reason 1",
-        "  medium: reason 2",
-        "  medium: reason 3",
-        "  … 3 more; F2 shows all",
+        "▲ medium · reason number 0 of them; reason number 1 of them; reason number 2 of them; and 4 more",
     ]
+    told = text(details(request))
+    assert told[:3] == ["medium: reason number 0 of them", "  safer: safer 0", "medium: reason number 1 of them"]
+    assert len(told) == 14
+
+
+def test_the_second_line_is_what_matters_most() -> None:
+    lost = "cannot be undone: ./…: which files, is only known when it runs"
+    assert text(heading(rated("rm x", undo="undo: keeps x"))) == ["▲ medium · deletes x"]
+    assert text(heading(rated("rm x", undo=lost)))[1].startswith(lost)
+    assert text(heading(rated("rm -rf /", undo=lost)))[1].startswith("safer: ")
+    unused = replace(rated("rm x"), proposal=replace(rated("rm x").proposal, unused=("slowly",)))
+    assert text(heading(unused)) == ["▲ medium · deletes x", "not used: slowly"]
+
+
+def test_what_must_be_seen_never_gives_way() -> None:
+    confining = Confining(mode="workspace", reason="no Landlock here")
+    verdict = Verdict(action="ask", rule="team.rule", reason="we always look")
+    request = rated(
+        "rm -rf /", note="since it was rated, x changed", confining=confining, verdict=verdict, safety_off=True
+    )
+    for columns in (0, 40, 80):
+        told = " ".join(" ".join(text(heading(request, columns=columns, fits=False))).split())
+        for words in (
+            "since it was rated, x changed", "not confined: no Landlock here", "your policy: we always look",
+            "safety is off", "F2 or the first Enter shows it all",
+        ):  # fmt: skip
+            assert words in told
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+@pytest.mark.parametrize(
+    "command", ["mv a b c d/", "foo", "rm -rf /", "curl -O https://example.com/x", "systemctl stop nginx"]
+)
+def test_lines_fit_and_break_between_words(command: str, columns: int) -> None:
+    lines = text(heading(rated(command, undo="cannot be undone: services are not files"), columns=columns))
+    assert len(lines) <= (2 if columns == 120 else 3 if columns == 80 else 6)
+    assert all(len(line) < columns for line in lines)
+    together = text(heading(rated(command, undo="cannot be undone: services are not files"), columns=0))
+    assert " ".join(lines).split()[:5] == " ".join(together).split()[:5]
 
 
 def test_policy_speaks_only_where_it_says_more_than_the_level() -> None:
@@ -41,7 +90,7 @@ def test_policy_speaks_only_where_it_says_more_than_the_level() -> None:
     built_in = replace(request, verdict=Verdict(action="ask", rule="level-low", reason="low risk is asked for"))
     own = replace(request, verdict=Verdict(action="ask", rule="team.rule", reason="we always look"))
     assert len(heading(built_in)) == 1
-    assert text(heading(own))[1] == "policy team.rule: we always look"
+    assert text(heading(own))[1] == "your policy: we always look"
 
 
 def test_everything_from_outside_is_made_visible() -> None:
@@ -58,7 +107,7 @@ def test_long_commands_say_their_size() -> None:
 
 def test_word_heading_names_the_word_and_the_reason() -> None:
     assert text(word_heading(request_for("rm -rf /", "high"))) == [
-        "■ high risk: it changes files",
+        "■ high · it changes files",
         "will run: rm -rf /",
         "type proceed to run it; anything else does not",
     ]

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.confirm.heading import heading
+from agent.frontends.confirm.heading import details, heading
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.confirm.readings import Cycle, others
 from agent.protocol.decisions import (
@@ -41,21 +41,24 @@ def press(terminal: FakeTerminal, asked: ConfirmationRequest, *keys: str) -> Con
     return typed(terminal, lambda: confirmer.confirm(asked), *keys)
 
 
-def test_reading_unused_words_and_the_place_in_a_plan_stand_above_the_command() -> None:
-    told = words(
-        request(
-            "ls b",
-            "ls c",
-            reading="find · files · *.log",
-            unused=("quickly", "now"),
-            place=PlanPlace(number=2, total=3, goal="list the logs"),
-        )
+def test_the_place_in_a_plan_and_unused_words_stand_above_the_command_and_the_reading_behind_a_key() -> None:
+    asked = request(
+        "ls b",
+        "ls c",
+        reading="find · files · *.log",
+        unused=("quickly", "now"),
+        place=PlanPlace(number=2, total=3, goal="list the logs"),
     )
-    assert told[0] == "step 2/3: list the logs"
-    assert "read as: find · files · *.log" in told
-    assert "not used: quickly, now" in told
-    assert "F6 shows 2 other commands that this may mean" in told
-    assert not any(line.startswith(("read as", "not used", "step", "F6")) for line in words(request()))
+    assert words(asked) == ["step 2/3 · ● low · read-only", "not used: quickly, now"]
+    told = ["".join(part for _, part in line) for line in details(asked, choices=True)]
+    assert told == [
+        "step 2/3: list the logs",
+        "read as: find · files · *.log",
+        "not used: quickly, now",
+        "or 1: ls b",
+        "or 2: ls c",
+    ]
+    assert words(request()) == ["● low · read-only"]
 
 
 def test_hostile_words_cannot_draw_on_the_terminal() -> None:
@@ -127,6 +130,8 @@ def plain(
         (("1", ""), Skipped()),
         (("1",), CancelGoal()),
         (("3",), Approved(command="3")),
+        (("?", "1", "y"), Approved(command="rm b")),
+        (("?", "y"), Approved(command="ls a")),
     ],
 )
 def test_numbers_where_no_key_can_do_it(
@@ -141,10 +146,12 @@ def test_a_number_shows_the_risk_before_it_is_asked_for(
     plain(
         terminal,
         request(Alternative(command="rm b", reason="if b is meant"), reading="ls · a"),
+        "?",
         "1",
         monkeypatch=monkeypatch,
     )
-    before, _, behind = terminal.seen.partition("1 another one")
-    assert "or 1: rm b  if b is meant" in before and "read as: ls · a" in before
-    assert f"{rate_by_word('rm b', '').level.value} risk" in behind and "$ rm b" in behind
+    before, _, behind = terminal.seen.rpartition("1 another one")[0].rpartition("1 another one")
+    assert "or 1: rm b  if b is meant" in before + behind and "read as: ls · a" in before + behind
+    behind = terminal.seen.rpartition("or 1:")[2]
+    assert f"{rate_by_word('rm b', '').level.value} · " in behind and "$ rm b" in behind
     assert "read as" not in behind
