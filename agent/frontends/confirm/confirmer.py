@@ -10,7 +10,15 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from agent.frontends.confirm.heading import details, explanation, heading, is_previewed, word_heading, write_heading
+from agent.frontends.confirm.heading import (
+    details,
+    explanation,
+    heading,
+    is_previewed,
+    must_say_root,
+    word_heading,
+    write_heading,
+)
 from agent.frontends.confirm.keys import HELP, Action, confirm_bindings, select_slot
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
@@ -107,7 +115,7 @@ class PromptConfirmer:
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
-        says_root = self.screen.tells("root")
+        says_root = must_say_root(request) and self.screen.tells("root")
         self.screen.say_all(
             heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )

@@ -74,9 +74,14 @@ def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_ro
         notes.append([("class:warn", f"your policy: {shown_line(request.verdict.reason)}")])
     if request.safety_off:
         notes.append([("class:alert", "safety is off: high risk runs without a typed word")])
-    if says_root and request.is_root and request.report.level is not Level.LOW:
+    if says_root and must_say_root(request):
         notes.append([("class:alert", "runs as root")])
     return notes
+
+
+def must_say_root(request: ConfirmationRequest) -> bool:
+    """Tell whether that it runs as root makes a difference. It is said once: the prompt for goals has it all the time."""
+    return request.is_root and request.report.level is not Level.LOW
 
 
 def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragments]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.frontends.confirm.heading import details, heading, is_previewed, word_heading, write_heading
+from agent.frontends.confirm.heading import details, heading, is_previewed, must_say_root, word_heading, write_heading
 from agent.frontends.confirm.readings import as_alternative, others
 from agent.frontends.live_rating import Rate
 from agent.frontends.questions import read_plain_line
@@ -69,7 +69,7 @@ class PlainConfirmer:
         if is_write:
             self.screen.say_all(write_heading(request, columns=columns))
         else:
-            says_root = self.screen.tells("root")
+            says_root = must_say_root(request) and self.screen.tells("root")
             lines = heading(request, columns=columns, rehearse_key="r", all_key="?", says_root=says_root)
             self.screen.say_all([*lines, [("", "$ " + shown(command))]])
         question = f"{request.proposal.command.partition('_')[0]}? [y/N]" if is_write else _ways(request, choices)
