@@ -156,6 +156,9 @@ class LazyJobs:
     async def end(self, job_id: int) -> Job:
         return await self.table().end(job_id)
 
+    async def foreground(self, job_id: int) -> Job:
+        return await self.table().foreground(job_id)
+
 
 class LazyCheckpoints:
     """ports.Checkpoints, imported at the first use."""

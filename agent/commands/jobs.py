@@ -1,4 +1,4 @@
-"""`:jobs` lists what runs in the background or shows one of it, `:kill` ends some."""
+"""`:jobs` lists what runs in the background or shows one of it, `:fg` brings a suspended program back, `:kill` ends some."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
-from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.jobs import Job
 from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line, shown_name
@@ -32,6 +32,26 @@ async def show_jobs(context: CommandContext, arguments: str) -> DispatchOutcome:
     if job is None or jobs is None:
         raise NotFound("job", str(number), hint="`:jobs` lists them")
     await context.person.show(job_text(job, jobs.processes(number), jobs.output(number), time.time()))
+    return DispatchOutcome()
+
+
+async def bring_back(context: CommandContext, arguments: str) -> DispatchOutcome:
+    """Give a suspended program the terminal again, the newest if none is named. Raises NotFound, InvalidState, InvalidRequest."""
+    jobs = context.session.jobs
+    suspended = [job.job_id for job in (jobs.listing() if jobs is not None else ()) if job.suspended]
+    if jobs is None or not (suspended or arguments):
+        raise InvalidState(
+            expected="a suspended job",
+            found="none",
+            message="no job is suspended",
+            hint="Ctrl-Z in an editor or a pager makes one",
+        )
+    number, *more = _numbers(arguments, "`:fg 1` brings one back") if arguments else suspended[-1:]
+    if more:
+        raise InvalidRequest("one job can have the terminal", hint="`:fg 1` brings one back, `:jobs` lists them all")
+    job = await jobs.foreground(number)
+    again = f"; `:fg {number}` brings it back" if job.suspended else ""
+    context.tell(f"job {job_line(job)}{again}")
     return DispatchOutcome()
 
 
@@ -64,9 +84,10 @@ def job_line(job: Job) -> str:
 
 
 def state_of(job: Job) -> str:
-    """`running, pid 1234`, `ended, exit 0`, `killed`, `lost`."""
+    """`running, pid 1234`, `suspended, pid 1234`, `ended, exit 0`, `killed`, `lost`."""
     if job.running:
-        return f"running, pid {job.pid}" if job.pid else "running"
+        word = "suspended" if job.suspended else "running"
+        return f"{word}, pid {job.pid}" if job.pid else word
     if job.lost:
         return f"lost, pid {job.pid} may live on" if job.pid else "lost, what is left of it may live on"
     word = "killed" if job.killed else "ended"
@@ -146,7 +167,16 @@ COMMANDS = (
         examples=(":jobs", ":jobs 2"),
         handle=show_jobs,
         order=140,
-        line=(":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
+        line=(":jobs [ID], :fg, :kill", "list background jobs, or show one; bring back; end"),
+    ),
+    Definition(
+        names=("fg",),
+        arguments="[ID]",
+        help="give a program that Ctrl-Z suspended the terminal again",
+        examples=(":fg", ":fg 2"),
+        handle=bring_back,
+        order=145,
+        elsewhere=True,
     ),
     Definition(
         names=("kill",),

@@ -30,6 +30,7 @@ DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alon
 TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
 _INTERRUPT = b"\x03"
 _SUSPEND = b"\x1a"
+_LOOKS_AFTER_SUSPEND = (0.1, 0.5)  # seconds that a program may take to stop itself for Ctrl-Z
 _PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
 
 
@@ -55,6 +56,7 @@ class Ending:
     """How it went: the guardian's last message (None: the guardian was lost), and read ends that a background job holds.
 
     `over_output`: it wrote more than it may. `kept`: it did not end, the guardian goes on with it in the background.
+    `suspended`: the program that owns the terminal stopped for Ctrl-Z, and can be brought back with the same channels.
     `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
     """
 
@@ -64,6 +66,7 @@ class Ending:
     saw_interrupt_key: bool = False
     sink_failure: str = ""
     kept: bool = False
+    suspended: bool = False
     over_output: bool = False
 
 
@@ -86,6 +89,7 @@ class Pump:
         self._open = dict(channels.outputs)
         self._keys = bytearray()
         self._presses: list[float] = []
+        self._looks: list[float] = []  # when to look whether Ctrl-Z has stopped the program
         self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
         self.used_terminal = channels.pass_through
         """Whether the command drew on the person's terminal by itself."""
@@ -109,7 +113,7 @@ class Pump:
             self._watch(channels.real.fd, self._on_keys)
         try:
             self._loop()
-            if not self._ending.kept:
+            if not self._ending.kept and not self._ending.suspended:
                 self._drain()
             self._frames.flush()
         finally:
@@ -129,6 +133,9 @@ class Pump:
             self._frames.flush_if_due()
             if self._keys:
                 self._flush_keys()
+            if self._looks and time.monotonic() >= self._looks[0]:
+                del self._looks[0]
+                self._tell("suspend?")
             if self._channels.real is not None:
                 self._follow_terminal()
                 if self._hint is not None and self._hint.due():
@@ -145,6 +152,8 @@ class Pump:
         due = self._frames.patience
         if self._channels.real is not None:
             due = TERMINAL_CHECK if due is None else min(due, TERMINAL_CHECK)
+        if self._looks:
+            due = max(0.0, min(due or TERMINAL_CHECK, self._looks[0] - time.monotonic()))
         return due
 
     def _drain(self) -> None:
@@ -181,7 +190,8 @@ class Pump:
         except OSError:
             received = None
         self._ending.message = received[0] if received else None
-        self._ending.kept = received is not None and received[0]["event"] == "kept"
+        event = received[0]["event"] if received else ""
+        self._ending.kept, self._ending.suspended = event == "kept", event == "suspended"
         self._ended = True
 
     def _on_output(self, fd: int) -> None:
@@ -300,15 +310,17 @@ class Pump:
                 if self._channels.real is not None:
                     self._channels.real.write(b"^C")
                 self._stop()
-        if _SUSPEND in data and self._to_background(master):
+        if _SUSPEND in data and self._channels.pass_through:
+            self._looks = [time.monotonic() + seconds for seconds in _LOOKS_AFTER_SUSPEND]
+        elif _SUSPEND in data and self._to_background(master):
             data = data.replace(_SUSPEND, b"")
         self._keys += data
         self._hint = None  # who types knows what is asked
 
     def _to_background(self, master: int) -> bool:
-        """Ask the guardian to go on without us. Not for a program that owns the terminal: there it is that program's key."""
+        """Ask the guardian to go on without us. Not for a program that reads single keys: there it is that program's."""
         ask = self._send_to_background
-        if ask is None or self._channels.pass_through or not terminals.keys_make_signals(master):
+        if ask is None or not terminals.keys_make_signals(master):
             return False
         outputs = (*self._open, master) if self._channels.screen else tuple(self._open)
         if not ask(outputs):
@@ -328,8 +340,11 @@ class Pump:
             self._stop()
 
     def _stop(self) -> None:
+        self._tell("stop")
+
+    def _tell(self, op: str) -> None:
         with suppress(OSError):  # it has ended meanwhile
-            wire.send(self._channels.control, {"op": "stop"})
+            wire.send(self._channels.control, {"op": op})
 
     def _flush_keys(self) -> None:
         """Hand typed bytes to the command; while it does not take them, no more are read."""

@@ -72,7 +72,7 @@ def result_of(
     if message is None:
         note = "the process that watches the command was killed, so the command was ended too"
         return result(exit_code=_LOST, interrupted=interrupted, notes=(note,))
-    if ending.kept:
+    if ending.kept or ending.suspended:
         return result(exit_code=0, state_kept=False, notes=notes)
     said = stderr.head + stderr.tail
     status = int(message["status"])

@@ -12,6 +12,7 @@ from contextlib import suppress
 from msgspec.structs import replace as with_fields
 
 from agent.execution import terminal as terminals
+from agent.execution.jobs.suspended import Suspended
 from agent.execution.jobs.table import Handing, JobTable
 from agent.execution.output import HeadTail
 from agent.execution.process_tree import wire
@@ -88,7 +89,7 @@ class RunningCommand:
                 if real is not None:
                     real.give_back(used=used)
                     real = None
-            job, notes = self._leave_background(ending)
+            job, notes = self._leave_background(ending, Suspended(channels, captures))
             if ending.sink_failure:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)
             if ending.message is None:
@@ -107,8 +108,9 @@ class RunningCommand:
         if self._handing is None or not self._handing.done:
             self._ours.close()
         self._theirs.close()
-        for fd in ours:
-            os.close(fd)
+        if self._handing is None or not self._handing.keeps_terminal:
+            for fd in ours:
+                os.close(fd)
 
     def _real_terminal(self) -> terminals.RealTerminal | None:
         if not self._launch.terminal:
@@ -165,13 +167,15 @@ class RunningCommand:
         self._watched = answer[0] if answer is not None else {}
         return None  # without an answer the guardian was killed, perhaps by the command: the pump will see that
 
-    def _leave_background(self, ending: Ending) -> tuple[int, tuple[str, ...]]:
+    def _leave_background(self, ending: Ending, terminal: Suspended) -> tuple[int, tuple[str, ...]]:
         """Keep alive what goes on, as a job. Under which number the command itself does (0: it ended), and what to say of it."""
         message, handing = ending.message, self._handing
         if message is None:
             return 0, ()
         if ending.kept and handing is not None:
             return handing.sent(self._watched)
+        if ending.suspended and handing is not None:
+            return handing.suspended(self._watched, terminal)
         if message["ended_with_it"]:
             return 0, ("what it left in the background was ended with it",)
         if message["background"] and handing is not None:

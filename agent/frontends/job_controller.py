@@ -81,6 +81,8 @@ class JobController:
         from agent.commands.jobs import job_line
 
         tell("\n".join([still_running(running), *(f"  {job_line(job)}" for job in running)]))
+        if any(job.suspended for job in running):
+            tell("what is suspended ends when you leave")
         while True:
             answer = await choose("[k]ill, [l]eave running, [c]ancel exit")
             word = (answer or "").strip().lower()

@@ -13,7 +13,7 @@ class Job(Struct, frozen=True, kw_only=True):
     `pid` is the eldest process that is left; `exit_code` is its, None while it runs and where nobody could know. `how`: "sent" by a
     key while it ran, "left" behind by a command that ended. `logged`: whether any of its output is kept; `log_path`: in which file,
     "" for none on disk. `killed`: it was ended on request; `lost`: the process that watched it is gone. `note`: what went wrong, in words.
-    `session`: whose command it was.
+    `session`: whose command it was. `suspended`: it stands still, and can be given the terminal again.
     """
 
     job_id: int
@@ -32,6 +32,7 @@ class Job(Struct, frozen=True, kw_only=True):
     lost: bool = False
     note: str = ""
     session: str = ""
+    suspended: bool = False
 
     @property
     def running(self) -> bool:

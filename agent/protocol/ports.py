@@ -183,6 +183,9 @@ class Jobs(Protocol):
     async def end(self, job_id: int) -> Job:
         """End all of it, gently first; the job as it was left."""
 
+    async def foreground(self, job_id: int) -> Job:
+        """Give a suspended one our terminal until it ends or stops again. Raises InvalidState where it is none."""
+
 
 class Rehearser(Protocol):
     """Runs commands over an overlay of the file system, and makes real what they showed. Errors are CoreErrors with reason and hint."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.program import until
+from tests.support.needs import needing
 from tests.support.terminal import CTRL_C, CTRL_D, CTRL_Z, Terminal
 from tests.unit.execution.running import Marker
 
@@ -149,3 +150,24 @@ def test_a_hang_up_asks_nobody_and_leaves_jobs_alone(person: Terminal, marker: M
     os.kill(person.process.pid, 1)
     assert person.leaves() == 129
     assert list(marker.survivors().values()) == ["sleep 1000 "]
+
+
+@needing("less")
+def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "work" / "long.txt").write_text("".join(f"line {number}\n" for number in range(200)))
+    own(person, "less long.txt")
+    person.see("line 20.*long.txt", where="screen")
+    person.type(CTRL_Z)
+    person.see("suspended as job 1; `:fg 1` brings it back")
+    person.at_prompt()
+    person.type(":jobs\r")
+    person.see("1  suspended, pid [0-9]+  less long.txt")
+    person.at_prompt()
+    person.type(":fg\r")
+    person.see("line 20.*long.txt", where="screen")
+    person.type("q")
+    person.see("job 1  ended, exit 0  less long.txt")
+    person.at_prompt()
+    person.type("exit\r")
+    assert person.leaves() == 0
+    assert jobs_told(tmp_path) == [("job.started", 1, "sent"), ("job.finished", 1, "ended")]

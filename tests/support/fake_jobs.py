@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.protocol.errors import InvalidState
 from agent.protocol.jobs import Job
 
 RUNNING = Job(
@@ -33,4 +34,11 @@ class FakeJobs:
         job = self.all[job_id]
         if job.running:
             self.all[job_id] = job = replace(job, ended="2026-01-02T03:05:00Z", killed=True, exit_code=143)
+        return job
+
+    async def foreground(self, job_id: int) -> Job:
+        job = self.all[job_id]
+        if not job.suspended:
+            raise InvalidState(expected="a suspended job", found="one without a terminal")
+        self.all[job_id] = job = replace(job, suspended=False, ended="2026-01-02T03:05:00Z", exit_code=0)
         return job

@@ -13,11 +13,12 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agent.execution.jobs.log import JobLog, open_log
+from agent.execution.jobs.suspended import Suspended
 from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.tree import descendants
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import InvalidState, NotFound
 from agent.protocol.jobs import Job
 from agent.waiting import in_thread
 
@@ -31,6 +32,7 @@ class Handing:
         self._control = control
         self._log: JobLog | None = None
         self.done = False
+        self.keeps_terminal = False  # of a suspended program: pipes and PTY belong to the table, too
 
     def ask(self, outputs: tuple[int, ...]) -> bool:
         """Give the guardian a log and the outputs that go there; False where that cannot be. Its answer comes on the control socket.
@@ -54,6 +56,13 @@ class Handing:
         what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
         return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
 
+    def suspended(self, watched: wire.Message, stopped: Suspended) -> tuple[int, tuple[str, ...]]:
+        """The program stopped for Ctrl-Z. Its number, and notes for the person."""
+        job = self._enter(watched, int(watched["pid"]), "sent", stopped)
+        self.keeps_terminal = True
+        what = f"suspended as job {job.job_id}; `:fg {job.job_id}` brings it back"
+        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
+
     def left(self, watched: wire.Message, first: int, held: tuple[int, ...]) -> tuple[str, ...]:
         """The command ended and left something running, which may hold its outputs. Notes for the person."""
         if held and self._log is None:
@@ -68,12 +77,19 @@ class Handing:
         if self._log is not None and not self.done:
             self._log.discard()
 
-    def _enter(self, watched: wire.Message, pid: int, how: Literal["sent", "left"]) -> Job:
+    def _enter(
+        self, watched: wire.Message, pid: int, how: Literal["sent", "left"], stopped: Suspended | None = None
+    ) -> Job:
         at = self._launch
         job = Job(job_id=0, pid=pid, command=at.command, command_id=at.command_id, cwd=at.cwd, how=how)
         self.done = True
         return self._jobs.add(
-            job, guardian=int(watched["guardian"]), control=self._control, log=self._log, grace=at.grace
+            job,
+            guardian=int(watched["guardian"]),
+            control=self._control,
+            log=self._log,
+            grace=at.grace,
+            stopped=stopped,
         )
 
 
@@ -88,13 +104,24 @@ _LONGEST_LINE = 400
 class _Entry:
     """A job and what belongs to it: the socket to its guardian, its log, files that its shell still names."""
 
-    def __init__(self, job: Job, guardian: int, control: socket.socket, log: JobLog | None, grace: float) -> None:
+    def __init__(
+        self,
+        job: Job,
+        *,
+        guardian: int,
+        control: socket.socket,
+        log: JobLog | None,
+        grace: float,
+        stopped: Suspended | None = None,
+    ) -> None:
         self.job = job
         self.guardian = guardian
         self.control: socket.socket | None = control
         self.log = log
         self.files: list[Held] = []
         self.grace = grace
+        self.stopped = stopped
+        self.asked_to_end = False
         self.lock = threading.Lock()
 
     def look(self, patience: float = 0.0) -> Job:
@@ -110,9 +137,27 @@ class _Entry:
                 self.job = replace(self.job, log_bytes=self.log.size)
             return self.job
 
+    def resume(self) -> Job:
+        """Serve a suspended program on our terminal until it ends or stops again; blocks. Raises InvalidState."""
+        with self.lock:
+            if self.control is None or self.stopped is None:
+                raise InvalidState(
+                    expected="a suspended job",
+                    found="one that has ended" if self.control is None else "one without a terminal",
+                )
+            ending = self.stopped.resume()
+            if not ending.suspended:
+                self._end(ending.message)
+            return self.job
+
     def _end(self, message: wire.Message | None) -> None:
         """`message` is the guardian's last word, None where it was killed."""
         assert self.control is not None
+        if self.stopped is not None:
+            self.stopped.close()
+            self.stopped, self.job = None, replace(self.job, suspended=False)
+        if message is not None and message["event"] == "exited" and message["background"]:
+            return  # the program has ended, and left something that goes on; its end is told later
         self.control.close()
         self.control = None
         for file in self.files:
@@ -127,10 +172,10 @@ class _Entry:
         notes = []
         if message["stuck"]:
             notes.append(f"{message['stuck']} of its processes could not be ended")
-        if message["trouble"]:
+        if message.get("trouble"):
             notes.append(f"not all of its output could be kept: {message['trouble']}")
         code = None if message["status"] is None else exit_code(message["status"])
-        note, killed = "; ".join(notes), bool(message["stopped"])
+        note, killed = "; ".join(notes), bool(message.get("stopped", self.asked_to_end))
         self.job = replace(self.job, ended=ended, exit_code=code, killed=killed, note=note)
 
 
@@ -149,15 +194,32 @@ class JobTable:
     def open_log(self) -> JobLog:
         return open_log(self._folder)
 
-    def add(self, job: Job, *, guardian: int, control: socket.socket, log: JobLog | None, grace: float) -> Job:
+    def add(
+        self,
+        job: Job,
+        *,
+        guardian: int,
+        control: socket.socket,
+        log: JobLog | None,
+        grace: float,
+        stopped: Suspended | None = None,
+    ) -> Job:
         """Enter a job, which gets its number. `control` and `log` belong to the table from now on."""
         with self._lock:
             number = len(self._entries) + 1
             path = log.path if log is not None else ""
             job = replace(
-                job, job_id=number, session=self.session, started=_now(), logged=log is not None, log_path=path
+                job,
+                job_id=number,
+                session=self.session,
+                started=_now(),
+                logged=log is not None,
+                log_path=path,
+                suspended=stopped is not None,
             )
-            self._entries[number] = _Entry(job, guardian, control, log, grace)
+            self._entries[number] = _Entry(
+                job, guardian=guardian, control=control, log=log, grace=grace, stopped=stopped
+            )
         return job
 
     def hold(self, job_id: int, files: list[Held]) -> None:
@@ -193,9 +255,15 @@ class JobTable:
         entry = self._entry(job_id)
         return await in_thread(lambda: self._end(entry))
 
+    async def foreground(self, job_id: int) -> Job:
+        """Give a suspended program our terminal until it ends or stops again; the job as it is then. Raises NotFound, InvalidState."""
+        entry = self._entry(job_id)
+        return await in_thread(entry.resume)
+
     def _end(self, entry: _Entry) -> Job:
         control = entry.control
         if entry.look().running and control is not None:
+            entry.asked_to_end = True
             with suppress(OSError):  # it has just ended
                 wire.send(control, {"op": "stop"})
             entry.look(entry.grace + _PATIENCE)

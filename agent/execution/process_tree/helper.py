@@ -53,6 +53,7 @@ class Launch:
             "grace": self.grace,
             "strays": self.strays,
             "background": background,
+            "suspend": tty and self.pass_through and background == "keep",
         }
         if any(limit is not None for limit in self.limits):
             message["limits"] = self.limits._asdict()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
-from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all
+from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all, stopped_in_group
 from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
 from agent.execution.supervision.spawning import IGNORED, spawn
 
@@ -52,6 +52,7 @@ class ProcessGuardian:
         self._over = ""  # the limit for which it was ended
         self._asked: AskedCalls | None = None
         self._kept: tuple[wire.Message, list[int]] | None = None
+        self._suspended = False
 
     def run(self) -> None:
         """Start the command, keep it until it ends, report. Returns when the guardian has nothing left to do."""
@@ -152,6 +153,10 @@ class ProcessGuardian:
         message, fds = received
         if message["op"] == "stop":
             self._escalate()
+        elif message["op"] == "continue":
+            self._continue()
+        elif message["op"] == "suspend?":
+            self._suspend_with_stopped()
         elif message["op"] == "keep" and self._stage == 0 and self._kept is None:
             self._kept = message, fds
         else:
@@ -179,12 +184,16 @@ class ProcessGuardian:
     def _escalate(self) -> None:
         """One step up the ladder: INT to the foreground group, TERM to all, KILL to all."""
         self._stage += 1
+        if self._suspended:
+            self._stage = max(self._stage, 2)  # what is stopped takes no key; it gets TERM, and goes on to act on it
         self._tree.look()
         self._deadline = time.monotonic() + float(self._request["grace"])
         if self._stage == 1:
             self._interrupt()
         elif self._stage == 2:
             self._tree.terminate()
+            if self._suspended:
+                self._continue()
         else:
             # The command's own exit status must not be swallowed by the sweep, so it is killed and awaited here.
             signal_all({self._pid}, signal.SIGKILL)
@@ -203,7 +212,7 @@ class ProcessGuardian:
             os.killpg(self._pid, signal.SIGINT)
 
     def _reap(self) -> bool:
-        """Collect what ended, and say whether the command has; wake it if the terminal stopped it, nobody could `fg` it."""
+        """Collect what ended, and say whether the command has; wake it if the terminal stopped it and nobody can `fg` it."""
         while self._status is None:
             pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             if pid == 0:
@@ -213,10 +222,28 @@ class ProcessGuardian:
             if not os.WIFSTOPPED(status):
                 self._status = status
                 return True
-            if os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
-                self._foreground(self._pid)
-                os.killpg(self._pid, signal.SIGCONT)
+            if self._may_suspend and os.WSTOPSIG(status) in (signal.SIGTSTP, signal.SIGSTOP):
+                self._suspended, self._expires = True, None
+                self._say({"event": "suspended"})
+            elif os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
+                self._continue()
         return True
+
+    @property
+    def _may_suspend(self) -> bool:
+        return bool(self._request.get("suspend")) and not self._suspended and self._stage == 0
+
+    def _suspend_with_stopped(self) -> None:
+        """Stop the whole foreground group where a program in it has stopped itself, which a shell that waits for it does not notice."""
+        if self._may_suspend and stopped_in_group(self._pid, self._tree.members()):
+            with suppress(OSError):  # it has just ended
+                os.killpg(self._pid, signal.SIGSTOP)
+
+    def _continue(self) -> None:
+        self._suspended = False
+        self._foreground(self._pid)
+        with suppress(OSError):  # it has ended
+            os.killpg(self._pid, signal.SIGCONT)
 
     # --- the end ---
 

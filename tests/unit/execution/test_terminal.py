@@ -138,17 +138,67 @@ def test_less(terminal: Terminal) -> None:
 
 
 @needing("vim")
-def test_vim_with_suspend_key(terminal: Terminal, tmp_path: Path) -> None:
-    child = terminal.start("vim -u NONE -N note.txt")
+def test_vim_is_suspended_and_brought_back(terminal: Terminal, tmp_path: Path) -> None:
+    child = terminal.start("vim -u NONE -N note.txt", "echo between", ":fg", ":fg")
     child.expect_exact(b"note.txt")
     child.send("ihello")
     child.expect_exact(b"hello")
     child.send("\x1b")
     time.sleep(1.2)  # vim waits a second for what may follow an escape
     child.send("\x1a")
+    answer = terminal.result()
+    assert (answer["code"], answer["job"]) == (0, 1)
+    assert terminal.result()["stdout"] == "between\n"
+    child.expect_exact(b"hello")  # it draws its screen anew
+    child.send(":stop\r")
+    answer = terminal.result()
+    assert (answer["suspended"], answer["running"]) == (True, True)
+    child.expect_exact(b"hello")
     child.send(":wq\r")
-    assert terminal.result()["code"] == 0
+    answer = terminal.result()
+    assert (answer["code"], answer["suspended"], answer["running"]) == (0, False, False)
     assert (tmp_path / "note.txt").read_text() == "hello\n"
+
+
+@needing("less")
+def test_a_pager_that_stops_itself_alone_is_suspended_with_its_shell(terminal: Terminal) -> None:
+    child = terminal.start("seq 500 | less", "echo between", ":fg")
+    child.expect_exact(b"29\r\n")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    assert terminal.result()["stdout"] == "between\n"
+    child.expect_exact(b"29\r\n")
+    child.send("q")
+    assert terminal.result()["running"] is False
+
+
+def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
+    child = terminal.start("python3 -c 'print(input(1))'", "echo between", ":fg", programs="python3")
+    child.expect_exact(b"1")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    assert terminal.result()["stdout"] == "between\n"
+    child.send("word\r")
+    assert terminal.result()["code"] == 0
+
+
+def test_a_suspended_program_can_be_ended(terminal: Terminal, marker: Marker) -> None:
+    child = terminal.start("python3 -c 'input(0)'", ":kill", programs="python3")
+    child.expect_exact(b"0")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    assert terminal.result() == {"code": 143, "suspended": False, "running": False, "killed": True}
+    child.wait()
+    assert marker.survivors() == {}
+
+
+def test_a_suspended_program_ends_with_us(terminal: Terminal, marker: Marker) -> None:
+    child = terminal.start("python3 -c 'input(0)'", programs="python3")
+    child.expect_exact(b"0")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    child.wait()
+    until(lambda: marker.survivors() == {})
 
 
 def test_a_shell_inside_has_job_control(terminal: Terminal) -> None:

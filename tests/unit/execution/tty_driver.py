@@ -1,7 +1,7 @@
 """Runs commands in an executor with a terminal, as the REPL does; started by test_terminal.py inside a PTY.
 
-Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto` between them. Prints
-one `RESULT {json}` line for each command.
+Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto` or `:fg` between them. Prints
+one `RESULT {json}` line for each command and each `:fg`.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import sys
 import termios
 
 from agent.execution.executor import ShellExecutor
+from agent.execution.jobs.table import JobTable
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved
@@ -26,14 +27,21 @@ def settings() -> list[object]:
 
 async def main() -> None:
     programs = tuple(name for name in sys.argv[1].split(",") if name)
+    jobs = JobTable()
     executor = ShellExecutor(
-        cwd=os.getcwd(), env=dict(os.environ), terminal="tty", grace=0.3, interactive_programs=programs
+        cwd=os.getcwd(), env=dict(os.environ), terminal="tty", grace=0.3, interactive_programs=programs, jobs=jobs
     )
     for command in sys.argv[2:]:
         if command.startswith(":tty "):
             executor.choose_tty(command.removeprefix(":tty "))
             continue
         before = settings()
+        if command in (":fg", ":kill"):
+            number = len(jobs.listing())
+            job = await (jobs.foreground(number) if command == ":fg" else jobs.end(number))
+            told = {"code": job.exit_code, "suspended": job.suspended, "running": job.running, "killed": job.killed}
+            print("RESULT " + json.dumps(told | {"same": before == settings()}), flush=True)
+            continue
         result = await executor.execute(approved(command), sink, CancellationToken())
         answer = {
             "code": result.exit_code,
@@ -43,6 +51,7 @@ async def main() -> None:
             "stderr": joined(result.stderr),
             "notes": list(result.notes),
             "kept": result.state_kept,
+            "job": result.job,
             "same": before == settings(),
         }
         print("RESULT " + json.dumps(answer), flush=True)
