@@ -8,6 +8,7 @@ from agent.commands.registry import parse_meta
 from agent.protocol.commands import Command, NamedCommand
 
 EXIT_WORDS = frozenset({"exit", "quit"})
+_JOB_WORDS = frozenset({"fg", "jobs"})  # the shell that runs commands has no jobs of its own
 
 
 class Nothing(Struct, frozen=True):
@@ -60,6 +61,8 @@ def parse_line(text: str) -> Line:
         private = stripped.startswith("!!")
         command = stripped[2 if private else 1 :].strip()
         return OwnCommand(command, private, unlisted) if command else Nothing()
+    if stripped.split()[0] in _JOB_WORDS and all(word.lstrip("%").isdigit() for word in stripped.split()[1:]):
+        stripped = f":{stripped}"
     # Commands are one line long; a text of several lines that starts with a dot is a goal.
     meta = parse_meta(stripped) if "\n" not in stripped else None
     if meta is None:

@@ -109,3 +109,14 @@ def test_unknown_names_after_a_prefix_are_goals(rest: str) -> None:
 )
 def test_what_goes_into_the_history(text: str, kept: bool) -> None:
     assert is_recorded(text) is kept
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("fg", ":fg"), ("fg %2", ":fg %2"), ("jobs", ":jobs"), ("jobs 1", ":jobs 1")]
+)
+def test_words_for_jobs_mean_ours(typed: str, meant: str) -> None:
+    assert parse_line(typed) == parse_line(meant)
+
+
+def test_goals_that_begin_with_such_a_word_stay_goals() -> None:
+    assert parse_line("jobs that failed yesterday") == Goal("jobs that failed yesterday")
