@@ -1,4 +1,4 @@
-"""The composition root: the only place that wires the real parts together."""
+"""Wire the real parts together; nothing else does."""
 
 from __future__ import annotations
 

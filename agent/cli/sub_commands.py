@@ -1,4 +1,4 @@
-"""The sub-commands: one table with the arguments, help, examples and work of each.
+"""List the sub-commands: arguments, help, examples and work of each.
 
 Parser, help pages and completion scripts follow from it. Nothing but a name is needed before it is known which one is meant, so what a
 sub-command needs is imported by its own functions.

@@ -1,4 +1,4 @@
-"""`.env.example` and the settings page, generated from the table so that they cannot lie."""
+"""Write `.env.example` and the settings page from the table, so that they cannot lie."""
 
 from __future__ import annotations
 

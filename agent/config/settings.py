@@ -1,4 +1,4 @@
-"""The settings of a process as a typed value, and how text becomes one."""
+"""Hold the settings of a process as a typed value, and make text into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting, once: kind, flag, environment variable, help. Flags, `.env.example` and docs come from this table.
+"""List every setting once: kind, flag, environment variable, help. Flags, `.env.example` and docs come from this table.
 
 `kind` is text, int, float, bool, choice, texts or size (bytes: 500M); `from_project` is never, lower, true, later or stricter.
 """

@@ -1,4 +1,4 @@
-"""The few ways in which the command line itself speaks: answers and rows on stdout, everything else on stderr."""
+"""Print what the command line itself says: answers and rows on stdout, everything else on stderr."""
 
 from __future__ import annotations
 

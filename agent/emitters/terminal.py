@@ -1,4 +1,4 @@
-"""The person's terminal: events as they should look there."""
+"""Show events on the person's terminal as they should look there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of one goal: steps, seconds, tokens."""
+"""Bound one goal: steps, seconds, tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`start` and `respond`: a conversation as two calls that return data (S0), a thin adapter over `Engine.run`."""
+"""Hold a conversation in two calls, `start` and `respond`, that return data (S0), a thin adapter over `Engine.run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emitters without a screen: none, kept, several."""
+"""Emit without a screen: to nobody, into a list, to several."""
 
 from __future__ import annotations
 

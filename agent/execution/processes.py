@@ -1,4 +1,4 @@
-"""Helper programs that the host itself starts: editor, pager, facts about git (port `Processes`)."""
+"""Run programs that the host itself starts: editor, pager, facts about git (port `Processes`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person's terminal while a command runs: raw keys, size, a fresh PTY like it, and everything put back afterwards."""
+"""Keep the person's terminal while a command runs: raw keys, size, a fresh PTY like it, and everything put back afterwards."""
 
 from __future__ import annotations
 

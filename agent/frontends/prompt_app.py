@@ -1,4 +1,4 @@
-"""The one way prompts are built: an editable buffer with a prefix, a line of hints, and where wanted search and menus."""
+"""Build every prompt: an editable buffer with a prefix, a line of hints, and where wanted search and menus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person's terminal: where prompts are drawn and keys come from. Tests hand in a pipe and a dummy output."""
+"""Draw prompts on the person's terminal, and take keys from it. Tests hand in a pipe and a dummy output."""
 
 from __future__ import annotations
 

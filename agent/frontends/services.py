@@ -1,4 +1,4 @@
-"""Services that the composition root hands to every front end."""
+"""Name the services that the composition root hands to every front end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One open session with what acts on it: runs goals and commands through the engine, and does the front-end commands."""
+"""Control one open session: run goals and commands through the engine, and do the front-end commands."""
 
 from __future__ import annotations
 

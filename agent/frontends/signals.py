@@ -1,4 +1,4 @@
-"""Signals of the process. INT stops what is under way; TERM, HUP and QUIT also end the program, in order."""
+"""Handle the signals of the process. INT stops what is under way; TERM, HUP and QUIT also end the program, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours of prompts and messages, by meaning. Words always say the same thing again."""
+"""Colour prompts and messages by meaning. Words always say the same thing again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles: Markdown texts that stand before the planner's own instructions. The user's folder first, then those that ship."""
+"""Read roles: Markdown texts that stand before the planner's own instructions. The user's folder first, then those that ship."""
 
 from __future__ import annotations
 

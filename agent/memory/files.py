@@ -1,4 +1,4 @@
-"""The file of the memory (see `private_database`), made anew where it is damaged or not ours.
+"""Keep the file of the memory (see `private_database`), made anew where it is damaged or not ours.
 
 Where no such file can be had there is no memory: nothing needs it.
 """

@@ -1,4 +1,4 @@
-"""The memory of one process: brought up to date in the background, asked without waiting long, and never needed.
+"""Ask the memory of one process: brought up to date in the background, never waited for long, and never needed.
 
 Whatever goes wrong with it, there is none: a goal must not fail because nothing could be remembered.
 """

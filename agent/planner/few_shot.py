@@ -1,4 +1,4 @@
-"""Goals of the offline planner's recipes, with their commands, as examples for a model: those that are most like a goal."""
+"""Choose examples for a model: goals of the offline planner's recipes, with their commands, that are most like a goal."""
 
 from __future__ import annotations
 

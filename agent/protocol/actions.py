@@ -1,4 +1,4 @@
-"""Changes that the gate decides about and no shell does: files written, renamed and deleted for tools, runs taken back for a person."""
+"""Define what the gate decides about and no shell does: files written, renamed and deleted for tools, runs taken back for a person."""
 
 from __future__ import annotations
 

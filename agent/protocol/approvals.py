@@ -1,4 +1,4 @@
-"""Approved actions: a command or a change of files with the report for exactly it, and how it came to be approved."""
+"""Approve an action: a command or a change of files with the report for exactly it, and how it came to be approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flag that stops a run, set from any thread or signal handler."""
+"""Stop a run from any thread or signal handler."""
 
 from __future__ import annotations
 

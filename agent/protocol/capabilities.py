@@ -1,4 +1,4 @@
-"""Capabilities of the system, as rows for `doctor`."""
+"""Tell the capabilities of the system, as rows for `doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confinements in order: which is at least as strict as another, and what holds where several are asked for. Pure."""
+"""Order confinements: which is at least as strict as another, and what holds where several are asked for. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error of the product, in one place.
+"""Define every error of the product, in one place.
 
     CoreError
     ├── InvalidRequest      the caller asked for something malformed

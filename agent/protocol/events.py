@@ -1,4 +1,4 @@
-"""The closed set of events. One schema serves log, `--json`, server and tests.
+"""Define the closed set of events. One schema serves log, `--json`, server and tests.
 
 On the wire an event is one flat JSON object: the envelope's keys (v, seq, time, session, run, goal_id), `type`, and the event's own.
 Every `X.started` has exactly one `X.finished`, on failure and cancel too. `assistant.delta` is never recorded and may be lost;

@@ -1,4 +1,4 @@
-"""Fields of a newer version that this one has no place for: kept beside the value, and put back where it is written again."""
+"""Keep fields of a newer version beside the value that has no place for them, and put them back where it is written again."""
 
 from __future__ import annotations
 

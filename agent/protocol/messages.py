@@ -1,4 +1,4 @@
-"""Messages of people and planners: user input, history items, provider messages."""
+"""Define messages of people and planners: user input, history items, provider messages."""
 
 from __future__ import annotations
 

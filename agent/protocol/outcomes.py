@@ -1,4 +1,4 @@
-"""Results of running things."""
+"""Define the results of running things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan that was left before its end, as it can be gone on with."""
+"""Keep a plan that was left before its end, so that it can be gone on with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports between the pure core and I/O. Each has one real implementation and one for tests, wired in `agent.app.composition`."""
+"""Define the ports between the pure core and I/O. Each has one real implementation and one for tests, wired in `agent.app.composition`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a rehearsal: what it showed, what became of it, and what can be taken back.
+"""Describe a rehearsal: what it showed, what became of it, and what can be taken back.
 
 A rehearsal runs a command over an overlay of the file system and changes nothing. Committing it makes its changes real and keeps every
 pre-image; undoing puts them back. Paths are absolute; names that are not UTF-8 stand as surrogate escapes.

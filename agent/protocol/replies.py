@@ -1,4 +1,4 @@
-"""Replies of planners and providers."""
+"""Define the replies of planners and providers."""
 
 from __future__ import annotations
 

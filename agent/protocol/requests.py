@@ -1,4 +1,4 @@
-"""Requests of callers to the engine, and of the engine to planners and providers."""
+"""Define the requests of callers to the engine, and of the engine to planners and providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of named providers (`catalog.toml`), and from an entry to a working provider."""
+"""Read the table of named providers (`catalog.toml`), and make an entry a working provider."""
 
 from __future__ import annotations
 

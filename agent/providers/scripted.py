@@ -1,4 +1,4 @@
-"""A provider that says what a script tells it to: for tests, demonstrations and `--planner scripted:FILE`."""
+"""Answer as a provider what a script says: for tests, demonstrations and `--planner scripted:FILE`."""
 
 from __future__ import annotations
 

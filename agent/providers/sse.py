@@ -1,4 +1,4 @@
-"""Server-sent events from bytes: the splitter of every streamed reply."""
+"""Split bytes into server-sent events, for every streamed reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An append-only file of lines that one process at a time may write, and that survives a crash at any byte."""
+"""Append to a file of lines that one process at a time may write, and that survives a crash at any byte."""
 
 from __future__ import annotations
 

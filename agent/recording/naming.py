@@ -1,4 +1,4 @@
-"""Session ids and the names of log files: `<date>-<id>.jsonl`, and `<date>-<id>~2.jsonl` for the next file of the same session."""
+"""Name sessions and log files: `<date>-<id>.jsonl`, and `<date>-<id>~2.jsonl` for the next file of the same session."""
 
 from __future__ import annotations
 

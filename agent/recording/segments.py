@@ -1,4 +1,4 @@
-"""A session's log as one thing, though it may lie in several files: it grows in the last one, and the first one carries the lock."""
+"""Treat a session's log as one thing, though it may lie in several files: it grows in the last one, and the first one carries the lock."""
 
 from __future__ import annotations
 

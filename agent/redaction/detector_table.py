@@ -1,4 +1,4 @@
-"""The table of detectors: tokens of common services, keys, headers, URLs, command lines. Patterns only; `detectors` searches.
+"""List the detectors: tokens of common services, keys, headers, URLs, command lines. Patterns only; `detectors` searches.
 
 Patterns use bounded or single-class repeats only, so that no text can make them slow.
 """

@@ -1,4 +1,4 @@
-"""The key of a session folder's labels: equal secrets get equal labels in all its logs."""
+"""Keep the key of a session folder's labels: equal secrets get equal labels in all its logs."""
 
 from __future__ import annotations
 

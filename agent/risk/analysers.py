@@ -1,4 +1,4 @@
-"""Judgements beside the classifier's own: they may raise a report, never lower it."""
+"""Judge beside the classifier: raise a report, never lower it."""
 
 from __future__ import annotations
 

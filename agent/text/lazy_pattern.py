@@ -1,4 +1,4 @@
-"""A regular expression that is compiled when it is first used: the first rating of a process pays for few of them."""
+"""Compile a regular expression when it is first used: the first rating of a process pays for few of them."""
 
 from __future__ import annotations
 

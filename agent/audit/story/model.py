@@ -1,4 +1,4 @@
-"""Values of the story that a log tells: goals with their steps in order, and what stands between them.
+"""Hold the story that a log tells: goals with their steps in order, and what stands between them.
 
 All text is as it was recorded: input from people, models and programs. Whoever shows it makes it safe first.
 Times are as in the records (UTC, ISO 8601), durations in seconds.

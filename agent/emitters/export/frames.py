@@ -1,4 +1,4 @@
-"""Frames of a session as a player shows them, and what they are drawn with: screen, typing, the times between them."""
+"""Make the frames of a session that a player shows, and what they are drawn with: screen, typing, the times between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters of the report's templates. They give text that is safe to look at and bounded; the templates escape all of it.
+"""Filter what the report's templates show: safe to look at and bounded; the templates escape all of it.
 
 Only `markdown` gives HTML, which holds nothing but the tags of its own renderer.
 """

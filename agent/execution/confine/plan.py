@@ -1,4 +1,4 @@
-"""Limits of a confined process, as they travel to the helper. Standard library only."""
+"""Carry the limits of a confined process to the helper. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States of files after a commit or an undo, and what changed about them since: so that nothing newer is ever lost."""
+"""Compare files with their state after a commit or an undo, so that nothing newer is ever lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The intent of one run: every action that makes it real or takes it back, as it stands on disk before the first one is done.
+"""Keep the intent of one run: every action that makes it real or takes it back, as it stands on disk before the first one is done.
 
 Actions are symmetrical. What is not in the real tree lies in a *slot*, a path in a journal; so whether an action is done can be told by
 looking, when all before it are done and none behind it is (`Progress` tells which one that is):

@@ -1,4 +1,4 @@
-"""The folder of all journals: entries on disk, the lock around them, and what an entry's files are called."""
+"""Keep the folder of all journals: entries on disk, the lock around them, and what an entry's files are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of one run that can be taken back: small, written in one go, readable without the rest of its journal.
+"""Keep the record of one run that can be taken back: small, written in one go, readable without the rest of its journal.
 
 <base>/lock                       held while anything is committed or taken back
 <base>/journals/<id>/record.json  what it is, and its state

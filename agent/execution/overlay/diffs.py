@@ -1,4 +1,4 @@
-"""Unified diffs of text in bounded time and length.
+"""Make unified diffs of text in bounded time and length.
 
 The shortest edit is looked for with a bound on the work (Myers' greedy search from the start); beyond it, lines are compared one by one
 where there are equally many, and else shown as replaced. Lines keep their text; what a terminal must not see is for whoever shows them.

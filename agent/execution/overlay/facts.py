@@ -1,4 +1,4 @@
-"""States of files for showing: what lstat, links and attribute names say of one path, read without following or opening anything else."""
+"""Read states of files for showing: what lstat, links and attribute names say of a path, without following or opening anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Framed messages with file descriptors over a stream socket, between executor, supervisor and guardian.
+"""Send framed messages with file descriptors over a stream socket, between executor, supervisor and guardian.
 
 Used by the helper process too, so it imports nothing but the standard library.
 """

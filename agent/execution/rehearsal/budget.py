@@ -1,4 +1,4 @@
-"""Limits of a rehearsal: how far it may go."""
+"""Limit a rehearsal: how far it may go."""
 
 from __future__ import annotations
 

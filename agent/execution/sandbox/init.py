@@ -1,4 +1,4 @@
-"""Process 1 of a rehearsal: it starts the shell, collects what ends, tells how the shell ended, and takes all with it when it goes.
+"""Run as process 1 of a rehearsal: start the shell, collect what ends, tell how the shell ended, and take all along at the end.
 
 The kernel ends every process of the namespace with it, and ends it with its parent (the guard). It cannot be looked into from
 inside: it is not dumpable, so that none of its descriptors can be reached through /proc. Standard library only.

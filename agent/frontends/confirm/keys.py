@@ -1,4 +1,4 @@
-"""Keys of the confirmation prompt. Each ends the prompt with an `Action`; the confirmer does the rest."""
+"""Bind the keys of the confirmation prompt. Each ends the prompt with an `Action`; the confirmer does the rest."""
 
 from __future__ import annotations
 

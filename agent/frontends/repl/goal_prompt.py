@@ -1,4 +1,4 @@
-"""The prompt for goals: history, suggestions, completion, a toolbar."""
+"""Ask for goals: history, suggestions, completion, a toolbar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list that Ctrl-R opens: type to narrow, Enter puts the chosen text into the line and runs nothing, Esc leaves."""
+"""Show the list that Ctrl-R opens: type to narrow, Enter puts the chosen text into the line and runs nothing, Esc leaves."""
 
 from __future__ import annotations
 

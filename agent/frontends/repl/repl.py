@@ -1,4 +1,4 @@
-"""The REPL: read a line, do it, show it, again."""
+"""Run the REPL: read a line, do it, show it, again."""
 
 from __future__ import annotations
 

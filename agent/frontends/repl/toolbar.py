@@ -1,4 +1,4 @@
-"""The line under the goal prompt: who plans, what may run, where, and what it cost. Pure."""
+"""Write the line under the goal prompt: who plans, what may run, where, and what it cost. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judgements as rows for programs, and counted and grouped for people. Bounded, however many there are."""
+"""Tell judgements in rows to programs, and counted and grouped to people. Bounded, however many there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`small-text`: a line that begins with `$ ` is a command, everything else is words for the person.
+"""Speak `small-text`: a line that begins with `$ ` is a command, everything else is words for the person.
 
 For models of a few billion parameters and less. They write commands better as they stand in their training texts than inside JSON, where
 each quote and backslash needs another one: one that was forgotten cuts the command short. There is nothing that a server would have to

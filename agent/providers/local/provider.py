@@ -1,4 +1,4 @@
-"""A model in a GGUF file as a provider: llama.cpp in a process of ours, started with the first question."""
+"""Serve a model in a GGUF file as a provider: llama.cpp in a process of ours, started with the first question."""
 
 from __future__ import annotations
 

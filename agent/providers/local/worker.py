@@ -1,4 +1,4 @@
-"""The process that holds a model: reads its orders as one JSON line, loads the file, says where it listens, ends with its input.
+"""Run as the process that holds a model: read orders as one JSON line, load the file, say where it listens, end with the input.
 
 It is a process of its own because llama.cpp holds the interpreter while it loads, and because what it reads is anybody's file: a crash
 ends this process and nothing else. It listens on 127.0.0.1 only, and answers only to who knows the key of its orders.

@@ -1,4 +1,4 @@
-"""The file of the index: opened privately, looked at before it is believed, made anew where it is damaged or not ours.
+"""Keep the file of the index: opened privately, looked at before it is believed, made anew where it is damaged or not ours.
 
 It lies beside the logs (`.index.sqlite3`), or in the state folder where the logs' folder cannot be written or is shared with others. Where
 neither works it is held in memory for this process. `private_database` has what holds for any such file.

@@ -1,4 +1,4 @@
-"""Values that the index keeps of a session, its goals and their commands, and how much of each text."""
+"""Define what the index keeps of a session, its goals and their commands, and how much of each text."""
 
 from __future__ import annotations
 

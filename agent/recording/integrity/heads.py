@@ -1,4 +1,4 @@
-"""The heads: beside the logs, in the state folder, the last record of each. What was cut off a log is missed there.
+"""Keep heads: beside the logs, in the state folder, the last record of each. What was cut off a log is missed there.
 
 `<heads>/<session id>.json` holds every log of that id, told apart by the hash of its first record. It is written in place: before
 a record ("pending") and after it ("kept"), so that neither a kill nor a power cut makes an honest log look touched.

@@ -1,4 +1,4 @@
-"""The key that signs heads: made here, kept in a private file or in the keyring of the operating system, used in this process only."""
+"""Keep the key that signs heads: made here, kept in a private file or in the keyring of the operating system, used in this process only."""
 
 from __future__ import annotations
 

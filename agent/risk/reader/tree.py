@@ -1,4 +1,4 @@
-"""The syntax tree of a shell command: plain nodes with character offsets, no behaviour.
+"""Define the syntax tree of a shell command: plain nodes with character offsets, no behaviour.
 
 A word is a list of parts. Parts are tuples, because most words have one and there are many:
 

@@ -1,4 +1,4 @@
-"""Words after expansion: what a program would really be given.
+"""Expand words: what a program would really be given.
 
 Unknown parts of a value are the character NUL, which no argument can hold: "/srv/\\0/x" starts with /srv/, whatever the
 rest. `taint` says where an unknown, or a whole value, came from: "var" (not set here), "cmd" (output of a command), "net"

@@ -1,4 +1,4 @@
-"""Limits of a command that is held to its rating, as they travel to the helper. Standard library only."""
+"""Carry the limits of a command that is held to its rating to the helper. Standard library only."""
 
 from __future__ import annotations
 
