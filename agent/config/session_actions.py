@@ -45,11 +45,12 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
 """,
     ),
     "export": (
-        "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [--own] [ID]",
-        "a session as a recording, report, document or script",
+        "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [--own] [--since WHEN] [--until WHEN] [ID...]",
+        "sessions as a recording, report, document or script",
         """\
   agent-shell sessions export --format markdown   the newest session as a report, on standard output
   agent-shell sessions export --format sh -o again.sh 0722
+  agent-shell sessions export --format html -o day.html --since yesterday --until yesterday
   agent-shell sessions export --format json last | jq '.goals[].commands[].run'
 """,
     ),

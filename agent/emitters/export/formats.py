@@ -30,7 +30,9 @@ _MOST_OTHERS = 10_000  # what stands between goals is kept until they are told
 def json_document(source: Source) -> Iterator[bytes]:
     """`{"format", "version", "session", "goals": […], "others": […], "totals"}`; goals are in order, one a line."""
     session = source.session
-    head = {"id": session.session_id, "date": session.date, "paths": list(session.files)}
+    head: dict[str, Any] = {"id": session.session_id, "date": session.date, "paths": list(session.files)}
+    if source.more:
+        head["more"] = [{"id": one.session_id, "date": one.date, "paths": list(one.files)} for one in source.more]
     yield (f'{{"format":"{FORMAT}","version":{VERSION},"session":{_text(head)},"goals":[').encode()
     others: deque[dict[str, Any]] = deque(maxlen=_MOST_OTHERS)
     goals = commands = left_out = 0
@@ -56,16 +58,23 @@ def _text(value: Any) -> str:
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """One session. `items` (its story) and `lines` (its records) read it from the beginning each time they are called.
+    """One session, or several with `more` of them in their order. `items` (their story) and `lines` (their records) read from the
+    beginning each time they are called.
 
-    `outside`: the log is not one of the session folder. `verify` checks the log, where that can be done. Reading raises IoError.
+    `outside`: a log is not one of the session folder. `verify` checks the logs, where that can be done. Reading raises IoError.
     """
 
     session: SessionFile
     items: Callable[[], Iterator[Item]]
     lines: Callable[[], Iterator[Record | BadLine]]
+    more: tuple[SessionFile, ...] = ()
     outside: bool = False
     verify: Callable[[], Checked] | None = None
+
+    @property
+    def names(self) -> str:
+        """The id of the session; of several all of them."""
+        return ", ".join(one.session_id for one in (self.session, *self.more))
 
 
 class Format(Struct, frozen=True):

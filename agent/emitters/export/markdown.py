@@ -85,7 +85,7 @@ _LONGEST_TEXT = 100_000  # characters of one message or command
 
 def markdown(source: Source) -> Iterator[bytes]:
     """The report, goal by goal."""
-    yield _text(f"# Session {inline(source.session.session_id, 80)}\n\n")
+    yield _text(f"# Session{'s' if source.more else ''} {inline(source.names)}\n\n")
     if source.outside:
         yield _text("This log lies outside of the session folder: nothing here vouches for it.\n\n")
     number = 0

@@ -122,7 +122,7 @@ _LABEL = "[redacted:"
 def script(source: Source) -> Iterator[bytes]:
     """The script, goal by goal."""
     yield _text(_HEAD)
-    yield _text(note(f"session {source.session.session_id}, exported by agent-shell {__version__}"))
+    yield _text(note(f"session{'s' if source.more else ''} {source.names}, exported by agent-shell {__version__}"))
     if source.outside:
         yield _text("# The log lies outside of the session folder: nothing vouches for what follows.\n")
     folder = ""  # where the script is at this point, "" where that is not known

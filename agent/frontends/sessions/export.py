@@ -1,4 +1,4 @@
-"""`agent-shell sessions export`: a session in another form."""
+"""`agent-shell sessions export`: a session, or the goals of a time from several, in another form."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent.audit.queries.stories import story, whole_records
+from agent.audit.story.model import GoalStory, Item, SessionBegan
 from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.shared import heads_of
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.protocol.events import Record
+from agent.recording.line import microseconds
+from agent.recording.reader import BadLine, SessionFile, list_sessions, read_session
 from agent.text.shown import shown_line
+from agent.text.times import add_times
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace FILE where it exists")
     parser.add_argument("--own", dest="own_goals", action="store_true", help=OWN_HELP)
-    parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
+    add_times(parser, until=True)
+    parser.add_argument("session", nargs="*", metavar="ID", help=f"{HELP}; several are told one after the other")
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
@@ -45,15 +50,28 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     name = options.format or ("json" if services.settings.json else "")
     if not name:
         raise InvalidRequest("no format was given", hint=f"add --format {'|'.join(FORMATS)}")
-    session = find_session(services, options.session)
-    outside = is_outside(services, session)
-    beside = None if outside else list_sessions(session_folder(services))
+    chosen = _chosen(services, options)
+    beside = list_sessions(session_folder(services))
+    own = options.own_goals or len(chosen) > 1  # what a branch took over is told where it is from
+    outside = [one for one in chosen if is_outside(services, one)]
+
+    def items() -> Iterator[Item]:
+        for one in chosen:
+            yield from within(story(one, None if one in outside else beside, thorough=True, own=own), options)
+
+    def lines() -> Iterator[Record | BadLine]:
+        for one in chosen:
+            for line in read_session(one) if own else whole_records(one):
+                if isinstance(line, BadLine) or is_within(line.time, options):
+                    yield line
+
     source = Source(
-        session=session,
-        items=lambda: story(session, beside, thorough=True, own=options.own_goals),
-        lines=lambda: read_session(session) if options.own_goals else whole_records(session),
-        outside=outside,
-        verify=lambda: _verified(services, session),
+        session=chosen[0],
+        more=tuple(chosen[1:]),
+        items=items,
+        lines=lines,
+        outside=bool(outside),
+        verify=lambda: _verified(services, chosen),
     )
     pieces = _chunks(export(name, source))
     if options.output in (None, "-"):
@@ -69,10 +87,47 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0
 
 
-def _verified(services: Services, session: SessionFile) -> Checked:
+def _chosen(services: Services, options: argparse.Namespace) -> list[SessionFile]:
+    """The sessions that are named; with a time and no name those that were open then; else the newest. Raises CoreError."""
+    if options.session or not (options.since or options.until):
+        named = [find_session(services, name) for name in options.session or [None]]
+        return list({one.path: one for one in named}.values())
+    then = [
+        one
+        for one in list_sessions(session_folder(services))
+        if one.modified * 1_000_000 >= (options.since or 0)
+        and any(isinstance(item, GoalStory) for item in within(story(one, None, own=True), options))
+    ]
+    if not then:
+        raise InvalidRequest("no goal was recorded in that time", hint="`agent-shell sessions list --goals` lists them")
+    return then
+
+
+def within(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Item]:
+    """What began in the time that is asked for. How a session began is told where something of it follows."""
+    began: Item | None = None
+    for item in items:
+        if isinstance(item, SessionBegan) and not is_within(item.time, options):
+            began = item
+        elif is_within(item.began if isinstance(item, GoalStory) else item.time, options):
+            if began is not None:
+                yield began
+                began = None
+            yield item
+
+
+def is_within(time: str, options: argparse.Namespace) -> bool:
+    """Tell whether a moment lies between `--since` and `--until`; one that cannot be read is not left out."""
+    at = microseconds(time)
+    return at is None or ((options.since or 0) <= at and (not options.until or at < options.until))
+
+
+def _verified(services: Services, sessions: list[SessionFile]) -> Checked:
+    """What checking the logs says: of several the first that is not whole."""
     from agent.recording.integrity.verify import verify_or_say
 
-    return verify_or_say(session, heads_of(services))
+    checks = [verify_or_say(session, heads_of(services)) for session in sessions]
+    return next((check for check in checks if check.problems), checks[0])
 
 
 def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:

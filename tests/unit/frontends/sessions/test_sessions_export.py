@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from agent.emitters.export import formats
 from agent.protocol.errors import InvalidRequest, IoError
+from agent.protocol.events import Record
 from tests.support.pictured_session import pictured
 from tests.support.session_folder import SessionFolder
 
@@ -84,3 +87,60 @@ def test_a_format_is_needed(folder: SessionFolder) -> None:
 
 def test_the_formats_of_the_command_line_are_there() -> None:
     assert set(formats.FORMATS) == {"asciicast", "html", "markdown", "json", "sh"}
+
+
+def another_day(records: list[Record]) -> list[Record]:
+    return [msgspec.structs.replace(record, time=record.time.replace("2026-03-14", "2026-03-20")) for record in records]
+
+
+@pytest.fixture
+def two_days(folder: SessionFolder) -> SessionFolder:
+    folder.put(another_day(pictured()), "b", date="2026-03-20")
+    return folder
+
+
+def exported(folder: SessionFolder, capfd: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert folder.run("export", "--format", "json", *words) == 0
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)
+    return found
+
+
+def test_several_sessions_are_told_in_the_order_that_is_asked_for(
+    two_days: SessionFolder, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = exported(two_days, capfd, "b", "a", "b")
+    assert found["totals"]["goals"] == 16
+    assert (found["session"]["id"], [one["id"] for one in found["session"]["more"]]) == ("b", ["a"])
+    assert found["goals"][0]["began"].startswith("2026-03-20")
+    assert found["goals"][8]["began"].startswith("2026-03-14")
+
+
+@pytest.mark.parametrize(
+    ("words", "goals"),
+    [
+        (("--since", "2026-03-20"), 8),
+        (("--until", "2026-03-15"), 8),
+        (("--since", "2026-03-14", "--until", "2026-03-20"), 16),
+        (("a", "--since", "2026-03-14", "--until", "2026-03-14"), 8),
+        (("a", "--since", "2026-03-20"), 0),
+    ],
+)
+def test_the_goals_of_a_time(
+    two_days: SessionFolder, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], goals: int
+) -> None:
+    assert exported(two_days, capfd, *words)["totals"]["goals"] == goals
+
+
+@pytest.mark.parametrize("name", list(formats.FORMATS))
+def test_every_format_takes_several(two_days: SessionFolder, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    assert folder_text(two_days, capfd, name, "a", "b").count("du -ah src") >= 2
+
+
+def folder_text(folder: SessionFolder, capfd: pytest.CaptureFixture[str], name: str, *words: str) -> str:
+    assert folder.run("export", "--format", name, *words) == 0
+    return capfd.readouterr().out
+
+
+def test_a_time_without_goals_is_said(two_days: SessionFolder) -> None:
+    with pytest.raises(InvalidRequest, match="no goal was recorded"):
+        two_days.run("export", "--format", "json", "--until", "2026-01-01")
