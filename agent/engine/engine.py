@@ -82,6 +82,8 @@ class Engine:
             for record in opening:
                 await stream.forward(record)
             begun = await stream.send_if_possible(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
+            for record in ctx.recorder.take_opening():  # of a log that can be written again
+                await stream.forward(record)
             if begun is not None and request.command is None:
                 raise begun  # a command is done all the same: what it changes is recorded by itself, and `:new` leaves a broken log
             outcome = await self._steps(ctx, request, stream, confirmer, outcome, person=person)

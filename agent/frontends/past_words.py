@@ -14,7 +14,12 @@ _MOST_GOAL = 60
 
 def known_lines(ctx: RequestContext) -> list[str]:
     """How much of a session there is already, how its last goal ended, where its next command runs, and what it is set to again."""
-    return [f"session {ctx.session_id}: {past_text(ctx)}, in {shown_line(ctx.cwd, 200)}", *told_lines(ctx)]
+    return [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *told_lines(ctx)]
+
+
+def _where(ctx: RequestContext) -> str:
+    """Where its next command runs, and that no log brings back what its shell had; of one without a past there is nothing to say."""
+    return f"; its shell is new (folder, variables), in {shown_line(ctx.cwd, 200)}" if ctx.earlier_goals else ""
 
 
 def past_text(ctx: RequestContext) -> str:
@@ -31,7 +36,7 @@ def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:
     """For somebody who named a session: which one it is, that it is a `new` one, and what of it is lost."""
     if new:
         return [f"session {ctx.session_id} is new"]
-    lines = [f"session {ctx.session_id}: {past_text(ctx)}", *told_lines(ctx)]
+    lines = [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *told_lines(ctx)]
     return [*lines, plan_text(ctx)] if ctx.plan_left is not None else lines
 
 

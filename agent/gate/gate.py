@@ -29,7 +29,7 @@ from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, 
 from agent.protocol.requests import Approval
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
-_WAY_OUT = "free some space there, or run it with --no-persist, which keeps nothing"
+_WAY_OUT = "run it with --no-persist, which keeps nothing"
 
 
 class Gate:
@@ -203,7 +203,7 @@ class Gate:
         if isinstance(checkpoint, str):
             attempt.without_undo = True
             attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
-            return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}")
+            return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_way_out(checkpoint)}")
         if await self._stale(attempt, checkpoint):
             return await self._ask_after_all(attempt, attempt.note)
         item = await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
@@ -260,6 +260,10 @@ class Gate:
     @property
     def _cwd(self) -> str:
         return self._run_direct.executor.cwd
+
+
+def _way_out(reason: str) -> str:
+    return f"free some space there, or {_WAY_OUT}" if reason.endswith("the disk is full") else _WAY_OUT
 
 
 @dataclass(frozen=True)

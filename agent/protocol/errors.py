@@ -185,9 +185,7 @@ class ToolError(CoreError):
 
 class RecordingError(CoreError):
     code = "recording"
-    default_hint = (
-        "nothing runs unrecorded; free some space and start again, choose another --session-dir, or use --no-persist"
-    )
+    default_hint = "nothing runs unrecorded; choose another --session-dir, or use --no-persist"
 
 
 class RehearsalUnavailable(CoreError):

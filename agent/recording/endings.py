@@ -31,6 +31,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
 from agent.recording.fold import goals
 
+CUT = "the log could not be written"
 CRASHED = "the program ended without warning"
 """What an ending says that was written in place of a process which had gone."""
 
@@ -43,7 +44,7 @@ class Ending(Struct, frozen=True):
     goal_id: str
 
 
-def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
+def missing_endings(records: Iterable[Record], reason: str = CRASHED) -> tuple[Ending, ...]:
     """What closes everything that is still open at the end of `records`, innermost first; `session.finished` not included."""
     opened: list[Record] = []
     since_goal: list[Record] = []
@@ -68,7 +69,7 @@ def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
                 _close(opened, event)
         if since_goal and record is not since_goal[0]:
             since_goal.append(record)
-    endings = ((_ending_of(record, since_goal), record) for record in reversed(opened))
+    endings = ((_ending_of(record, since_goal, reason), record) for record in reversed(opened))
     return tuple(Ending(event, record.run, record.goal_id) for event, record in endings if event is not None)
 
 
@@ -85,26 +86,26 @@ def _kind(event: Event) -> str:
     return type(event).__name__.removesuffix("Started").removesuffix("Finished")
 
 
-def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
+def _ending_of(record: Record, since_goal: list[Record], reason: str) -> Event | None:
     match record.event:
         case CommandStarted(command_id=command_id):
-            gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(CRASHED,))
+            gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(reason,))
             return CommandFinished(command_id=command_id, exit_code=gone.exit_code, result=gone)
         case RehearsalStarted(command_id=command_id):
-            return RehearsalFinished(command_id=command_id, outcome="interrupted", reason=CRASHED)
+            return RehearsalFinished(command_id=command_id, outcome="interrupted", reason=reason)
         case ToolStarted(call_id=call_id, name=name):
-            return ToolFinished(call_id=call_id, name=name, result=CRASHED, is_error=True)
+            return ToolFinished(call_id=call_id, name=name, result=reason, is_error=True)
         case PlannerStarted(step=step):
-            return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=CRASHED))
+            return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=reason))
         case UndoStarted(undo_id=undo_id, state=state):
-            return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=CRASHED)
+            return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=reason)
         case CompressionStarted():
             return CompressionFinished()
         case GoalStarted():
             summaries = [summary for summary in goals(since_goal) if summary.goal_id == record.goal_id]
             if not summaries:
                 return None
-            return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or CRASHED))
+            return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or reason))
         case RunStarted(request_id=request_id, session_id=session_id):
             outcome = RunOutcome(request_id=request_id, session_id=session_id, exit_code=ExitCode.CANCELLED)
             return RunFinished(outcome=outcome)

@@ -21,6 +21,7 @@ from agent.protocol.events import (
     LogRotated,
     Record,
     RunFinished,
+    RunStarted,
     SessionFinished,
     SessionStarted,
     Warned,
@@ -57,6 +58,7 @@ class JsonlRecorder:
         self._lock = threading.Lock()
         self._goals = 0
         self._closed = False
+        self._cut: RecordingError | None = None
 
     @property
     def session_id(self) -> str:
@@ -68,8 +70,13 @@ class JsonlRecorder:
         return self._log.path
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
-        """Redact, number, chain, write, sync where it matters. Raises RecordingError; the number is then not used up."""
+        """Redact, number, chain, write, sync where it matters. Raises RecordingError; the number is then not used up.
+
+        After a disk that was full nothing is written until the next run begins, which tries again: what the log lacks then gets its ending.
+        """
         with self._lock:
+            if self._cut is not None:
+                self._go_on(event)
             if 0 < self._rotate_bytes <= self._log.size:
                 self._rotate()
             record = self._put(event, run=run, goal_id=goal_id)
@@ -110,7 +117,11 @@ class JsonlRecorder:
         synced = isinstance(event, SYNCED)
         ended = isinstance(event, SessionFinished)
         self._proof.before(link)
-        self._log.append(before + line, sync=synced)
+        try:
+            self._log.append(before + line, sync=synced)
+        except RecordingError as error:
+            self._cut = error if self._log.intact else None
+            raise
         self._link = link
         self._envelope.seq = seq
         lasting = ended or isinstance(event, GoalFinished)
@@ -199,6 +210,23 @@ class JsonlRecorder:
         if endings:
             text = "the last process of this session ended without warning; what it had begun counts as interrupted"
             self._mended(Warned(text=text))
+
+    def _go_on(self, event: Event) -> None:
+        """After a write that failed and left nothing: go on with the next run, or the end. Raises RecordingError, and then it stays so."""
+        from agent.recording.endings import CUT, missing_endings
+        from agent.recording.reader import read_records
+
+        assert self._cut is not None
+        if not isinstance(event, (RunStarted, SessionFinished)):
+            raise self._cut
+        try:
+            for ending in missing_endings(read_records(self._log.path), CUT):
+                self._put(ending.event, run=ending.run, goal_id=ending.goal_id)
+            text = f"this log could not be written for a while ({self._cut.message}); what had begun then counts as interrupted"
+            self._opening.append(self._put(Warned(text=text)))
+        except IoError as error:
+            raise self._cut from error
+        self._cut = None
 
     def _mended(self, event: LogRepaired | Warned, before: bytes = b"") -> None:
         self.repairs += (event.text,)

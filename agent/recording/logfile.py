@@ -24,6 +24,7 @@ _OPEN_TRIES = 10
 _ANOTHER = "choose another --session-id"
 # Some file systems cannot sync; that is not a fault of the disk.
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -53,7 +54,8 @@ class LogEnd(Struct, frozen=True):
 
 
 class LogFile:
-    """One open file. Every method but `close` raises RecordingError; after a failed write all later ones fail too.
+    """One open file. Every method but `close` raises RecordingError; after a failed write all later ones fail too, unless it is
+    `intact`: there was no space, and nothing of the line is left.
 
     It is made where it is not there, unless `make` is False.
     """
@@ -129,7 +131,8 @@ class LogFile:
                 raise OSError(errno.ENOSPC, "short write")
             self.size += written
         except OSError as error:
-            self._take_back(len(line))
+            if self._taken_back(len(line)) and error.errno in _NO_SPACE:
+                raise self._failed("written", error) from error
             raise self._break("written", error) from error
         if sync:
             self.sync()
@@ -144,18 +147,26 @@ class LogFile:
             if error.errno not in _CANNOT_SYNC:
                 raise self._break("kept safe", error) from error
 
-    def _take_back(self, length: int) -> None:
-        """Cut a partial line off, but never more than what we may just have written."""
-        with suppress(OSError):  # the torn line stays; the next opening closes it off
+    @property
+    def intact(self) -> bool:
+        """Tell whether it may be written to again."""
+        return self._broken is None
+
+    def _taken_back(self, length: int) -> bool:
+        """Cut a partial line off, but never more than what we may just have written; whether nothing of it is left."""
+        try:  # else the torn line stays; the next opening closes it off
             if self.size < os.fstat(self._fd).st_size <= self.size + length:
                 self._disk.truncate(self._fd, self.size)
+            return os.fstat(self._fd).st_size == self.size
+        except OSError:
+            return False
 
     def _break(self, what: str, error: OSError) -> RecordingError:
         self._broken = self._failed(what, error)
         return self._broken
 
     def _failed(self, what: str, error: OSError) -> RecordingError:
-        return RecordingError(f"the session log {self.path} cannot be {what}: {reason_of(error)}")
+        return RecordingError(f"the session log {self.path} cannot be {what}: {reason_of(error)}", hint=hint_for(error))
 
     def close(self) -> None:
         """Give up file and lock. Never raises."""
@@ -166,6 +177,13 @@ class LogFile:
         self._fd = -1
         closed = RecordingError(f"the session log {self.path} is closed", hint="start another session")
         self._broken = self._broken or closed
+
+
+def hint_for(error: OSError) -> str:
+    """What helps: space, or another place."""
+    if error.errno in _NO_SPACE:
+        return "nothing runs unrecorded; free some space, and the next goal tries again, or use --no-persist"
+    return ""
 
 
 def reason_of(error: OSError) -> str:
@@ -197,7 +215,8 @@ def _open(path: str, disk: Disk, *, make: bool) -> int:
         if error.errno == errno.ELOOP:
             hint = "remove the link, or choose another --session-id"
             raise RecordingError(f"the session log {path} is a symbolic link", hint=hint) from None
-        raise RecordingError(f"the session log {path} cannot be opened: {reason_of(error)}") from error
+        words = f"the session log {path} cannot be opened: {reason_of(error)}"
+        raise RecordingError(words, hint=hint_for(error)) from error
     if not existed:
         sync_folder(os.path.dirname(path), disk)
     return fd

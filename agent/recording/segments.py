@@ -81,6 +81,11 @@ class SessionLog:
                 return self._end(self._file.tail(), tail.link, tail.last, begins=True)
             return self._end(tail, tail.link, tail.last, begins=False)
 
+    @property
+    def intact(self) -> bool:
+        """Tell whether it may be written to again after a write that failed."""
+        return self._file.intact
+
     def append(self, line: bytes, *, sync: bool) -> None:
         """Write whole lines at the end."""
         self._file.append(line, sync=sync)

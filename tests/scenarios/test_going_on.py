@@ -43,7 +43,7 @@ def test_exec_in_the_last_session_says_which_one_it_is(program: Callable[..., An
     assert program("--session-id", "weekly", "echo one")[0] == 0
     code, said = program("--session-id", "last", "echo two")
     assert code == 0
-    assert "session weekly: 1 goal so far, (echo one) completed" in said
+    assert "session weekly: 1 goal so far, (echo one) completed; its shell is new (folder, variables), in " in said
     assert logs(tmp_path) == ["weekly"]
     _, said = program("--session-id", "weekly", "echo three")  # the whole id was written: nothing to be told
     assert "so far" not in said

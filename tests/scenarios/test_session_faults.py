@@ -167,7 +167,7 @@ def test_a_full_disk(world: World) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
 def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
-    """The log has room for its start and none for its end: that is said, and nothing runs after it, not even when there is room again."""
+    """The log has room for its start and none for its end: that is said, and nothing runs after it."""
     if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
         pytest.skip("no mount namespaces here")
     world.sessions.mkdir()
@@ -195,6 +195,40 @@ def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
         event["command"] for event in envelopes((world.base / "log").read_bytes()) if event["type"] == "command.started"
     ]
     assert started == [fill]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
+def test_with_room_again_the_next_goal_runs(world: World) -> None:
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    world.sessions.mkdir()
+    fill = "touch begun; until [ -e filled ]; do sleep 0.02; done; seq 3000"
+    script = (
+        f"mount -t tmpfs -o size=96k none {world.sessions} || exit 77; cd {world.work}; "
+        f"(until [ -e begun ]; do sleep 0.02; done; head -c 1000000 /dev/zero > {world.sessions}/fill; touch filled) 2>/dev/null & "
+        "(echo 'do it'; until grep -q 'in no log' said; do sleep 0.05; done; echo '!touch ran2'; "
+        f"until [ $(grep -c 'is full' said) -gt 1 ]; do sleep 0.05; done; rm {world.sessions}/fill; echo '!touch ran3') | "
+        f'"$@" 2>said; cat said >&2; cat {world.sessions}/*.jsonl > {world.base}/log'
+    )
+    words = [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        *map(str, world.words(*world.scripted(command(fill)), "--approve", "medium")),
+    ]
+    done = subprocess.run(words, env=world.environ(), capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode == 77:
+        pytest.skip("no small disk can be mounted here")
+    assert (world.work / "ran3").exists() and not (world.work / "ran2").exists(), done.stderr
+    assert "the next goal tries again" in done.stderr and "could not be written for a while" in done.stderr
+    events = envelopes((world.base / "log").read_bytes())
+    types = [event["type"] for event in events]
+    for kind in ("run", "goal", "command"):
+        assert types.count(f"{kind}.started") == types.count(f"{kind}.finished")
+    assert types[-1] == "session.finished"
 
 
 def test_a_session_folder_on_the_way_to_nowhere(world: World) -> None:

@@ -18,7 +18,8 @@ from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
 _NOT_KEPT = re.compile(
-    r"what it changes could not be kept, so this run cannot be undone: (.*); free some space there", re.DOTALL
+    r"what it changes could not be kept, so this run cannot be undone: (.*?); (?:free some space there, or )?run it with --no-persist",
+    re.DOTALL,
 )
 _COMMIT_FAILED = re.compile(r"agent-shell: the commit failed: (.*)\n\Z", re.DOTALL)
 _UNCONFINED = re.compile(r"would run not confined, though (\S+) was asked for: (.*)\Z", re.DOTALL)

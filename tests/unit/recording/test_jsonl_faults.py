@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandStarted, Notice
+from agent.protocol.events import CommandStarted, GoalStarted, Notice, RunFinished, RunStarted, event_type
+from agent.protocol.outcomes import RunOutcome
 from agent.recording.disk import Disk
+from agent.recording.endings import missing_endings
 from agent.recording.reader import BadLine, read_log
 
 
@@ -67,8 +69,57 @@ def test_a_failed_write_is_said_taken_back_and_final(opened, error, words, parti
         recorder.append(Notice(text="the disk is back, but there is a hole"))
     assert recorder.stamp(Notice(text="can still be shown")).seq == 1
     with pytest.raises(RecordingError):
+        recorder.append(CommandStarted(command_id="c", command="ls"))
+    if error in (errno.ENOSPC, errno.EDQUOT):
+        recorder.close()
+        assert Path(recorder.path).read_bytes().startswith(before)
+        return
+    with pytest.raises(RecordingError):
+        recorder.append(RunStarted(request_id="r2"))
+    with pytest.raises(RecordingError):
         recorder.close()
     assert Path(recorder.path).read_bytes() == before
+
+
+def test_with_space_again_the_next_run_goes_on_and_what_was_cut_has_its_ending(opened) -> None:
+    disk = FaultyDisk()
+    recorder = opened(disk=disk)
+    recorder.append(RunStarted(request_id="r1"), run="r1")
+    recorder.append(GoalStarted(goal="x"), run="r1", goal_id="g")
+    recorder.append(CommandStarted(command_id="c", command="ls"), run="r1", goal_id="g")
+    disk.error, disk.partial = errno.ENOSPC, 5
+    for event in (Notice(text="lost"), RunStarted(request_id="r2"), RunStarted(request_id="r3")):
+        with pytest.raises(RecordingError) as caught:
+            recorder.append(event, run="r1")
+        assert "the next goal tries again" in caught.value.hint
+    disk.error = None
+    with pytest.raises(RecordingError):  # of the run in which something is lacking nothing more is written
+        recorder.append(Notice(text="with a hole before it"), run="r1")
+    recorder.append(RunStarted(request_id="r4"), run="r4")
+    recorder.append(RunFinished(outcome=RunOutcome(request_id="r4")), run="r4")
+    recorder.close()
+    lines = list(read_log(recorder.path))
+    assert not any(isinstance(line, BadLine) for line in lines)
+    types = [event_type(line.event) for line in lines][1:]
+    assert types == [
+        "run.started", "goal.started", "command.started", "command.finished", "goal.finished", "run.finished", "warning",
+        "run.started", "run.finished", "session.finished",
+    ]  # fmt: skip
+    assert [line.seq for line in lines] == list(range(1, len(lines) + 1))
+    assert lines[4].event.result.notes == ("the log could not be written",)
+    assert missing_endings(line for line in lines) == ()
+    assert [event_type(record.event) for record in recorder.take_opening()] == ["session.started", "warning"]
+
+
+def test_what_helps_depends_on_what_is_wrong(opened, tmp_path) -> None:
+    class Forbidden(Disk):
+        def open(self, path: str, flags: int, mode: int = 0o600) -> int:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+    with pytest.raises(RecordingError) as caught:
+        opened(disk=Forbidden())
+    assert "permission denied" in caught.value.message
+    assert "space" not in caught.value.hint and "--session-dir" in caught.value.hint
 
 
 def test_a_short_write_counts_as_a_full_disk(opened) -> None:
