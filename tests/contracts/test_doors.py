@@ -35,7 +35,7 @@ WRITERS = {
     "frontends/subcommands/config.py": "config init",
     "frontends/session_controller.py": "shell_history: appended to, as the shell itself would",
     # our own state: logs, keys, policy, settings, memory
-    "audit/retention/prune.py": "session logs",
+    "audit/retention.py": "session logs",
     "config/private_folder.py": "our folders",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",

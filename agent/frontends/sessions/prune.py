@@ -7,8 +7,19 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.audit.retention.prune import in_words, prune, remove_tombstone
-from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_in_use, parse_age, parse_size, survey
+from agent.audit.retention import (
+    Chosen,
+    Survey,
+    Wish,
+    choose,
+    in_words,
+    is_in_use,
+    parse_age,
+    parse_size,
+    prune,
+    remove_tombstone,
+    survey,
+)
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder

@@ -15,7 +15,7 @@ import pytest
 
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.listing import sessions
-from agent.audit.retention.survey import survey
+from agent.audit.retention import survey
 from agent.cli.arguments import parse
 from agent.frontends.sessions import scrub
 from agent.protocol.errors import InvalidRequest

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agent.audit.retention.prune import prune as prune_one
-from agent.audit.retention.survey import Wish, choose, parse_age, parse_size, survey
+from agent.audit.retention import Wish, choose, parse_age, parse_size, survey
+from agent.audit.retention import prune as prune_one
 from agent.cli.arguments import parse
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -247,7 +247,7 @@ def test_killed_at_every_change_it_is_whole_or_buried(
         (chosen,) = choose([survey(session)], Wish(keep_size=0), now=0)
         whole = Path(session.path).read_bytes()
         monkeypatch.setattr(
-            "agent.audit.retention.prune.bury_session",
+            "agent.audit.retention.bury_session",
             lambda *given, at=at, **more: real(*given, **more, disk=_Killing(at)),
         )
         try:
@@ -259,7 +259,7 @@ def test_killed_at_every_change_it_is_whole_or_buried(
         buried = b"session.pruned" in there
         assert buried or there == whole
         seen.add(buried)
-        monkeypatch.setattr("agent.audit.retention.prune.bury_session", real)
+        monkeypatch.setattr("agent.audit.retention.bury_session", real)
         if not buried:  # whoever comes next puts it right
             (again,) = choose([survey(list_sessions(world.sessions)[0])], Wish(keep_size=0), now=0)
             prune_one(again, world.heads, now="2026-03-05T00:00:00.000000Z")

@@ -256,8 +256,7 @@ def test_a_log_that_went_on_since_it_was_listed_is_verified_with_all_its_files(p
 
 
 def test_a_session_that_went_on_since_it_was_chosen_is_not_pruned(place) -> None:
-    from agent.audit.retention.prune import prune
-    from agent.audit.retention.survey import Chosen, survey
+    from agent.audit.retention import Chosen, prune, survey
 
     place.write()
     (listed,) = list_sessions(place.sessions)
