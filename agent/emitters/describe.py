@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe, safe_line
+from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe_line
 from agent.protocol import events
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
+from agent.text.shown import shown
 from agent.text.sizes import counted, seconds
 
 _SHOWN_COMMAND_CHARS = 4_000
@@ -28,10 +29,10 @@ def error_lines(error: ErrorInfo, *, color: bool) -> str:
 
 def command_line(command: str, report: RiskReport | None, *, color: bool, suffix: str = "") -> str:
     """`$ command  [level: reason]`, with the lines of a long command indented."""
-    shown = safe(command[:_SHOWN_COMMAND_CHARS]).replace("\n", "\n  ")
+    words = shown(command[:_SHOWN_COMMAND_CHARS]).replace("\n", "\n  ")
     if len(command) > _SHOWN_COMMAND_CHARS:
-        shown += f"\n  … {len(command) - _SHOWN_COMMAND_CHARS:,} more characters"
-    text = f"$ {paint(shown, 'bold', color=color)}"
+        words += f"\n  … {len(command) - _SHOWN_COMMAND_CHARS:,} more characters"
+    text = f"$ {paint(words, 'bold', color=color)}"
     if report is not None:
         level = report.level.value
         reason = f": {safe_line(report.findings[0].reason, 200)}" if report.findings and level != "low" else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from agent.text.shown import shown
+
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
 STATUS_STYLE = {
@@ -22,18 +24,9 @@ def paint(text: str, style: str, *, color: bool) -> str:
     return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else line for line in text.split("\n"))
 
 
-def safe(text: str) -> str:
-    """Text of models, files and programs with everything invisible made visible; line ends and tabs stay."""
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    from agent.text.visible import make_visible
-
-    return make_visible(text)
-
-
 def prose(text: str) -> str:
     """Sentences, made safe: what could move the cursor or turn the text around is made visible, but emoji, non-breaking
-    spaces and the punctuation of any script stay. For commands, names and paths use `safe`.
+    spaces and the punctuation of any script stay. For commands, names and paths use `shown`.
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
@@ -58,7 +51,7 @@ def safe_line(text: str, limit: int = 500) -> str:
 
 def safe_cell(text: str, limit: int = 200) -> str:
     """The beginning of a text as a cell of a table: one line of at most `limit` characters, with everything invisible made visible."""
-    cell = safe(text[: limit * 2]).replace("\n", "⏎").replace("\t", " ")
+    cell = shown(text[: limit * 2]).replace("\n", "⏎").replace("\t", " ")
     return cell if len(cell) <= limit else cell[: limit - 1] + "…"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agent.emitters.paint import LEVEL_STYLE, paint, prose, safe, safe_line
+from agent.emitters.paint import LEVEL_STYLE, paint, prose, safe_line
 from agent.protocol.events import PlanFinished, PlanProposed, PlanStepped
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 _SHOWN_COMMAND = 2_000  # characters of a step's command; all of it stands at its confirmation
@@ -37,11 +38,11 @@ def plan_lines(event: PlanProposed, *, color: bool) -> str:
 
 
 def _command(command: str, level: str, indent: str, *, color: bool) -> str:
-    shown = safe(command[:_SHOWN_COMMAND]).replace("\n", f"\n{indent}  ")
+    words = shown(command[:_SHOWN_COMMAND]).replace("\n", f"\n{indent}  ")
     if len(command) > _SHOWN_COMMAND:
-        shown += f" … {len(command) - _SHOWN_COMMAND:,} more characters"
+        words += f" … {len(command) - _SHOWN_COMMAND:,} more characters"
     mark = paint(f"  [{level}]", LEVEL_STYLE[level], color=color) if level in LEVEL_STYLE else ""
-    return f"$ {shown}{mark}"
+    return f"$ {words}{mark}"
 
 
 def step_line(event: PlanStepped, *, color: bool) -> str:

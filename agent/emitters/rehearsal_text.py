@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from agent.emitters.paint import paint, safe
+from agent.emitters.paint import paint
 from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
+from agent.text.shown import shown
 from agent.text.sizes import counted, size_words
 
 Line = list[tuple[str, str]]
@@ -167,7 +168,7 @@ def plain(lines: Iterable[Line], *, color: bool) -> str:
 
 def name(text: str) -> str:
     """A path or a message, whole and on one line: blanks count in names, so none is taken away."""
-    return safe(text).replace("\n", "\u240a").replace("\t", "\u2409")
+    return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
 def totals_words(totals: Totals) -> str:
@@ -278,7 +279,7 @@ def _kind(state: FileState) -> str:
 
 
 def _diff_line(line: str) -> Line:
-    text = safe(line[:_LONGEST]).replace("\r", "␍")
+    text = shown(line[:_LONGEST]).replace("\r", "␍")
     if len(line) > _LONGEST:
         text += f" [… {len(line) - _LONGEST:,} more]"
     style = next((style for start, style in _DIFF_STYLES if line.startswith(start)), "")

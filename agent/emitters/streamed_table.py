@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agent.emitters.console import padded
-from agent.emitters.paint import cell_width, cut_to_width, paint, safe, safe_cell
+from agent.emitters.paint import cell_width, cut_to_width, paint, safe_cell
 from agent.emitters.streams import Sink
 from agent.text.inert_json import inert_json
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 Row = Sequence[Any]
@@ -42,7 +43,7 @@ def whole_cell(value: Any) -> str:
     text = plain(value)
     more = len(text) - _MAX_WHOLE
     cut = text[:_MAX_WHOLE] + (f"… {counted(more, 'more character')}" if more > 0 else "")
-    return safe(cut).replace("\t", "    ")
+    return shown(cut).replace("\t", "    ")
 
 
 def plain(value: Any) -> str:
@@ -125,7 +126,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     for row in itertools.chain([columns], rows):
         writer.writerow([_csv_cell(value) for value in row])
         line = text.getvalue()[:-2] + "\n"
-        out.write((safe(line) if out.is_screen else line).encode("utf-8", "replace"))
+        out.write((shown(line) if out.is_screen else line).encode("utf-8", "replace"))
         text.seek(0)
         text.truncate()
         count += 1

@@ -7,15 +7,15 @@ LEVEL_MARKS = {"low": "●", "medium": "▲", "high": "■"}
 
 
 def shown(text: str) -> str:
-    """`text` with control, bidi and invisible characters made visible, line by line; ends of lines stay.
+    """`text` with control, bidi and invisible characters made visible; ends of lines and tabs stay.
 
     Plain ASCII, nearly all there is, costs one scan.
     """
-    if text.isascii() and text.replace("\n", "").isprintable():
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     from agent.text.visible import make_visible
 
-    return "\n".join(make_visible(line) for line in text.split("\n"))
+    return make_visible(text)
 
 
 def shown_line(text: str, limit: int = 300) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 from agent.emitters import describe
 from agent.emitters.export.frames import Frame, Look, edits, keystrokes
-from agent.emitters.paint import cell_width, paint, safe, safe_line
+from agent.emitters.paint import cell_width, paint, safe_line
 from agent.protocol import events
 from agent.protocol.decisions import Level, RiskReport
 from agent.risk.explain.sentence import sentence
+from agent.text.shown import shown
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _STYLES = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red"}
@@ -54,8 +55,7 @@ def word_prompt(*, color: bool) -> str:
 
 def typed(text: str) -> str:
     """A goal or a command as it stands in a prompt: made visible, its further lines indented, its length bounded."""
-    shown = safe(text[:_SHOWN_CHARS])
-    lines = shown.split("\n")
+    lines = shown(text[:_SHOWN_CHARS]).split("\n")
     cut = len(text) > _SHOWN_CHARS or len(lines) > _SHOWN_LINES
     kept = "\n  · ".join(lines[:_SHOWN_LINES])
     return f"{kept} [… {len(text):,} characters]" if cut else kept

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters.paint import safe, safe_line
+from agent.emitters.paint import safe_line
 from agent.emitters.story.words import wrapped
 from agent.emitters.streams import MemorySink
 from agent.protocol.events import (
@@ -25,6 +25,7 @@ from agent.protocol.events import (
     SessionPruned,
     SessionStarted,
 )
+from agent.text.shown import shown
 
 _KEY = 0.045  # seconds between two keys
 _LONGEST = 1.2  # seconds that a text takes at most
@@ -68,7 +69,7 @@ def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
     """The first lines of a session that began at `time` (as in its record), for a screen of so many columns."""
     words = "goes on" if event.resumed else f"session {safe_line(event.session_id, 80)}"
     when = safe_line(time[:19]).replace("T", " ")
-    parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
+    parts = ["agent-shell", words, f"{when} UTC", shown(event.cwd[:200]).replace("\n", " ")]
     if event.origin is not None:
         parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
     return list(wrapped(" · ".join(part for part in parts if part), columns))

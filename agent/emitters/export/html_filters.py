@@ -16,9 +16,10 @@ from msgspec import Struct
 
 from agent.audit.story.model import CommandStory, GoalStory, PlannerStep, Said
 from agent.emitters.export.html_output import printed
-from agent.emitters.paint import STATUS_STYLE, prose, safe, safe_line
+from agent.emitters.paint import STATUS_STYLE, prose, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
 from agent.emitters.story.words import from_words, steps_of, took, usage_words
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 _BY = {"person": "the person", "approve-mode": "the approve mode", "nobody": "nobody was there"}
@@ -46,7 +47,7 @@ def words(text: str, limit: int = 4_000) -> str:
 
 def code(text: str, limit: int = 20_000) -> str:
     """Commands, paths and names, every character visible."""
-    return _cut(safe(text[: limit + 1]), len(text), limit)
+    return _cut(shown(text[: limit + 1]), len(text), limit)
 
 
 def name(text: str, limit: int = 1_000) -> str:

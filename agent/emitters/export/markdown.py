@@ -18,7 +18,7 @@ from agent.audit.story.model import (
     ToolStory,
 )
 from agent.emitters.export.formats import Source
-from agent.emitters.paint import MARKS, STATUS_STYLE, safe
+from agent.emitters.paint import MARKS, STATUS_STYLE
 from agent.emitters.rehearsal_text import change_lines, plain, totals_words
 from agent.emitters.story.output import recorded_lines
 from agent.emitters.story.words import (
@@ -32,6 +32,7 @@ from agent.emitters.story.words import (
     usage_words,
 )
 from agent.emitters.terminal_filter import TerminalFilter
+from agent.text.shown import shown
 
 # What begins a construct anywhere in a line: emphasis, code, links, images, HTML, tables, mentions, references, addresses, math.
 _ACTING = re.compile(r"[\\`*_\[\]<>|~&#@:$!]|(?<=[wW]{3})\.")
@@ -40,14 +41,14 @@ _LONGEST = 300
 
 def inline(text: str, limit: int = _LONGEST) -> str:
     """`text` on one line, with everything escaped that Markdown or a terminal would act on. Not for the beginning of a line."""
-    line = safe(" ".join(text[: limit * 4].split()))
+    line = shown(" ".join(text[: limit * 4].split()))
     line = line if len(line) <= limit else line[: limit - 1] + "…"
     return _ACTING.sub(lambda match: "\\" + match[0], line)
 
 
 def code(text: str, limit: int = _LONGEST) -> str:
     """`text` on one line as a code span, also in a cell of a table."""
-    line = safe(text[: limit * 2]).replace("\n", "␊").replace("\t", "␉")
+    line = shown(text[: limit * 2]).replace("\n", "␊").replace("\t", "␉")
     line = (line if len(line) <= limit else line[: limit - 1] + "…").replace("|", "\\|")
     if not line.strip():
         return "` `" if line else ""
@@ -122,7 +123,7 @@ def _goal(goal: GoalStory, number: int) -> Iterator[str]:
     part = f", part {goal.part}" if goal.part > 1 or goal.more else ""
     yield f"## {number}{part}. {inline(goal.goal, 120) or 'a goal without words'}\n"
     if "\n" in goal.goal or len(goal.goal) > 120:
-        yield block(safe(goal.goal[:_LONGEST_TEXT]))
+        yield block(shown(goal.goal[:_LONGEST_TEXT]))
     if not goal.more:
         mark = MARKS[STATUS_STYLE.get(goal.status, "red")]
         words = [f"{mark} **{inline(goal.status.replace('_', ' '), 60)}**"]
@@ -144,10 +145,10 @@ def _step(step: Step, number: str, approve: str) -> Iterator[str]:
         case CommandStory():
             yield from _command(step, number, approve)
         case Said(text=text):
-            yield block(safe(text[:_LONGEST_TEXT]))
+            yield block(shown(text[:_LONGEST_TEXT]))
         case PlannerStep(error=error, text=text):
             if text:
-                yield block(safe(text[:_LONGEST_TEXT]))
+                yield block(shown(text[:_LONGEST_TEXT]))
             if error is not None:
                 yield f"Planner: {inline(error.message)}\n"
         case ToolStory():
@@ -167,10 +168,10 @@ def _mark(mark: Mark) -> str:
 def _command(command: CommandStory, number: str, approve: str) -> Iterator[str]:
     level = f", risk {command.level}" if command.level else ""
     yield f"### {number} {'File write' if command.is_write else 'Command'}{level}\n"
-    yield block(safe((command.run or command.proposed)[:_LONGEST_TEXT]), "text" if command.is_write else "sh")
+    yield block(shown((command.run or command.proposed)[:_LONGEST_TEXT]), "text" if command.is_write else "sh")
     if command.edited:
         yield "Proposed as:\n"
-        yield block(safe(command.proposed[:_LONGEST_TEXT]), "sh")
+        yield block(shown(command.proposed[:_LONGEST_TEXT]), "sh")
     facts = [] if not command.reason else [f"Why: {inline(command.reason)}"]
     facts += [f"Read as: {inline(command.reading, 300)}"] if command.reading else []
     facts += [f"Not used: {inline(', '.join(command.unused), 300)}"] if command.unused else []
@@ -227,7 +228,7 @@ def _folded(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    return safe(text[:_LONGEST_TEXT]).split("\n")
+    return shown(text[:_LONGEST_TEXT]).split("\n")
 
 
 def _text(piece: str) -> bytes:

@@ -8,8 +8,8 @@ from functools import cache
 
 from agent.audit.story.model import CommandStory, GoalStory, SessionBegan
 from agent.emitters.export.formats import Source
-from agent.emitters.paint import safe
 from agent.emitters.story.words import decided_words, from_words, took
+from agent.text.shown import shown
 from agent.version import __version__
 
 _RESERVED = frozenset(
@@ -22,7 +22,7 @@ _RESERVED = frozenset(
 
 def quoted(text: str) -> str:
     """`text` as one word for bash; what would not be seen stands as an escape. It must not hold a NUL."""
-    if text.replace("\n", "") == "" or safe(text) == text:
+    if text.replace("\n", "") == "" or shown(text) == text:
         return "'" + text.replace("'", "'\\''") + "'"
     return "$'" + "".join(_escaped(char) for char in text) + "'"
 
@@ -43,19 +43,19 @@ def keeps_shell(command: str) -> bool:
 
 def is_plain(command: str) -> bool:
     """Tell whether it is one line of simple commands that bash reads as complete, with nothing in it that is hard to see."""
-    if len(command) > 4_000 or safe(command) != command or not _is_complete(command):
+    if len(command) > 4_000 or shown(command) != command or not _is_complete(command):
         return False
     return not any(word in _RESERVED for word in re.split(r"[\s;|&]+", command))
 
 
 def comment(text: str) -> str:
     """`text` as comment lines: it cannot leave them, and nothing in it is hidden. Ends with a line end."""
-    return "".join(f"# {safe(line)}".rstrip() + "\n" for line in text.split("\n"))
+    return "".join(f"# {shown(line)}".rstrip() + "\n" for line in text.split("\n"))
 
 
 def note(text: str, limit: int = 400) -> str:
     """`text` on a single comment line of at most `limit` characters."""
-    line = safe(" ".join(text[: limit * 4].split())).replace("\n", "␊").replace("\t", " ")
+    line = shown(" ".join(text[: limit * 4].split())).replace("\n", "␊").replace("\t", " ")
     return f"# {line if len(line) <= limit else line[: limit - 1] + '…'}\n"
 
 
@@ -66,7 +66,7 @@ def _escaped(char: str) -> str:
         return "\\n"
     if char.isascii() and char.isprintable():
         return char
-    if safe(char) == char and char != "\t":
+    if shown(char) == char and char != "\t":
         return char
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
 

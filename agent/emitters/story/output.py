@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from agent.audit.story.model import CommandStory, RehearsalStory, gap_words
-from agent.emitters.paint import LEVEL_STYLE, paint, safe, safe_line
+from agent.emitters.paint import LEVEL_STYLE, paint, safe_line
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
 from agent.emitters.story.words import clock, decided_words, ending_words, flowed, name, undo_words, wrapped
 from agent.emitters.terminal_filter import TerminalFilter
+from agent.text.shown import shown
 
 SHOWN_TEXT = 2_000  # characters of prose
 _SHOWN_COMMAND = 4_000
@@ -53,13 +54,13 @@ class CommandText:
         text = command.run or command.proposed
         limit = None if self._full else _SHOWN_COMMAND
         sign = "✎" if command.is_write else "$"
-        first, *rest = safe(cut(text, limit)).split("\n")
+        first, *rest = shown(cut(text, limit)).split("\n")
         level = command.level
         badge = f"  {self._paint(f'[{level}]', LEVEL_STYLE.get(level, 'red'))}" if level else ""
         yield f"  {sign} {self._paint(first, 'bold')}{badge}"
         yield from (f"    {self._paint(line, 'bold')}" for line in rest)
         if command.edited:
-            proposed = safe(cut(command.proposed, limit)).replace("\n", "\n    - ")
+            proposed = shown(cut(command.proposed, limit)).replace("\n", "\n    - ")
             yield from self._paint(f"    - {proposed}  (as proposed)", "red").split("\n")
 
     def _rating(self, command: CommandStory) -> Iterator[str]:

@@ -17,7 +17,7 @@ from agent.audit.story.model import (
     Step,
     ToolStory,
 )
-from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe, safe_line
+from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe_line
 from agent.emitters.story.output import SHOWN_TEXT, CommandText, cut, painted
 from agent.emitters.story.words import (
     began_words,
@@ -32,6 +32,7 @@ from agent.emitters.story.words import (
 )
 from agent.protocol.replies import Usage, add_usage
 from agent.recording.reader import SessionFile
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 _WIDEST = 110  # columns that prose is wrapped at, at most
@@ -131,7 +132,7 @@ class StoryText:
     def _heading(self, goal: GoalStory) -> Iterator[str]:
         if not self._only:
             yield ""
-        first, *rest = safe(cut(goal.goal, None if self._full else SHOWN_TEXT)).split("\n")
+        first, *rest = shown(cut(goal.goal, None if self._full else SHOWN_TEXT)).split("\n")
         yield f"{self._paint(f'{self._goals:>2}', 'cyan')}  {self._paint(first, 'bold')}"
         yield from (f"    {self._paint(line, 'bold')}" for line in rest)
         words = goal_words(goal, self._since, self._folder)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
-from agent.emitters.paint import MARKS, cell_width, prose, safe, safe_line
+from agent.emitters.paint import MARKS, cell_width, prose, safe_line
 from agent.protocol.replies import Usage
+from agent.text.shown import shown
 from agent.text.sizes import counted, seconds
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
@@ -189,7 +190,7 @@ def undo_words(command: CommandStory) -> str:
 def name(text: str) -> str:
     """A path or another name, whole as far as it is of ordinary length, on one line."""
     cut = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
-    return safe(cut).replace("\n", "␊").replace("\t", "␉")
+    return shown(cut).replace("\n", "␊").replace("\t", "␉")
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.emitters.console import print_rows
-from agent.emitters.paint import cell_width, cut_to_width, paint, safe
+from agent.emitters.paint import cell_width, cut_to_width, paint
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.shared import (
     LEVELS,
@@ -22,7 +22,7 @@ from agent.frontends.sessions.shared import (
 )
 from agent.frontends.wrapping import short_folder
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.text.shown import shown_line
+from agent.text.shown import shown, shown_line
 from agent.text.times import absolute, ago, iso
 
 if TYPE_CHECKING:
@@ -229,9 +229,9 @@ def _marked(hit: Hit, out: Sink, room: int) -> str:
     line = ""
     left = room
     for text, is_match in pieces:
-        shown = safe(text).replace("\n", " ").replace("\t", " ")
+        piece = shown(text).replace("\n", " ").replace("\t", " ")
         if room:
-            shown = cut_to_width(shown, left) if left > 0 else ""
-            left -= cell_width(shown)
-        line += paint(shown, "yellow", color=out.color) if is_match else shown
+            piece = cut_to_width(piece, left) if left > 0 else ""
+            left -= cell_width(piece)
+        line += paint(piece, "yellow", color=out.color) if is_match else piece
     return line

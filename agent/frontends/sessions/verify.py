@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agent.emitters.console import print_rows
-from agent.emitters.paint import paint, safe
+from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside, session_folder
 from agent.frontends.sessions.shared import heads_of
 from agent.recording.integrity.heads import head_path
 from agent.recording.integrity.verify import Checked, Signatures, lost_logs, verify_folder, verify_or_say
 from agent.recording.reader import list_sessions
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _print_text(found: Iterable[Checked], out: Sink, heads: str) -> int:
         events += checked.events
         if checked.note:
             text = f"{checked.session_id}: {checked.note}; nothing was touched"
-            out.write(f"{safe(text)}\n".encode("utf-8", "replace"))
+            out.write(f"{shown(text)}\n".encode("utf-8", "replace"))
         if not checked.sound:
             touched += 1
             out.write(_told(checked, out, heads).encode("utf-8", "replace"))
@@ -115,14 +116,14 @@ def _print_text(found: Iterable[Checked], out: Sink, heads: str) -> int:
 
 
 def _told(checked: Checked, out: Sink, heads: str) -> str:
-    lines = [paint(safe(f"{checked.session_id}: {checked.state}"), "red", color=out.color)]
+    lines = [paint(shown(f"{checked.session_id}: {checked.state}"), "red", color=out.color)]
     for each in checked.problems:
         place = f"{each.file}:{each.line}" if each.line else each.file
-        lines.append(f"  {safe(place)}: {safe(each.text)}")
+        lines.append(f"  {shown(place)}: {shown(each.text)}")
     if checked.more_problems:
         lines.append(f"  and {checked.more_problems:,} more")
     if checked.state == "gone":
         lines.append(
-            f"  if you removed it yourself, remove what is known of it, too: {safe(head_path(heads, checked.session_id))}"
+            f"  if you removed it yourself, remove what is known of it, too: {shown(head_path(heads, checked.session_id))}"
         )
     return "\n".join(lines) + "\n"
