@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.commands.context import CommandContext, DispatchOutcome
@@ -15,6 +15,7 @@ from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.events import MemoryForgotten
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
+from agent.waiting import completed, in_thread
 
 if TYPE_CHECKING:
     from agent.memory.model import Remembered
@@ -37,7 +38,7 @@ async def show_memory(context: CommandContext, arguments: str) -> DispatchOutcom
         context.tell(_OFF)
         return DispatchOutcome()
     words = _words(arguments)
-    found, size = await asyncio.to_thread(_latest, memory, context.session.cwd, words)
+    found, size = await in_thread(partial(_latest, memory, context.session.cwd, words))
     entries, runs = size
     lines = [
         f"{counted(entries, 'command')} for goals and the results of {counted(runs, 'run')}; "
@@ -54,9 +55,11 @@ async def show_memory(context: CommandContext, arguments: str) -> DispatchOutcom
     return DispatchOutcome()
 
 
-def _latest(memory: Memory, cwd: str, words: list[str]) -> tuple[Sequence[Remembered], tuple[int, int]]:
+def _latest(
+    memory: Memory, cwd: str, words: list[str], *, since: int = 0, most: int = _SHOWN
+) -> tuple[Sequence[Remembered], tuple[int, int]]:
     memory.refresh(5.0)
-    return memory.latest(cwd, words=words, most=_SHOWN), memory.size()
+    return memory.latest(cwd, words=words, since=since, most=most), memory.size()
 
 
 async def forget(context: CommandContext, arguments: str) -> DispatchOutcome:
@@ -65,11 +68,12 @@ async def forget(context: CommandContext, arguments: str) -> DispatchOutcome:
     if memory is None:
         raise InvalidState(expected="a memory", found=f"none: {_OFF}")
     since, words = _parts(arguments)
-    memory.refresh(5.0)
     if words == ["all"] or (since and not words):
+        await in_thread(partial(memory.refresh, 5.0))
         await _forget_all(context, memory, since)
         return DispatchOutcome()
-    found = memory.latest(context.session.cwd, words=words, since=since, most=_AT_ONCE if words else 1)
+    most = _AT_ONCE if words else 1
+    found, _ = await in_thread(partial(_latest, memory, context.session.cwd, words, since=since, most=most))
     if not found:
         context.tell("nothing that is remembered holds these words" if words else "nothing is remembered yet")
         return DispatchOutcome()
@@ -79,7 +83,7 @@ async def forget(context: CommandContext, arguments: str) -> DispatchOutcome:
         if not await _agreed(context, f"forget {len(found)} remembered commands?"):
             return DispatchOutcome()
     await context.record(MemoryForgotten(commands=len(found)))
-    memory.forget(found)
+    await _done(partial(memory.forget, found))
     what = shown_line(found[0].command, 100) if len(found) == 1 else f"{len(found)} commands"
     context.tell(f"forgotten: {what}")
     return DispatchOutcome()
@@ -91,8 +95,15 @@ async def _forget_all(context: CommandContext, memory: Memory, since: int) -> No
         return
     began = f"{datetime.fromtimestamp(since / 1e6, UTC):%Y-%m-%dT%H:%M:%SZ}" if since else ""
     await context.record(MemoryForgotten(since=began))
-    memory.forget_all(since=since)
+    await _done(partial(memory.forget_all, since=since))
     context.tell(f"forgotten: all{when}")
+
+
+async def _done(work: Callable[[], None]) -> None:
+    """What was recorded is done to its end, whoever is interrupted meanwhile."""
+    _, cancelled = await completed(work)
+    if cancelled is not None:
+        raise cancelled
 
 
 async def _agreed(context: CommandContext, question: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 
 from agent.emitters.console import Noticing, complain
 from agent.frontends.confirm.tty_confirm import confirmer_for
@@ -15,6 +16,7 @@ from agent.frontends.signals import Signals
 from agent.protocol.outcomes import Origin
 from agent.protocol.ports import Confirmer, Emitter
 from agent.text.shown import shown
+from agent.waiting import in_thread
 
 
 @asynccontextmanager
@@ -33,14 +35,16 @@ async def open_controller(
     """
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
-    session = None if origin else _session_of(services)
-    is_new = session is not None and sys.stderr.isatty() and not services.session_is_there(session)
+    session = None if origin else await in_thread(partial(_session_of, services))
+    is_new = (
+        session is not None and sys.stderr.isatty() and not await in_thread(partial(services.session_is_there, session))
+    )
     signals = Signals()
     someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
     with someone as (asked, interactive), signals.installed():
         controller = SessionController(
             services=services,
-            ctx=services.open_session(
+            ctx=await services.opened(
                 "cli", session, cwd=cwd, origin=origin, terminal=services.has_terminal, attended=interactive
             ),
             emitter=emitter or Noticing(services.make_emitter()),

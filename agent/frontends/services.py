@@ -6,7 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -106,6 +106,19 @@ class Services:
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
+
+    async def opened(self, frontend: str, session_id: str | None = None, **besides: Any) -> RequestContext:
+        """`open_session` off the loop: looking through the folder, reading a past and waiting for the disk take their time.
+
+        Whoever gives up meanwhile leaves a log with its end. Raises CoreError.
+        """
+        from agent.waiting import completed
+
+        ctx, cancelled = await completed(lambda: self.open_session(frontend, session_id, **besides))
+        if cancelled is not None:
+            await self.engine.close(ctx, reason="cancelled")
+            raise cancelled
+        return ctx
 
     @cached_property
     def engine(self) -> Engine:

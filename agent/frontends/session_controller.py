@@ -145,7 +145,7 @@ class SessionController:
         if request.origin is None:
             await self.switch(request.argument or None)
         else:
-            await self.adopt(self.open(None, origin=request.origin), "branched")
+            await self.adopt(await self.open(None, origin=request.origin), "branched")
         if request.texts:
             told = [text.replace("{session}", self.ctx.session_id, 1) for text in request.texts]
             told = [*self.ctx.notes, *told] if request.origin is not None else told
@@ -182,9 +182,9 @@ class SessionController:
             await self.record_jobs(ending=True)
         await self.services.engine.close(self.ctx, self.emitter, reason=reason)
 
-    def open(self, session_id: str | None, *, origin: Origin | None = None) -> RequestContext:
+    async def open(self, session_id: str | None, *, origin: Origin | None = None) -> RequestContext:
         """Another session for the same front end, in the place of this one. Raises CoreError, changing nothing."""
-        return self.services.open_session(
+        return await self.services.opened(
             self.frontend,
             session_id,
             origin=origin,
@@ -195,7 +195,7 @@ class SessionController:
 
     async def switch(self, session_id: str | None) -> None:
         """Go on in another session: the new one is open before the old one is closed. Raises CoreError, changing nothing."""
-        opened, before = self.open(session_id), self.ctx
+        opened, before = await self.open(session_id), self.ctx
         await self.adopt(opened, "switched")
         if before.executor is not None:
             await before.executor.close()

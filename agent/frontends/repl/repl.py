@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -26,6 +27,7 @@ from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown
+from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.frontends.typed.reading import Typed
@@ -37,11 +39,10 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     screen = screen or open_screen(theme=settings.theme)
     signals = Signals()
     services = replace(services, processes=EndingProcesses(services.processes, signals))
-    named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
-    is_new = named is not None and not services.session_is_there(named)
+    named, is_new = await in_thread(partial(_named, services)) if settings.session_id else (None, False)
     controller = SessionController(
         services=services,
-        ctx=services.open_session("repl", named, terminal=services.has_terminal, attended=True),
+        ctx=await services.opened("repl", named, terminal=services.has_terminal, attended=True),
         emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
@@ -57,6 +58,12 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
             await controller.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
     return signals.exit_code or 0
+
+
+def _named(services: Services) -> tuple[str, bool]:
+    """The session that `--session-id` means, and whether it is a new one. Raises CoreError."""
+    named = services.choose_session(services.settings.session_id, attended=True)
+    return named, not services.session_is_there(named)
 
 
 async def _ask(screen: Screen, question: str) -> bool:
