@@ -30,7 +30,7 @@ from agent.protocol.ports import Processes
 from agent.text.shown import shown, shown_line
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
-_CHOICES = "w in this workspace · s this session · h one hour · d one day · a always, everywhere · e edit again · Ctrl-C no rule"
+_CHOICES = "w this workspace · s this session · h one hour · d one day · a always, everywhere · e edit the rule · Ctrl-C no rule"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class AllowRule:
         if offer.reason:
             self._say([("class:warn", f"this cannot be allowed in advance: {shown_line(offer.reason)}")])
             return
-        self._say([("class:strong", "always allow this? "), ("", "a rule would say:")])
         self._say_rules(offer.rules)
         text, cursor = as_toml(offer.rules), 0
         while True:
@@ -68,16 +67,27 @@ class AllowRule:
 
     def _say_rules(self, rules: tuple[Rule, ...]) -> None:
         for rule in rules:
-            self._say([("", f"  {shown_line(sentence(rule), 500)}")])
+            self._say([("class:strong", "rule: "), ("", shown_line(sentence(rule), 500))])
 
     async def _written(self, text: str, cursor: int, place: Place) -> tuple[Limit | None, str, int]:
-        """The text as the person wants it, and for how long; None for no rule."""
+        """For how long, and the text as the person wants it, which is shown when they ask for it; None for no rule."""
+        while True:
+            self._say([("class:hint", _CHOICES)])
+            key = await self._letter()
+            if key != "e":
+                return (_LIMITS[key] if key else None), text, cursor
+            text, cursor = await self._edited(text, cursor, place)
+            if not text:
+                return None, text, cursor
+
+    async def _edited(self, text: str, cursor: int, place: Place) -> tuple[str, int]:
+        """The text after editing, with nothing wrong in it; "" for no rule."""
         before = text.strip()
         while True:
             action, text, cursor = await edit_rule(self.screen, text, cursor, edit_mode=self.edit_mode)
             self.screen.discard_typed_ahead()
             if action == "cancel" or not text.strip():
-                return None, text, cursor
+                return "", cursor
             if action == "editor":
                 text, trouble = await edit_text(text, self.processes, self.environ, name="rule.toml")
                 self.screen.discard_typed_ahead()
@@ -91,12 +101,8 @@ class AllowRule:
             for line in shown(text.rstrip("\n")).split("\n"):
                 self.screen.say([("class:hint", "  │ "), ("", line)])
             if text.strip() != before:
-                self._say([("", "which says:")])
                 self._say_rules(parsed.rules)
-            self._say([("class:hint", _CHOICES)])
-            key = await self._letter()
-            if key != "e":
-                return (_LIMITS[key] if key else None), text, cursor
+            return text, cursor
 
     async def _letter(self) -> str | None:
         """A letter and Enter, asked for until it is one of them: an Enter too many must not reach the command behind this."""
