@@ -210,5 +210,5 @@ def test_the_report_shows_hostile_output_harmlessly() -> None:
     told = failures([Result(LIST, Answer(command="ls", confidence=0.8), judged)])
     assert "\x1b" not in told
     assert "\u202e" not in told
-    table = as_text([summary("all", [result(confidence=1.0, right=True)])], markdown=True)
-    assert table.splitlines()[0].startswith("|  | tasks | right")
+    table = as_text([summary("all", [result(confidence=1.0, right=True)])])
+    assert table.splitlines()[0].split()[:2] == ["tasks", "right"]
