@@ -102,10 +102,10 @@ class ProcessPolicies:
 
         return raised(report, self.files.policy().files)
 
-    def decide(self, report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
+    def decide(self, report: RiskReport, approval: Approval, policy: Policy) -> Verdict:
         from agent.policy.deciding import decide
 
-        return decide(report, approval, origin=origin, policy=policy)
+        return decide(report, approval, policy=policy)
 
     def warnings(self, cwd: str) -> tuple[str, ...]:
         """What is wrong with the files that are there, for the person at the start."""

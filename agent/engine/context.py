@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.engine.strategy import TurnStrategy
-from agent.gate.verdicts import Changed, rate_action, what_changed
+from agent.gate.verdicts import Changed, DecideFunction, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
-from agent.protocol.decisions import Confinement, RiskContext, RiskReport, Verdict
+from agent.protocol.decisions import Confinement, RiskContext, RiskReport
 from agent.protocol.errors import NotFound
 from agent.protocol.events import Record
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
@@ -41,7 +41,6 @@ from agent.protocol.requests import Approval, ApproveMode
 if TYPE_CHECKING:
     from agent.commands.context import CommandServices
 
-Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 NormalForm = Callable[[str], tuple[str, ...]]
 
 
@@ -71,7 +70,7 @@ class AppState:
     """
 
     classify: RiskClassifier
-    decide: Decide
+    decide: DecideFunction
     normal_form: NormalForm
     facts: Facts
     clock: Clock

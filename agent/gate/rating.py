@@ -91,7 +91,7 @@ class Rater:
         if in_force is None:
             in_force = await computed(lambda: _in_force(self.judges, cwd))
         await self._show_new_rules(in_force)
-        verdict, command = self._decide(report, in_force, proposal.origin), report.command
+        verdict, command = self._decide(report, in_force), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
@@ -118,7 +118,7 @@ class Rater:
         """What policy says of taking a run back that was in `cwd`. Raises RecordingError."""
         in_force = await computed(lambda: _in_force(self.judges, cwd))
         await self._show_new_rules(in_force)
-        return await self._kept_out(self._decide(report, in_force, "person"), report, in_force, paths)
+        return await self._kept_out(self._decide(report, in_force), report, in_force, paths)
 
     async def _kept_out(
         self, verdict: Verdict, report: RiskReport, in_force: PolicyInForce, paths: tuple[str, ...]
@@ -157,12 +157,12 @@ class Rater:
             await self.events.send(Warned(text=in_force.due.text))
             await in_thread(partial(self.judges.rules_seen, in_force.due))
 
-    def _decide(self, report: RiskReport, in_force: PolicyInForce, origin: str) -> Verdict:
+    def _decide(self, report: RiskReport, in_force: PolicyInForce) -> Verdict:
         """What policy says; one that could not be looked up, or crashes, refuses."""
         failure = in_force.failure
         if in_force.policy is not None:
             try:
-                return self.judges.decide(report, self.approval, origin, in_force.policy)
+                return self.judges.decide(report, self.approval, in_force.policy)
             except Exception as error:  # fail closed, whatever went wrong
                 failure = type(error).__name__
         return Verdict(action="refuse", rule="policy.failed", reason=f"policy could not be consulted ({failure})")

@@ -19,7 +19,7 @@ from agent.protocol.outcomes import NO_TERMINAL
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 
-DecideFunction = Callable[[RiskReport, Approval, str, Policy], Verdict]
+DecideFunction = Callable[[RiskReport, Approval, Policy], Verdict]
 Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
 
 _CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})

@@ -35,13 +35,12 @@ class Consulted(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def decide(report: RiskReport, approval: Approval, *, origin: str = "planner", policy: Policy = _NO_POLICY) -> Verdict:
+def decide(report: RiskReport, approval: Approval, *, policy: Policy = _NO_POLICY) -> Verdict:
     """The verdict for a report under what the person, and the policy, allow.
 
     High is never allowed without a person, and neither is a text that was not read to its end. With safety off, high needs no word;
-    where nobody can be asked it is refused. `origin` is where the command comes from: all are held to the same rules.
+    where nobody can be asked it is refused. Wherever a command comes from, it is held to the same rules.
     """
-    del origin
     found = breach(report)
     if found is not None:
         return _floored(found.name, found.reason, approval)

@@ -238,7 +238,7 @@ def fake_classify(command: str, context: RiskContext) -> RiskReport:
     return RiskReport(command=command, level=level, findings=(finding,))
 
 
-def fake_decide(report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
+def fake_decide(report: RiskReport, approval: Approval, policy: Policy) -> Verdict:
     if "forbidden" in report.command:
         return Verdict(action="refuse", reason="forbidden here", rule="fake")
     if report.level is Level.HIGH:

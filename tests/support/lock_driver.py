@@ -70,7 +70,7 @@ async def through_the_gate(work, executor, command, number):
     facts, silent = KnownFacts(work), Silent()
     judges = Judges(
         classify=partial(lying, kind=work.get("kind", "read")) if work.get("lying") else classify,
-        decide=lambda report, approval, origin, policy: decide(report, approval),
+        decide=lambda report, approval, policy: decide(report, approval),
         facts=facts, redactor=silent, open_stream_redaction=Silent,
     )  # fmt: skip
     gate = Gate(

@@ -47,7 +47,7 @@ def undo_actions(
     policy = Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=tuple(rules)),))
     judges = Judges(
         classify,
-        lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
+        lambda report, approval, policy: decide(report, approval, policy=policy),
         facts or FakeFacts(),
         FakeRedactor(),
         FakeStreamRedaction,

@@ -94,7 +94,7 @@ class Judge:
             safety_off=case.safety_off,
             interactive=case.interactive,
         )
-        verdict = decide(report, approval, origin=case.origin, policy=structs.replace(policy, place=place))
+        verdict = decide(report, approval, policy=structs.replace(policy, place=place))
         verdict = _lengthened(verdict, case)
         if case.held_back and verdict.action != "refuse":
             verdict = structs.replace(verdict, action=cast("Any", case.held_back), rule="confine")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from agent.audit.replay.tape import Tape
+from agent.gate.verdicts import DecideFunction
 from agent.planner.codecs.calls import from_calls
 from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import Native, open_envelope
@@ -28,7 +29,6 @@ from agent.protocol.replies import Chat, Command, Finish, Plan, Reply
 from agent.protocol.requests import Approval
 from agent.risk.analysers import raised
 
-Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 _STRICTNESS: tuple[VerdictAction, ...] = ("allow", "ask", "type", "refuse")
 _OF_FILES = ("policy-error", "policy.failed")
 _NO_POLICY = Policy()
@@ -37,7 +37,7 @@ _NO_POLICY = Policy()
 class TodaysJudges:
     """`classify` and `decide` are today's. Policy files are not in a log, so that what one of them said then is said again."""
 
-    def __init__(self, tape: Tape, classify: RiskClassifier, decide: Decide) -> None:
+    def __init__(self, tape: Tape, classify: RiskClassifier, decide: DecideFunction) -> None:
         self._tape = tape
         self._classify = classify
         self._decide = decide
@@ -54,12 +54,12 @@ class TodaysJudges:
             else raised(report, (each for each in then.report.findings if _is_not_the_classifiers(each)))
         )
 
-    def decide(self, report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
+    def decide(self, report: RiskReport, approval: Approval, policy: Policy) -> Verdict:
         """Today's verdict without policy files, or the recorded one where a file's rule decided then and would still count."""
         then = self._tape.verdict_ahead()
         if then is not None and LABEL in report.command and then.rule not in ("length", "confine"):
             return then
-        now = self._decide(report, approval, origin, _NO_POLICY)
+        now = self._decide(report, approval, _NO_POLICY)
         if then is None or not is_of_a_file(then):
             return now
         if then.action == "allow":

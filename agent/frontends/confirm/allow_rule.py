@@ -148,7 +148,7 @@ class AllowRule:
 
         policy = self.rules.policy(request.proposal.cwd)
         approval = Approval(mode=request.approve, safety_off=request.safety_off)
-        verdict = decide(report, approval, origin=request.proposal.origin, policy=policy)
+        verdict = decide(report, approval, policy=policy)
         return "" if verdict.action == "allow" else verdict.reason
 
     def _say(self, line: Fragments) -> None:

@@ -42,7 +42,7 @@ class World:
         self.gate = Gate(
             Judges(
                 classify,
-                lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
+                lambda report, approval, policy: decide(report, approval, policy=policy),
                 FakeFacts(),
                 FakeRedactor(),
                 FakeStreamRedaction,

@@ -97,7 +97,7 @@ def go(
     app = with_field(
         make_app(FakePlanner(say())),
         classify=classify,
-        decide=lambda report, given, origin, policy: decide(report, given, origin=origin, policy=policy),
+        decide=lambda report, given, policy: decide(report, given, policy=policy),
         facts=facts or SystemFacts(),
     )
     log = FakeRecorder()

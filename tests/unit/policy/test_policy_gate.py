@@ -56,7 +56,7 @@ class GateWorld:
         self.gate = Gate(
             Judges(
                 classify,
-                lambda report, allowed, origin, files: decide(report, allowed, origin=origin, policy=files),
+                lambda report, allowed, files: decide(report, allowed, policy=files),
                 Facts(),
                 FakeRedactor(),
                 FakeStreamRedaction,

@@ -24,17 +24,13 @@ def expected(level: Level, parse: str, mode: str, safety_off: bool, interactive:
 
 
 @each(
-    ("level", "parse", "mode", "safety_off", "interactive", "origin"),
-    list(
-        itertools.product(
-            Level, ("ok", "partial", "failed"), MODES, (False, True), (False, True), ("planner", "person", "tool")
-        )
-    ),
+    ("level", "parse", "mode", "safety_off", "interactive"),
+    list(itertools.product(Level, ("ok", "partial", "failed"), MODES, (False, True), (False, True))),
 )
-def test_table(level: Level, parse: str, mode: str, safety_off: bool, interactive: bool, origin: str) -> None:
+def test_table(level: Level, parse: str, mode: str, safety_off: bool, interactive: bool) -> None:
     report = RiskReport(command="x", level=level, parse=parse)  # type: ignore[arg-type]
     approval = Approval(mode=mode, safety_off=safety_off, interactive=interactive)  # type: ignore[arg-type]
-    verdict = decide(report, approval, origin=origin)
+    verdict = decide(report, approval)
     assert verdict.action == expected(level, parse, mode, safety_off, interactive)
     assert verdict.word == "proceed"
     assert verdict.rule

@@ -130,7 +130,7 @@ def through_the_gate(command: str, said: Opinion | None, folder: Path) -> tuple[
     gate = Gate(
         Judges(
             classify,
-            lambda r, a, o, p: decide(r, a, origin=o, policy=p),
+            lambda r, a, p: decide(r, a, policy=p),
             FakeFacts(),
             FakeRedactor(),
             FakeStreamRedaction,

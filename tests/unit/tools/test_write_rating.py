@@ -33,7 +33,7 @@ def write(base: Path, path: str, person: FakePerson, mode: ApproveMode = "ask") 
 
     judges = Judges(
         classify,
-        lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
+        lambda report, approval, policy: decide(report, approval, policy=policy),
         FakeFacts(),
         FakeRedactor(),
         FakeStreamRedaction,

@@ -47,8 +47,8 @@ class Session:
         self.executor = ShellExecutor(cwd=str(folder), env=env)
 
     def run(self, command: str, person: FakePerson) -> CommandItem:
-        def verdict(report, approval, origin, policy):  # type: ignore[no-untyped-def]
-            return decide(report, approval, origin=origin, policy=policy)
+        def verdict(report, approval, policy):  # type: ignore[no-untyped-def]
+            return decide(report, approval, policy=policy)
 
         gate = Gate(
             Judges(classify, verdict, HomeFacts(), FakeRedactor(), FakeStreamRedaction),
