@@ -9,7 +9,7 @@ import pytest
 
 from agent.config.load import load_settings
 from agent.engine.stream import EventStream
-from agent.frontends.confirm.heading import heading
+from agent.frontends.confirm.heading import details
 from agent.gate.gate import Gate, Judges
 from agent.policy.confining import beyond, wanted
 from agent.policy.deciding import decide
@@ -163,7 +163,7 @@ def test_what_cannot_be_confined_is_rated_higher_and_asked_as_not_confined():
     (request,) = world.person.asked
     assert request.report.level is Level.MEDIUM
     assert request.report.findings[0].rule == "confine.none"
-    text = ["".join(part for _, part in line) for line in heading(request)]
+    text = ["".join(part for _, part in line) for line in details(request)]
     assert "not confined: no way here" in text
     assert world.executor.ran[0].confine == "off"
     assert [event.confine for event in world.started()] == ["off"]
@@ -195,7 +195,7 @@ def test_an_approve_mode_asks_where_a_person_is():
     assert len(world.person.asked) == 1
 
 
-def test_the_heading_says_how_and_what_it_leaves_open():
+def test_the_details_say_how_and_what_it_leaves_open():
     world = GateWorld(FakePerson(), confine="workspace")
     world.run("touch x")
     request = world.person.asked[0]
@@ -204,7 +204,7 @@ def test_the_heading_says_how_and_what_it_leaves_open():
     request = msgspec.structs.replace(
         request, confining=Confining(mode="workspace", how="writes only in /x\x1b[2J", misses=("a", "b"))
     )
-    text = ["".join(part for _, part in line) for line in heading(request)]
+    text = ["".join(part for _, part in line) for line in details(request)]
     assert any(line.startswith("confined: writes only in /x") for line in text)
     assert "  does not stop: a; b" in text
     assert not any("\x1b" in line for line in text)
