@@ -1,4 +1,4 @@
-"""Complete at the goal prompt: command names and their arguments while typing, paths on Tab."""
+"""Complete at the goal prompt: command names and their arguments while typing; on Tab paths, sub-commands of programs, branches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GoalCompleter(Completer):
                 return found
         if not complete_event.completion_requested:
             return ()
-        return _paths(text, self._cwd(), quote=text.lstrip().startswith("!"))
+        return [*_words(text, self._cwd()), *_paths(text, self._cwd(), quote=text.lstrip().startswith("!"))]
 
 
 def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iterator[Completion]:
@@ -55,6 +55,14 @@ def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iter
             display=f"{text[0]}{row.name} {row.arguments}",
             display_meta=row.help,
         )
+
+
+def _words(text: str, cwd: str) -> Iterator[Completion]:
+    from agent.frontends.repl.program_completion import program_words
+
+    begun = text.rpartition(" ")[2]
+    for word in program_words(text, cwd):
+        yield Completion(word, start_position=-len(begun))
 
 
 def _paths(text: str, cwd: str, *, quote: bool) -> Iterator[Completion]:
