@@ -83,5 +83,5 @@ def _text(path: str) -> str:
     with suppress(OSError, ValueError):
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_TEXT)
+            return file.read(_MOST_TEXT).replace("\0", "")
     return ""
