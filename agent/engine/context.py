@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.engine.strategy import TurnStrategy
-from agent.gate.verdicts import Changed, DecideFunction, rate_action, what_changed
+from agent.gate.verdicts import Changed, DecideFunction, Judges, rate_action, what_changed
 from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import Action
@@ -92,6 +92,22 @@ class AppState:
     services: CommandServices = field(default_factory=_no_services)
     is_root: bool = False
     debug: bool = False
+
+    def judges(self, ctx: RequestContext) -> Judges:
+        """What decides about a session's actions: rating, policy with the session's own rules, facts and redaction."""
+        return Judges(
+            self.classify,
+            self.decide,
+            self.facts,
+            ctx.redactor,
+            lambda: self.open_stream_redaction(ctx.redactor),
+            self.is_root,
+            policy=lambda cwd: self.policy(cwd, ctx.rules),
+            rules_due=self.rules_due,
+            rules_seen=self.rules_seen,
+            changed=self.changed,
+            rate_action=self.rate_action,
+        )
 
 
 class SessionLock(asyncio.Lock):

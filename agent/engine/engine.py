@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 import uuid
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -22,7 +23,7 @@ from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.replies import add_usage
-from agent.protocol.requests import RunOptions, RunRequest
+from agent.protocol.requests import RunRequest
 from agent.waiting import cancellable, completed
 
 
@@ -57,7 +58,7 @@ class Engine:
         stream = EventStream(ctx.recorder, emitter, run=outcome.request_id, show_secrets=ctx.show_secrets)
         ctx.stream = stream
         try:
-            return await self._run(ctx, request, stream, confirmer, outcome, person=person)
+            return await _Run(self.app, ctx, request, stream, confirmer, person).to_its_end(outcome)
         finally:
             try:
                 if request.options.close_session:
@@ -65,47 +66,6 @@ class Engine:
             finally:
                 ctx.stream = None
                 ctx.lock.release()
-
-    async def _run(
-        self,
-        ctx: RequestContext,
-        request: RunRequest,
-        stream: EventStream,
-        confirmer: Confirmer,
-        outcome: RunOutcome,
-        *,
-        person: Person | None,
-    ) -> RunOutcome:
-        cancelled: asyncio.CancelledError | None = None
-        try:
-            opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
-            for record in opening:
-                await stream.forward(record)
-            begun = await stream.send_if_possible(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
-            for record in ctx.recorder.take_opening():  # of a log that can be written again
-                await stream.forward(record)
-            if begun is not None and request.command is None:
-                raise begun  # a command is done all the same: what it changes is recorded by itself, and `:new` leaves a broken log
-            outcome = await self._steps(ctx, request, stream, confirmer, outcome, person=person)
-        except CoreError as error:
-            outcome = await self._failed(stream, outcome, error)
-        except asyncio.CancelledError as error:
-            cancelled = error
-            outcome = await self._failed(stream, outcome, Cancelled())
-        except Exception as error:  # nothing may leave without its ending in the log
-            if self.app.debug:
-                traceback.print_exc()
-            wrapped = OtherError(
-                f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details"
-            )
-            outcome = await self._failed(stream, outcome, wrapped)
-        broken = await stream.send_if_possible(RunFinished(outcome=_logged(outcome)))
-        if broken is not None and outcome.exit_code == ExitCode.DONE:
-            outcome = replace(outcome, exit_code=broken.exit_code, error_code=broken.code)
-            await stream.show(Failed(error=broken.info()))
-        if cancelled is not None:
-            raise cancelled
-        return outcome
 
     async def close(self, ctx: RequestContext, emitter: Emitter | None = None, *, reason: str = "closed") -> None:
         """End the session's log. Safe to call twice; a log that cannot be ended is left as it is."""
@@ -121,34 +81,74 @@ class Engine:
         if cancelled is not None:
             raise cancelled
 
-    async def _steps(
-        self,
-        ctx: RequestContext,
-        request: RunRequest,
-        stream: EventStream,
-        confirmer: Confirmer,
-        outcome: RunOutcome,
-        *,
-        person: Person | None,
-    ) -> RunOutcome:
-        options = request.options
-        if request.command is None and request.input is None:
+
+@dataclass(frozen=True)
+class _Run:
+    """One request in the session that it is for: how it is told, and who is asked."""
+
+    app: AppState
+    ctx: RequestContext
+    request: RunRequest
+    stream: EventStream
+    confirmer: Confirmer
+    person: Person | None
+
+    async def to_its_end(self, outcome: RunOutcome) -> RunOutcome:
+        """Between its two events, whatever goes wrong."""
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            await self._begin(outcome.request_id)
+            outcome = await self._steps(outcome)
+        except CoreError as error:
+            outcome = await self._failed(outcome, error)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            outcome = await self._failed(outcome, Cancelled())
+        except Exception as error:  # nothing may leave without its ending in the log
+            if self.app.debug:
+                traceback.print_exc()
+            text = f"unexpected {type(error).__name__}: {error}"
+            outcome = await self._failed(outcome, OtherError(text, hint="run again with --debug for details"))
+        broken = await self.stream.send_if_possible(RunFinished(outcome=_logged(outcome)))
+        if broken is not None and outcome.exit_code == ExitCode.DONE:
+            outcome = replace(outcome, exit_code=broken.exit_code, error_code=broken.code)
+            await self.stream.show(Failed(error=broken.info()))
+        if cancelled is not None:
+            raise cancelled
+        return outcome
+
+    async def _begin(self, request_id: str) -> None:
+        """Raises RecordingError."""
+        ctx, stream = self.ctx, self.stream
+        opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
+        for record in opening:
+            await stream.forward(record)
+        started = RunStarted(request_id=request_id, session_id=ctx.session_id)
+        begun = await stream.send_if_possible(started)
+        for record in ctx.recorder.take_opening():  # of a log that can be written again
+            await stream.forward(record)
+        if begun is not None and self.request.command is None:
+            raise begun  # a command is done all the same: what it changes is recorded by itself, and `:new` leaves a broken log
+
+    async def _steps(self, outcome: RunOutcome) -> RunOutcome:
+        """The command, then the input. Raises CoreError."""
+        ctx, options, given = self.ctx, self.request.options, self.request.input
+        if self.request.command is None and given is None:
             raise InvalidRequest("a request needs a command or an input")
         if options.cancel.cancelled:
             raise Cancelled(options.cancel.reason or "cancelled")
-        user_input = request.input
-        if request.command is not None:
-            done = await self._command(ctx, request.command, options, stream, confirmer, person=person)
+        if self.request.command is not None:
+            done = await self._command(self.request.command)
             outcome = replace(outcome, frontend_request=done.frontend_request)
-            user_input = _merged(user_input, done.inject_input)
+            given = _merged(given, done.inject_input)
             if done.rehearse is not None:
                 options = replace(options, approval=replace(options.approval, rehearse=done.rehearse))
-        if user_input is None:
+        if given is None:
             return outcome
         from agent.engine.goal import new_goal  # with the gate below it, this is not for the REPL's first frame
         from agent.engine.goal_run import run_goal
 
-        goal = new_goal(self.app, ctx, options, user_input, events=stream, confirmer=confirmer)
+        goal = new_goal(self.app, ctx, options, given, events=self.stream, confirmer=self.confirmer)
         summary = await run_goal(goal)
         ctx.usage = add_usage(ctx.usage, summary.usage)
         ctx.goals.append(summary)
@@ -164,45 +164,36 @@ class Engine:
             error_code=goal.error_code,
         )
 
-    async def _command(
-        self,
-        ctx: RequestContext,
-        command: Command,
-        options: RunOptions,
-        stream: EventStream,
-        confirmer: Confirmer,
-        *,
-        person: Person | None,
-    ) -> DispatchOutcome:
+    async def _command(self, command: Command) -> DispatchOutcome:
         """Do a command; what it changes of the session is recorded, then made. Raises CoreError."""
-        said: list[str] = []
+        options, said = self.request.options, list[str]()
 
         async def turn_run(store: UndoStore, entry: UndoEntry, who: UndoPerson, sure: bool) -> Undone | None:
             from agent.engine.undoing import undo_in  # with the gate below it, likewise
 
-            return await undo_in(self.app, ctx, stream, options.approval)(store, entry, who, sure)
+            return await undo_in(self.app, self.ctx, self.stream, options.approval)(store, entry, who, sure)
 
         async def show(text: str) -> None:
             said.append(text)
 
         context = CommandContext(
             app=self.app,
-            session=ctx,
-            person=person or Person(tell=said.append, show=show),
-            events=stream,
+            session=self.ctx,
+            person=self.person or Person(tell=said.append, show=show),
+            events=self.stream,
             cancel=options.cancel,
-            interactive=options.approval.interactive and person is not None,  # who typed it is there to be told
+            interactive=options.approval.interactive and self.person is not None,  # who typed it is there to be told
             turn_run=turn_run,
-            ask_word=confirmer.ask_word,
+            ask_word=self.confirmer.ask_word,
         )
         done = await cancellable(dispatch(context, command), options.cancel)
-        await change(ctx, stream, *done.changes)
+        await change(self.ctx, self.stream, *done.changes)
         text = "\n".join((*said, done.text)) if done.text else "\n".join(said)
-        await stream.send_if_possible(CoreCommandFinished(command=name_of(command), text=text, data=done.data))
+        await self.stream.send_if_possible(CoreCommandFinished(command=name_of(command), text=text, data=done.data))
         return done
 
-    async def _failed(self, stream: EventStream, outcome: RunOutcome, error: CoreError) -> RunOutcome:
-        await stream.send_if_possible(Failed(error=error.info()))
+    async def _failed(self, outcome: RunOutcome, error: CoreError) -> RunOutcome:
+        await self.stream.send_if_possible(Failed(error=error.info()))
         return replace(outcome, exit_code=error.exit_code, error_code=error.code)
 
 

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
-from agent.engine.judges import judges_of
 from agent.engine.stream import EventStream
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
@@ -116,7 +115,7 @@ def new_goal(
     confirmer: Confirmer,
 ) -> Goal:
     """What a person wants, with a gate of its own; its time runs from now on."""
-    judges = judges_of(app, ctx)
+    judges = app.judges(ctx)
     gate = Gate(
         judges,
         executor=ctx.executor,

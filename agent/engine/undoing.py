@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent.commands.context import TurnARun
 from agent.engine.context import AppState, RequestContext
-from agent.engine.judges import judges_of
 from agent.engine.stream import EventStream
 from agent.gate.rating import Rater
 from agent.gate.undo_actions import UndoActions
@@ -37,7 +36,7 @@ def undo_in(app: AppState, ctx: RequestContext, events: EventSink, approval: App
     """The same within the run that is under way, whose events these are."""
 
     async def turn(store: UndoStore, entry: UndoEntry, person: UndoPerson, sure: bool) -> Undone | None:
-        judges = judges_of(app, ctx)
+        judges = app.judges(ctx)
         rater = Rater(judges, events, approval, ctx.executor)
         undo = UndoActions(judges, rater, person, events, approval, store, ctx.session_id)
         return await undo.turn(entry, sure=sure)
