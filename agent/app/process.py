@@ -55,10 +55,10 @@ class Process:
 
     @property
     def first_run(self) -> bool:
-        """Nothing was configured and nothing was ever run here."""
-        from agent.config.paths import config_dir, state_dir
+        """Tell whether nobody has typed a goal at the prompt here before, whatever else was run."""
+        from agent.config.paths import state_dir
 
-        return not any(os.path.exists(path) for path in (config_dir(self.environ), state_dir(self.environ)))
+        return not os.path.exists(os.path.join(state_dir(self.environ), "history.jsonl"))
 
     def _make_redactor(self) -> SecretRedactor:
         from agent.config.paths import default_session_dir

@@ -193,5 +193,6 @@ COMMANDS = (
         usable=_usable,
         choices=_WORDS,
         order=120,
+        line=(":policy [WORDS]", "rules in force; a new one from words"),
     ),
 )

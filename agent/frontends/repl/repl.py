@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from agent.config.paths import state_dir
+from agent.config.paths import checkout_root, state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
 from agent.frontends.line import Goal, Leave, Nothing, parse_line
@@ -144,6 +144,7 @@ class Repl:
                 is_root=self._services.is_root,
                 safety_off=settings.safety_off,
                 columns=self._screen.columns,
+                logs=self._logs_in_clone(),
             )
         )
         warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
@@ -157,6 +158,11 @@ class Repl:
             self._screen.say_all(wrapped(past, self._screen.columns))
         if self._prompt is None:  # else it is said when the first frame stands
             self._say_hint(left_open_line(self._services, self._controller.ctx.session_id))
+
+    def _logs_in_clone(self) -> str:
+        """The folder of the logs where this is a clone that keeps them beside the program, "" else."""
+        settings, root = self._services.settings, checkout_root()
+        return "" if settings.session_dir or not settings.persist or not root else shown(os.path.join(root, "sessions"))
 
     def _say_hint(self, text: str) -> None:
         if text:
@@ -245,9 +251,15 @@ FIRST_RUN = (
 )
 
 
-def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0) -> list[Fragments]:
-    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start."""
+def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0, logs: str = "") -> list[Fragments]:
+    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start. `logs`: where sessions are
+    kept, if that is not where one would look.
+    """
     lines: list[Fragments] = [[("class:hint", line)] for line in FIRST_RUN] if first_run else []
+    if first_run and logs:
+        lines.append(
+            [("class:hint", f"Sessions are logged in {logs}; `session_dir` in your settings keeps them elsewhere.")]
+        )
     if is_root:
         lines.append(
             [

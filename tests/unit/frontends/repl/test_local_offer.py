@@ -37,6 +37,10 @@ def test_only_where_nothing_was_chosen(
 def test_first_run_is_five_short_lines() -> None:
     assert len(FIRST_RUN) == 5
     assert all(len(line) <= 92 for line in FIRST_RUN)
+    assert (
+        "in /x/sessions; `session_dir`"
+        in welcome(first_run=True, is_root=False, safety_off=False, logs="/x/sessions")[-1][0][1]
+    )
     assert welcome(first_run=False, is_root=False, safety_off=False) == []
     words = " ".join(part for line in welcome(first_run=False, is_root=True, safety_off=True) for _, part in line)
     assert "root" in words
