@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec import structs
+
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.sessions import existing_session
@@ -55,7 +57,9 @@ def _what_is_open(context: CommandContext) -> UserInput | None:
         return None
     if not any(isinstance(item, GoalItem) and item.goal_id == goals[-1].goal_id for item in session.history):
         if session.pending is not None:  # it was stopped at its question, and is asked about anew
-            return UserInput.from_shell(session.pending.command)
+            pending = session.pending
+            again = UserInput.from_shell(pending.command, private=pending.private, slots=pending.slots)
+            return structs.replace(again, unlisted=pending.unlisted)
         context.tell("that was a command of yours; it is not run again by itself")
         return None
     return UserInput.from_continuation(ContinuationKind.CONTINUE)

@@ -139,7 +139,8 @@ class RequestContext:
     stopped there. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in
     its shell state; without them nothing is rehearsed, or kept to be taken back. `rules` count for this session only, `jobs` are what its
     commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
-    emitter. `lock`: held by the one run that there may be at a time, whose events go to `stream`.
+    emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go
+    to `stream`.
     """
 
     recorder: Recorder
@@ -173,6 +174,7 @@ class RequestContext:
     lock: SessionLock = field(default_factory=SessionLock)
     stream: EventSink | None = None
     prelude_applied: bool = False
+    unlisted: bool = False
     show_secrets: bool = False
     closed: bool = False
 

@@ -58,6 +58,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
     goal.text, origin = goal_text(goal)
     item = None if given.shell else await goal_item(goal)
     goal.events.goal_id = goal.id
+    ctx.unlisted = given.private or given.unlisted
     await goal.events.send(
         GoalStarted(
             goal=goal.text,

@@ -22,7 +22,8 @@ def goal_text(goal: Goal) -> tuple[str, str]:
             raise InvalidState(expected="a plan that was left", found="none")
         return ctx.plan_left.goal, "continuation"
     if given.continuation is not None:
-        last = next((goal.goal for goal in reversed((*ctx.earlier_goals, *ctx.goals))), None)
+        # Only what planners know: a command of the person's own is no goal, and a private one is not for them.
+        last = next((item.text for item in reversed(ctx.history) if isinstance(item, GoalItem)), None)
         if last is None:
             raise InvalidState(expected="an earlier goal in this session", found="none")
         return last, "continuation"

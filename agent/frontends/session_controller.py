@@ -106,8 +106,7 @@ class SessionController:
                 await self.show(text)
         self.interrupted = token.cancelled
         await self.record_jobs()
-        listed = given is None or not (given.private or given.unlisted)
-        if self.services.settings.shell_history and outcome.goal is not None and listed:
+        if self.services.settings.shell_history and outcome.goal is not None and not self.ctx.unlisted:
             ran = [command.run for command in outcome.goal.commands if command.outcome == "ran"]
             trouble = remember(ran, self.services.loaded.environ)
             if trouble:

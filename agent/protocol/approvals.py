@@ -22,12 +22,14 @@ class Consent(Struct, frozen=True, kw_only=True):
 
 class PendingApproval(Struct, frozen=True, kw_only=True):
     """A question about `command` that nobody answered before its process ended. `own`: the person had typed the command; `slots`: what
-    of it is to be filled in."""
+    of it is to be filled in. `private`, `unlisted`: as it was asked for."""
 
     command: str
     reason: str = ""
     own: bool = False
     slots: tuple[str, ...] = ()
+    private: bool = False
+    unlisted: bool = False
 
 
 class ApprovedCommand(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ _LAST_WINDOW = 16 * 1024 * 1024
 
 
 class LeftOpen(Struct, frozen=True):
-    """`seq` is the session's last record: with another one it is another crash."""
+    """`seq` is the session's last record: with another one it is another crash. `goal`: "" for one that stays out of histories."""
 
     session_id: str
     goal: str
@@ -89,7 +89,8 @@ def _of(session: SessionFile) -> LeftOpen | None:
         if isinstance(record.event, GoalStarted):
             if record.goal_id in ended or is_being_written(paths[0]):
                 return None
-            return LeftOpen(session.session_id, record.event.goal, last.seq)
+            event = record.event
+            return LeftOpen(session.session_id, "" if event.private or event.unlisted else event.goal, last.seq)
     return None
 
 

@@ -34,7 +34,7 @@ class SessionFold:
         self.rules: tuple[str, ...] = ()
         self.rules_before: tuple[str, ...] = ()
         self.pending: PendingApproval | None = None
-        self._own = False
+        self._goal = GoalStarted(goal="")
         self._proposed: dict[str, CommandProposed] = {}
 
     def take(self, event: Event) -> None:
@@ -49,13 +49,20 @@ class SessionFold:
                 self.rules_before, self.rules = self.rules, ()
             case CoreCommandFinished():
                 self._older(event)
-            case GoalStarted(origin=origin):
-                self.pending, self._own, self._proposed = None, origin == "shell", {}
+            case GoalStarted():
+                self.pending, self._goal, self._proposed = None, event, {}
             case CommandProposed(command_id=command_id) if event.origin != "tool":
                 self._proposed[command_id] = event
             case ApprovalRequested(command_id=command_id, command=command) if command_id in self._proposed:
                 of = self._proposed[command_id]
-                known = PendingApproval(command=command, reason=of.reason, own=self._own, slots=of.slots or ())
+                known = PendingApproval(
+                    command=command,
+                    reason=of.reason,
+                    own=self._goal.origin == "shell",
+                    slots=of.slots or (),
+                    private=self._goal.private,
+                    unlisted=self._goal.unlisted,
+                )
                 self.pending = None if _LABEL in command else known
             case ApprovalGiven(command_id=command_id) if command_id in self._proposed:
                 self.pending = None

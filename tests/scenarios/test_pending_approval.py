@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from agent.app.composition import build_services, load
+from agent.protocol.commands import NamedCommand
 from agent.protocol.decisions import Approved, Level
-from agent.protocol.messages import ContinuationKind, UserInput
+from agent.protocol.events import GoalStarted
+from agent.protocol.messages import CommandItem, ContinuationKind, UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest
+from agent.recording.left_open import left_open
 from tests.support.fakes import FakeEmitter, FakePerson
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +36,7 @@ class Dies:
 
 services = build_services(load({"planner": "scripted:" + sys.argv[1]}))
 context = services.open_session("cli", "asked")
-given = UserInput.from_shell(sys.argv[2]) if sys.argv[2:] else UserInput.from_text("copy the file")
+given = UserInput.from_shell(sys.argv[2], private=sys.argv[3:] == ["private"]) if sys.argv[2:] else UserInput.from_text("copy the file")
 request = RunRequest(input=given, options=RunOptions(approval=Approval(interactive=True)))
 asyncio.run(services.engine.run(context, request, NullEmitter(), Dies()))
 """
@@ -91,3 +94,25 @@ def test_ones_own_command_is_pending_as_such(script: Path) -> None:
     context = build_services(load({"planner": f"scripted:{script}"})).open_session("cli", "asked")
     assert context.pending is not None
     assert (context.pending.command, context.pending.own) == ("rm -r a.txt", True)
+
+
+def test_a_private_command_is_asked_about_as_a_private_one(script: Path) -> None:
+    """What the person kept from planners before a crash is kept from them after it."""
+    left_at_its_question(script, "cat a.txt", "private")
+    services = build_services(load({"planner": f"scripted:{script}"}))
+    context = services.open_session("cli", "asked")
+    assert context.pending is not None and context.pending.private
+    emitter = FakeEmitter()
+    request = RunRequest(
+        command=NamedCommand("resume", "asked"), options=RunOptions(approval=Approval(interactive=True))
+    )
+    asyncio.run(services.engine.run(context, request, emitter, FakePerson(Approved(command="cat a.txt"))))
+    (started,) = (record.event for record in emitter.records if isinstance(record.event, GoalStarted))
+    assert started.goal == "cat a.txt" and started.private
+    assert not [item for item in context.history if isinstance(item, CommandItem)]
+    asyncio.run(services.engine.close(context))
+    asyncio.run(services.shutdown())
+    assert left_open(str(script.parent / "logs")) is None
+    left_at_its_question(script, "cat a.txt", "private")
+    found = left_open(str(script.parent / "logs"))
+    assert found is not None and found.goal == "", "what is offered at the next start does not show it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -229,6 +230,33 @@ def test_with_room_again_the_next_goal_runs(world: World) -> None:
     for kind in ("run", "goal", "command"):
         assert types.count(f"{kind}.started") == types.count(f"{kind}.finished")
     assert types[-1] == "session.finished"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount")
+def test_with_a_session_folder_that_cannot_be_written_nothing_runs_by_any_door(world: World) -> None:
+    (world.work / "a").write_text("one\n")
+    assert world.run("exec", "--approve", "medium", "echo two >> a").code == 0
+    doors = (
+        ("exec", "--approve", "medium", "touch ran"), ("exec", "--approve", "medium", "--via-rehearsal", "touch ran"),
+        ("rehearse", "touch ran"), ("undo", "--yes"), ("--session-id", "x", "exec", "--approve", "medium", "touch ran"),
+        ("--approve", "medium", *map(str, world.scripted(command("touch ran"))), "do it"), ("--approve", "medium"),
+    )  # fmt: skip
+    script = f"mount --bind {world.sessions} {world.sessions} && mount -o remount,ro,bind {world.sessions} || exit 77; cd {world.work}; "
+    for door in doors:
+        script += f"printf '!touch ran\\n!!touch ran\\n:undo\\n:forget all\\n' | {shlex.join(map(str, world.words(*door)))}; echo code=$?; "
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script],
+        env=world.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if done.returncode == 77:
+        pytest.skip("nothing can be mounted here")
+    assert done.stdout.split() == ["code=1"] * len(doors), done.stderr
+    assert done.stderr.count("nothing runs unrecorded") == len(doors)
+    assert {path.name: path.read_text() for path in world.work.iterdir()} == {"a": "one\ntwo\n"}
 
 
 def test_a_session_folder_on_the_way_to_nowhere(world: World) -> None:

@@ -33,7 +33,7 @@ from agent.engine.plain_emitters import NullEmitter
 from agent.engine.tool_calls import ALIASES
 from agent.policy.model import Policy
 from agent.protocol.events import CommandRated, Record
-from agent.protocol.outcomes import GoalStatus, GoalSummary
+from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.requests import RunRequest
 from agent.recording.reader import BadLine
 
@@ -85,7 +85,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
         plan_left=plan_of(tape),
     )
     if case.before:
-        context.goals.append(GoalSummary(goal_id="", goal=case.before, status=GoalStatus.COMPLETED, exit_code=0))
+        context.history.append(GoalItem(goal_id="", text=case.before, environment=EnvironmentFacts()))
     request = RunRequest(input=given.given, options=given.options)
     try:
         await Engine(fed).run(context, request, NullEmitter(), RecordedPerson(tape))

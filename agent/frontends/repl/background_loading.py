@@ -19,10 +19,8 @@ def left_open_line(services: Services, session: str) -> str:
     found = services.left_open(session)
     if found is None or not services.first_offer(found):
         return ""
-    goal = shown_line(found.goal, 60)
-    return (
-        f"session {found.session_id} ended without warning in the middle of «{goal}»: :resume goes on, or ignore this"
-    )
+    goal = f"«{shown_line(found.goal, 60)}»" if found.goal else "what was private"
+    return f"session {found.session_id} ended without warning in the middle of {goal}: :resume goes on, or ignore this"
 
 
 class BehindFirstFrame:

@@ -533,3 +533,29 @@ def test_what_a_call_asks_for_names_the_call(tmp_path):
     sync(engine.run(context, RunRequest(input=UserInput.from_text("write")), FakeEmitter(), FakePerson()))
     proposed = [record.event for record in log.records if record.event.__struct_config__.tag == "command.proposed"]
     assert [event.call_id for event in proposed] == ["call_7", "call_8"]
+
+
+def test_to_continue_after_a_private_command_is_to_continue_the_goal_before_it():
+    planner = FakePlanner(say("first"), say("second"))
+    engine, context, log = make_engine(planner, FakeExecutor())
+    for given in (
+        UserInput.from_text("make it"),
+        UserInput.from_shell("cat my-secret-file", private=True),
+        UserInput.from_continuation(ContinuationKind.CONTINUE),
+    ):
+        sync(engine.run(context, RunRequest(input=given), FakeEmitter(), FakePerson()))
+    told = str(planner.requests[-1].history)
+    assert "my-secret-file" not in told
+    goals = [record.event.goal for record in log.records if record.event.__struct_config__.tag == "goal.started"]
+    assert goals == ["make it", "cat my-secret-file", "make it"]
+
+
+def test_there_is_nothing_to_continue_after_private_commands_alone():
+    planner = FakePlanner()
+    engine, context, _ = make_engine(planner, FakeExecutor())
+    private = RunRequest(input=UserInput.from_shell("cat my-secret-file", private=True))
+    sync(engine.run(context, private, FakeEmitter(), FakePerson()))
+    assert context.unlisted
+    again = RunRequest(input=UserInput.from_continuation(ContinuationKind.REGENERATE))
+    assert sync(engine.run(context, again, FakeEmitter(), FakePerson())).error_code == "invalid_state"
+    assert planner.requests == []
