@@ -70,14 +70,21 @@ def _drop_output() -> None:
 
 
 def _main(arguments: list[str]) -> int:
-    from agent.cli.sub_command import split
+    from agent.cli.sub_command import meant, split
     from agent.cli.sub_commands import GOAL, SUB_COMMANDS
 
+    if arguments == ["version"]:
+        return main(["--version"])
+    if arguments[:1] == ["help"] and (len(arguments) == 1 or (arguments[1] in SUB_COMMANDS and not arguments[2:])):
+        return main([*arguments[1:], "--help"])
     before, sub, words = split(arguments, {*SUB_COMMANDS, *RESERVED})
     if sub in RESERVED:
         sys.stderr.write(
             f"agent-shell: {sub!r} is not part of this version; for a goal with this word, put it in quotes\n"
         )
+        return 2
+    if not sub and words and (near := meant(words, SUB_COMMANDS)):
+        sys.stderr.write(f"agent-shell: there is no {words[0]!r}; did you mean {near}? A goal takes more words.\n")
         return 2
     from agent.cli.arguments import parse
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+_SHORTEST = 3
+_LONG = 7
+
 
 def split(arguments: list[str], names: Collection[str]) -> tuple[list[str], str, list[str]]:
     """The options in front, which of `names` comes after them, and what stands behind it.
@@ -34,6 +37,26 @@ def split(arguments: list[str], names: Collection[str]) -> tuple[list[str], str,
         elif len(following) == 2 and following[0] not in names and following[1] in names:
             place += 1
     return [], "", arguments
+
+
+def meant(words: list[str], names: Collection[str]) -> str:
+    """The sub-command that a line of one word misspells, or of two where an action of it follows; "" for a goal."""
+    word, *behind = words
+    if len(behind) > 1 or not word.isalpha() or len(word) < _SHORTEST:
+        return ""
+    from agent.text.fuzzy import within_slips
+
+    found = within_slips(word.lower(), (*names, "help", "version"), 1 if len(word) < _LONG else 2)
+    near = sorted(found, key=lambda name: (found[name], name))
+    if behind:
+        from agent.config.session_actions import ACTIONS
+
+        near = [name for name in near if name == "sessions" and behind[0] in ACTIONS]
+    if not near:
+        return ""
+    from shutil import which
+
+    return near[0] if behind or not which(word) else ""  # a program of that name is a command of the person's own
 
 
 def is_option(word: str) -> bool:
