@@ -73,13 +73,13 @@ def summary_line(event: events.GoalFinished, *, color: bool, said: Collection[st
     """
     style = STATUS_STYLE.get(event.status, "red")
     words = safe_line(event.status.replace("_", " "), 60)
-    good = event.status in ("completed", "answered", "handed_off")
+    good = event.status in ("completed", "answered", "handed_off", "not_understood")
     why = event.message if not good and event.message not in (*said, event.status) else ""
     ran = sum(command.get("outcome", "ran") == "ran" for command in event.commands)
     if why and not ran and event.status == "skipped":
         line = paint(f"{MARKS[style]} not run (exit {event.exit_code}): ", style, color=color)
         return line + paint(safe_line(why.removeprefix("not run: "), 300), "dim", color=color)
-    parts = [f"{MARKS[style]} {words}"]
+    parts = [f"{'?' if event.status == 'not_understood' else MARKS[style]} {words}"]
     if ran and ran == len(event.commands):
         parts.append(counted(ran, "command"))
     elif ran or len(event.commands) > 1:

@@ -11,7 +11,7 @@ _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", 
 LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
 STATUS_STYLE = {
     "completed": "green", "answered": "green", "handed_off": "green",
-    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow",
+    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow", "not_understood": "yellow",
 }  # fmt: skip
 MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 

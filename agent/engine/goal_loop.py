@@ -30,14 +30,14 @@ class GoalLoop:
 async def _act(goal: Goal, reply: Reply) -> Ending | None:
     """Do what the planner answered. How the goal ended by that, None where it goes on."""
     match reply:
-        case Chat(message=message):
+        case Chat(message=message, reached=reached):
             await goal.say(message)
             if goal.plan is not None:
                 return await settle(goal, reply)
             picked = await pick(goal, reply.choices) if reply.choices else None
             if picked is not None:
                 return await react(goal, await propose(goal, picked))
-            return Ending(status_after_chat(goal.commands), message_after_chat(goal.commands, message))
+            return Ending(status_after_chat(goal.commands, reached), message_after_chat(goal.commands, message))
         case Command() | Plan() if goal.options.code_only:
             code = _code(reply)
             await goal.say(code)

@@ -13,8 +13,9 @@ from agent.recording.lifecycle import summary_of
 _CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
 
 
-def status_after_chat(items: list[CommandItem]) -> GoalStatus:
-    """A chat reply ended the goal: completed if the last command that ran succeeded, failed if it failed.
+def status_after_chat(items: list[CommandItem], reached: bool | None = None) -> GoalStatus:
+    """A chat reply ended the goal: completed if the last command that ran succeeded, failed if it failed, not understood where nothing
+    ran and the reply says that its goal is not `reached`.
 
     Some exit codes are answers (grep's 1), and a command that became a job has none yet: then it was answered.
     """
@@ -28,7 +29,7 @@ def status_after_chat(items: list[CommandItem]) -> GoalStatus:
         return GoalStatus.BLOCKED_BY_POLICY
     if items and items[-1].outcome in ("skipped", "declined") and items[-1].remark != "dry run":
         return GoalStatus.SKIPPED
-    return GoalStatus.ANSWERED
+    return GoalStatus.NOT_UNDERSTOOD if reached is False else GoalStatus.ANSWERED
 
 
 def _is_answer(item: CommandItem) -> bool:

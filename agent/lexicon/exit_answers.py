@@ -32,6 +32,8 @@ def asks_about_last(text: str) -> bool:
 
 _PREFIXES = frozenset(("sudo", "doas", "env", "command", "exec", "nohup", "nice", "time", "builtin"))
 _LINES_READ = 50
+_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_SEMICOLON = re.compile(r"[;\n]")
 
 
 def succeeded(item: CommandItem) -> bool:
@@ -61,9 +63,12 @@ def answer_of(item: CommandItem) -> str:
 
 
 def deciding_programs(command: str) -> set[str]:
-    """Programs whose exit code the command may have: the first word of its stages, with "git diff" as one."""
+    """Programs whose exit code the command may have: the first word of its stages, with "git diff" as one. What stands before the last
+    semicolon has none of it.
+    """
     programs: set[str] = set()
-    for stage in re.split(r"\|\|?|&&|;", command):
+    plain = _QUOTED.sub("'", command)
+    for stage in re.split(r"\|\|?|&&", _SEMICOLON.split(plain.strip("; \n"))[-1]):
         words = stage.split()
         while words and (words[0] in _PREFIXES or re.match(r"\w+=", words[0])):
             words = words[1:]

@@ -21,6 +21,7 @@ class ExitCode:
     PLANNER = 4
     REFUSED = 5
     DECLINED = 6
+    NOT_UNDERSTOOD = 7
     TIMEOUT = 124
     CANCELLED = 130
 
@@ -30,6 +31,7 @@ class GoalStatus(StrEnum):
 
     COMPLETED = "completed"
     ANSWERED = "answered"
+    NOT_UNDERSTOOD = "not_understood"
     FAILED = "failed"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
@@ -46,6 +48,7 @@ WORD_NOT_TYPED = "not run: the word was not typed"  # what engine and emitters s
 EXIT_CODE_OF_STATUS: dict[GoalStatus, int] = {
     GoalStatus.COMPLETED: ExitCode.DONE,
     GoalStatus.ANSWERED: ExitCode.DONE,
+    GoalStatus.NOT_UNDERSTOOD: ExitCode.NOT_UNDERSTOOD,
     GoalStatus.FAILED: ExitCode.FAILED,
     GoalStatus.CANCELLED: ExitCode.CANCELLED,
     GoalStatus.SKIPPED: ExitCode.DECLINED,

@@ -17,6 +17,7 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
     """Words for the person. A chat reply ends the goal, or the step of a plan that is worked on.
 
     `reached`: whether what that was for is reached now; None where it is not said, and then the last command's exit code says it.
+    False where no command ran: the goal was not understood, or there is no way to it here.
     `choices`: what comes nearest to the goal, where no command is sure enough; `message` lists them by their numbers.
     """
 

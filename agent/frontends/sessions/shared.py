@@ -95,12 +95,13 @@ def _line(row: Mapping[str, Cell], columns: Sequence[Column], widths: Mapping[st
 
 STATUSES = (
     "completed", "answered", "failed", "cancelled", "skipped", "planner_error", "blocked_by_policy", "budget_exhausted",
-    "interrupted", "handed_off", "running", "pruned",
+    "interrupted", "handed_off", "not_understood", "running", "pruned",
 )  # fmt: skip
 LEVELS = ("low", "medium", "high")
 _STATUS_STYLES = {
     "completed": "green", "answered": "green", "failed": "red", "planner_error": "red", "budget_exhausted": "red",
-    "interrupted": "yellow", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "running": "cyan",
+    "interrupted": "yellow", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "not_understood": "yellow",
+    "running": "cyan",
 }  # fmt: skip
 _RISK_STYLES = {"high": "red", "medium": "yellow", "low": "dim"}
 

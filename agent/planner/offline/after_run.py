@@ -20,6 +20,13 @@ _NOTE_LIMIT = 300
 _GENERIC_ERROR = re.compile(
     r"(?i)(?:^|[\s\[:*])(?:error|fatal|failed|failure|panic(?:ked)?|exception|traceback|cannot|abort(?:ed)?)\b"
 )
+_KILLS_FOUND = re.compile(r"\bkill\b[^|;&()]*\$\(([^)]*)\)")
+_PORT = re.compile(r":(\d{1,5})\b")
+# Silence of these says nothing about what was found: they do something to it.
+_CHANGES = re.compile(
+    r"\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|\bxargs\b|\b(?:sed|perl|ruby)\b[^|;&]*\s-\w*i|\btee\b|(?<![\d&<])>(?!\s*/dev/null)"
+    r"|(?:^|[|;&(]\s*)(?:rm|mv|cp|chmod|chown|touch|kill|pkill|mkdir|rename|truncate|ln)\b"
+)
 # A fixed command would run in another folder than the one that failed.
 _ELSEWHERE = re.compile(r"(?:^|[;&(]\s*)(?:cd|pushd)\s|\s-C\s|\s--git-dir|\s--work-tree|\bssh\s")
 
@@ -46,7 +53,8 @@ class AfterRun:
                 return f"done; it wrote only messages: {shown(item.stderr.strip().splitlines()[-1])}"
             if entry is not None and entry.done and "<" not in entry.done:
                 return f"done: {entry.done}"
-            return entry.nothing if entry is not None and entry.nothing else "done; it printed nothing"
+            searched = entry is not None and entry.nothing and not _CHANGES.search(item.run or item.proposed)
+            return entry.nothing if entry is not None and searched else "done; it printed nothing"
         if item.stdout_dropped:
             return f"done; the output was long, {item.stdout_dropped} bytes of it are not kept here{after}"
         if len(lines) == 1:
@@ -63,6 +71,9 @@ class AfterRun:
             return Chat(message="it took longer than allowed and was ended; narrow it down, or raise --command-timeout")
         if item.interrupted:
             return Chat(message="it was interrupted; what it had done until then stays")
+        nobody = _nobody_to_end(item)
+        if nobody:
+            return Chat(message=nobody)
         found = self.diagnose(_said(item), item.run or item.proposed)
         fix = self._fix(found[0], item, cwd, around) if found else NOTHING
         failed_before = any(step.outcome == "ran" and step.exit_code not in (0, None) for step in steps[:-1])
@@ -164,6 +175,19 @@ class AfterRun:
             lines = "\n".join(f"  {shown(line)}" for line in errors[:3])
             return f"I do not know this error; these lines look like the reason:\n{lines}"
         return "I see no error in that text that I know; a model could read it in full"
+
+
+def _nobody_to_end(item: CommandItem) -> str:
+    """Words for a `kill` whose processes another command was to find, which found none; "" for anything else."""
+    ends = _KILLS_FOUND.search(item.run or item.proposed)
+    if ends is None or "usage" not in item.stderr:
+        return ""
+    port = _PORT.search(ends[1])
+    return (
+        f"nothing listens on port {port[1]}, so there was nothing to end"
+        if port
+        else "there was no such process to end"
+    )
 
 
 def _said(item: CommandItem) -> str:

@@ -58,7 +58,7 @@ class Answerer:
         text, context = split_pasted(goal)
         refusal = unusable(text)
         if refusal:
-            return Chat(message=refusal)
+            return Chat(message=refusal, reached=False)
         if not steps:
             before = command_before(request.history) if not context and asks_about_last(text) else None
             if before is not None and not succeeded(before):
@@ -84,12 +84,13 @@ class Answerer:
             return command_of(offers[0], offers[1:])
         refused = self._no_offer.refused(reading, goal, around)
         if refused:
-            return Chat(message=refused)
+            return Chat(message=refused, reached=False)
         if reading.matches:
             return self._no_offer.missing(reading.matches[0].recipe, goal, around)
         if self._talk.asks_why(text):
             return Chat(
-                message='I can explain errors that I can see: pipe the output in, as in `make 2>&1 | agent-shell "why does this fail"`'
+                message='I can explain errors that I can see: pipe the output in, as in `make 2>&1 | agent-shell "why does this fail"`',
+                reached=False,
             )
         return self._no_offer.unknown(reading)
 
@@ -152,7 +153,9 @@ class Answerer:
         for offer in self._offers.offers(self._offers.read(text, goal, around), goal, around):
             if offer.command not in tried:
                 return command_of(offer)
-        return Chat(message="I have no other command for this goal; edit the proposal, or say it in other words")
+        return Chat(
+            message="I have no other command for this goal; edit the proposal, or say it in other words", reached=False
+        )
 
     def _remarked(
         self, text: str, goal: GoalItem, steps: list[CommandItem], tried: set[str], around: Surroundings
@@ -160,10 +163,12 @@ class Answerer:
         remarks = [strip_remark(step.remark) for step in steps if step.outcome == "remark"]
         refusal = unusable(" ".join(remarks))
         if refusal:
-            return Chat(message=refusal)
+            return Chat(message=refusal, reached=False)
         for reading, as_filter in self._remarks.readings(text, remarks, goal, around):
             for offer in self._offers.offers(reading, goal, around):
                 # A recipe that knows no filters would leave the remark out and look like an answer to it.
                 if offer.command not in tried and (not as_filter or offer.filters):
                     return command_of(offer)
-        return Chat(message="I cannot work that remark in; edit the command yourself, or say the whole goal anew")
+        return Chat(
+            message="I cannot work that remark in; edit the command yourself, or say the whole goal anew", reached=False
+        )

@@ -81,7 +81,8 @@ class _Planning:
             return None
         if any(_ends_what_is_uncertain(text, before, later) for (_, before), (_, later) in pairwise(steps)):
             return Chat(
-                message="I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos"
+                message="I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos",
+                reached=False,
             )
         least = min(command.confidence for _, command in steps if command.confidence is not None)
         sure = least * _PER_STEP ** (len(steps) - 1)  # each was sure enough by itself
@@ -193,4 +194,4 @@ def _not_understood(parts: tuple[str, ...], part: str, steps: list[tuple[str, Co
     lines = [f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}", ""]
     lines.append("The steps before it I understand:")
     lines += [f"  - {goal[:200]}" for goal, _ in steps]
-    return Chat(message="\n".join(lines))
+    return Chat(message="\n".join(lines), reached=False)

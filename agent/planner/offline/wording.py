@@ -88,18 +88,21 @@ class NoOffer:
 
         if not any(not form.here or here(form.here) for form in recipe.forms):
             wanted = list(dict.fromkeys(form.here for form in recipe.forms))
-            return Chat(message=f"this ({recipe.entry.title}) needs one of these files here: {', '.join(wanted)}")
+            return Chat(
+                message=f"this ({recipe.entry.title}) needs one of these files here: {', '.join(wanted)}", reached=False
+            )
         names = missing_programs(
             recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour, here=here
         )
         if not names and self._offers.usable(recipe, goal, around):
             example = next((example.goal for example in recipe.entry.examples), recipe.entry.title)
-            return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}")
+            return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}", reached=False)
         if not names:
-            return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system")
+            return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system", reached=False)
         advice = install_advice(names[0], around)
         return Chat(
-            message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}"
+            message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}",
+            reached=False,
         )
 
     def unknown(self, reading: Reading) -> Chat:
@@ -112,9 +115,10 @@ class NoOffer:
         if program:
             return Chat(
                 message=f"I see no running process called {program!r}, so there is nothing to end. "
-                "`show the running processes` lists them all."
+                "`show the running processes` lists them all.",
+                reached=False,
             )
-        return Chat(message="\n".join([*lines, *self._nearest(reading)]))
+        return Chat(message="\n".join([*lines, *self._nearest(reading)]), reached=False)
 
     def _nearest(self, reading: Reading) -> list[str]:
         """Lines that show what comes near, or what can be done at all."""

@@ -14,7 +14,7 @@ from agent.protocol.errors import ClientDisconnected, PlannerError, ProviderErro
 from agent.protocol.events import GoalFinished, RunFinished, Warned
 from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, ToolCall, UserInput
 from agent.protocol.outcomes import GoalStatus
-from agent.protocol.replies import ToolCalls
+from agent.protocol.replies import Chat, ToolCalls
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.tools.write_file import WriteFile
 from tests.support.each import each
@@ -187,6 +187,14 @@ def test_command_loop_records_everything_in_order():
 def test_chat_after_a_failure_fails_unless_the_code_is_an_answer(results, status, exit_code):
     outcome, *_ = sync(go(FakePlanner(run("grep x a"), say("that is it")), executor=FakeExecutor(results)))
     assert (outcome.goal.status, outcome.exit_code) == (status, exit_code)
+
+
+def test_a_goal_that_nobody_understood_ends_so_where_nothing_ran():
+    lost = Chat(message="I do not know", reached=False)
+    outcome, *_ = sync(go(FakePlanner(lost)))
+    assert (outcome.goal.status, outcome.exit_code) == (GoalStatus.NOT_UNDERSTOOD, 7)
+    outcome, *_ = sync(go(FakePlanner(run("ls"), lost)))
+    assert outcome.goal.status is GoalStatus.COMPLETED  # the exit code of what ran says it
 
 
 def test_third_identical_failure_is_an_error_before_it_runs():

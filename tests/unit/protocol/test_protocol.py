@@ -105,7 +105,7 @@ def test_there_are_37_core_commands():
 def test_every_status_has_an_exit_code():
     assert {status.value: EXIT_CODE_OF_STATUS[status] for status in GoalStatus} == {
         "completed": 0, "answered": 0, "failed": 1, "cancelled": 130, "skipped": 6, "planner_error": 4,
-        "blocked_by_policy": 5, "budget_exhausted": 1, "interrupted": 130, "handed_off": 0,
+        "blocked_by_policy": 5, "budget_exhausted": 1, "interrupted": 130, "handed_off": 0, "not_understood": 7,
     }  # fmt: skip
 
 

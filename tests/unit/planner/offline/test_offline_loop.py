@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from agent.lexicon.exit_answers import answer_of
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.messages import CommandItem, NoteItem, ReplyItem
 from agent.protocol.replies import Chat, Command, PlannerReply, Reply
@@ -65,6 +66,36 @@ def test_empty_output_is_said(tmp_path: Path) -> None:
     assert after("find all python files", really(command, tmp_path), tmp_path) == Chat(message="nothing matched")
     assert after("create a folder called x", ran("mkdir -p x"), tmp_path) == Chat(message="done: the folder is there")
     assert after("!something", ran("true"), tmp_path) == Chat(message="done; it printed nothing")
+
+
+def test_only_a_search_says_that_nothing_matched(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("foo\n")
+    goal = "find all python files"
+    for command in (
+        "find . -name '*.py' -exec sed -i s/foo/bar/ {} +",
+        "find . -name '*.py' -delete",
+        "grep -rlZ foo . | xargs -0 rm",
+    ):
+        # As if the goal's own recipe had said it.
+        assert "nothing matched" not in message_for(goal, str(tmp_path), ran(command)), command
+
+
+def test_an_exit_code_belongs_to_what_came_last() -> None:
+    assert not answer_of(ran("grep -q x a.txt; python3 t.py", exit_code=1))
+    assert answer_of(ran("python3 t.py; grep -q x a.txt", exit_code=1)) == "nothing matched"
+    assert answer_of(ran("grep -q 'a;b' a.txt", exit_code=1)) == "nothing matched"
+    assert answer_of(ran("grep -q a\\;b a.txt;", exit_code=1)) == "nothing matched"
+
+
+def test_where_nothing_listens_there_is_nothing_to_end(tmp_path: Path) -> None:
+    item = really("kill $(true -iTCP:8080)", tmp_path)
+    assert "usage" in item.stderr
+    said = after("kill the process on port 8080", item, tmp_path)
+    assert said == Chat(message="nothing listens on port 8080, so there was nothing to end")
+    assert after("end it", really("kill $(true)", tmp_path), tmp_path) == Chat(
+        message="there was no such process to end"
+    )
 
 
 def test_a_search_without_a_match_is_no_failure(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def test_unrelated_goals_get_an_honest_answer(goal: str, tmp_path: object) -> No
     reply = answer(goal_item(goal, str(tmp_path)))
     assert isinstance(reply, Chat)
     assert reply.message
+    assert reply.reached is False  # so that its goal ends as not understood
 
 
 def test_an_unknown_goal_gets_the_nearest_examples_and_the_words_not_understood() -> None:
