@@ -16,6 +16,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 # unshare(2), setns(2)
@@ -135,9 +136,11 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _CAP_HEADER = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.syscall.restype = ctypes.c_long
 _LOCKED_LIBC = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock during a call
 
 
+@cache
 def machine() -> str:
     """The processor as the tables here call it: x86_64, aarch64, or whatever `uname` says."""
     name = os.uname().machine if sys.platform == "linux" else ""
@@ -171,7 +174,6 @@ def _libc(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | Non
 
 
 def _syscall(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char]) -> int:
-    _LIBC.syscall.restype = ctypes.c_long
     return _answered(name, _LIBC.syscall, (number_of(name), *arguments))
 
 

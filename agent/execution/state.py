@@ -32,12 +32,12 @@ _OURS = re.compile(r"^(?:function )?(?:builtin|/\S*) \(\)", re.MULTILINE)
 # Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy. A command that went to the
 # background may end after us: then the path is gone, or in the worst case a file of whoever got our pid, and that is not empty.
 _TRAP = (
-    "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; } >/dev/null 2>&1; "
+    "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; "
     '\\builtin test -f "@PATH@" && \\builtin test ! -s "@PATH@" && '
     '{ \\builtin printf "%s\\0" "$PWD"; \\builtin umask; \\builtin printf "\\0"; '
     '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0"; '
     '\\builtin alias -p; \\builtin printf "\\0"; \\builtin declare -f; \\builtin printf "\\0"; '
-    '@ENV@ -0 && \\builtin printf "\\0%s\\0" @END@; } >|"@PATH@" 2>/dev/null'
+    '@ENV@ -0 && \\builtin printf "\\0%s\\0" @END@; } >|"@PATH@"; } >/dev/null 2>&1'
 )
 
 

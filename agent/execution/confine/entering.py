@@ -13,6 +13,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from agent.execution import kernel
@@ -119,8 +120,9 @@ def hold(spec: dict[str, Any]) -> None:
         _give_up((_HARMFUL_CAPABILITIES - _SEES).union(IDENTITY_CAPABILITIES))
 
 
+@cache
 def is_privileged() -> bool:
-    """Tell whether this process can make namespaces without a user namespace, as root usually can."""
+    """Tell whether this process can make namespaces without a user namespace, as root usually can; asked before it gives up anything."""
     return kernel.has_capability(kernel.CAP_SYS_ADMIN)
 
 

@@ -6,12 +6,14 @@ Standard library only.
 
 from __future__ import annotations
 
+import _thread
 import errno
 import fcntl
 import os
 import select
 import signal
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -34,8 +36,10 @@ _IS_VALID = 0x40082102  # SECCOMP_IOCTL_NOTIF_ID_VALID
 _HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
 _MOST = 20
 _PAUSE = 0.01
+_TURN = 0.0005  # seconds after which the guardian's other thread gives way to an answer
 _INTERRUPT = signal.SIGURG  # which does nothing where nobody has asked for it
 _SLOW = ("ioctl", "flock")  # which may take as long as the other end does
+_ALL_SIGNALS = signal.valid_signals()
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 _WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -77,7 +81,6 @@ class AskedCalls:
         self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
-        self._calls = self._table()
         self._send = partial(kernel.answer, listener)
         self.refused: list[str] = []
         """What it wanted and did not get, in words of the command."""
@@ -87,11 +90,12 @@ class AskedCalls:
     def start(self) -> None:
         """Answer from now on, until nobody is under the filter any more. Only from the main thread."""
         signal.signal(_INTERRUPT, lambda *_: None)
-        threading.Thread(target=self._listen, daemon=True).start()
+        sys.setswitchinterval(_TURN)
+        _thread.start_new_thread(self._listen, ())  # `Thread.start` would wait until it runs
 
     def _listen(self) -> None:
         # A signal while a descriptor is handed over would answer without one. Threads that we start have what we block.
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ALL_SIGNALS)
         with suppress(OSError):  # before Linux 6.6 it only takes a little longer
             fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
         poll = select.poll()
@@ -105,7 +109,7 @@ class AskedCalls:
             key, pid, number, words = kernel.notice(self._listener)
         except OSError:
             return  # it has ended meanwhile
-        name, act = self._calls.get(number, ("", None))
+        name, act = _CALLS.get(number, ("", None))
         caller = Caller(pid, partial(self._waits, key))
         if name in _SLOW:
             self._beside(key, partial(self._do, key, name, act, caller, words))
@@ -115,7 +119,7 @@ class AskedCalls:
     def _beside(self, key: int, act: Callable[[], None], give_up: Callable[[], None] = lambda: None) -> None:
         """Do what may take as long as others like, while more is asked."""
         try:
-            threading.Thread(target=act, daemon=True).start()
+            _thread.start_new_thread(act, ())
         except RuntimeError:  # no thread is to be had
             give_up()
             self._send(key, -errno.ENOMEM)
@@ -167,9 +171,9 @@ class AskedCalls:
         try:
             if act is None:
                 raise Refused("make a system call that is not known")
-            value = act(caller, words)
+            value = act(self, caller, words)
             if callable(value):  # judged, and slow
-                self._beside(key, partial(self._do, key, name, lambda _caller, _words: value(), caller, words))
+                self._beside(key, partial(self._do, key, name, lambda *_: value(), caller, words))
                 return
         except Refused as refusal:
             self._refuse(key, refusal)
@@ -211,45 +215,13 @@ class AskedCalls:
 
     # --- the calls ---
 
-    def _table(self) -> dict[int, tuple[str, Any]]:
-        """By number: the name of a call, and what does it from a caller and six words."""
-        files = self._files
-        acts: dict[str, Any] = {
-            "open": lambda c, w: files.open(c, CURRENT, w[0], w[1], w[2]),
-            "openat": lambda c, w: files.open(c, as_number(w[0]), w[1], w[2], w[3]),
-            "creat": lambda c, w: files.open(c, CURRENT, w[0], _WRITES, w[1]),
-            "mkdir": lambda c, w: files.make_folder(c, CURRENT, w[0], w[1]),
-            "mkdirat": lambda c, w: files.make_folder(c, as_number(w[0]), w[1], w[2]),
-            "mknod": lambda c, w: files.make_node(c, CURRENT, w[0], w[1]),
-            "mknodat": lambda c, w: files.make_node(c, as_number(w[0]), w[1], w[2]),
-            "symlink": lambda c, w: files.make_link(c, w[0], CURRENT, w[1]),
-            "symlinkat": lambda c, w: files.make_link(c, w[0], as_number(w[1]), w[2]),
-            "unlink": lambda c, w: files.remove(c, CURRENT, w[0], 0),
-            "unlinkat": lambda c, w: files.remove(c, as_number(w[0]), w[1], w[2]),
-            "rmdir": lambda c, w: files.remove(c, CURRENT, w[0], 0x200),
-            "rename": lambda c, w: files.rename(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
-            "renameat": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), 0),
-            "renameat2": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
-            "link": lambda c, w: files.link(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
-            "linkat": lambda c, w: files.link(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
-            "socket": lambda c, w: self._sockets.make(w[0], w[1]),
-            "connect": lambda c, w: self._sockets.connect(c, w[0], w[1], w[2]),
-            "bind": lambda c, w: self._sockets.bind(c, w[0], w[1], w[2]),
-            "ioctl": lambda c, w: self._by_number.terminal(c, w[0], w[1], w[2]),
-            "flock": lambda c, w: self._by_number.lock(c, w[0], w[1]),
-            "ptrace": _trace,
-        }
-        acts |= {name: partial(self._change, name) for name in CHANGES}
-        acts |= {name: partial(self._signal, name) for name in _SIGNALS}
-        return {number: (name, act) for name, act in acts.items() if (number := kernel.number(name)) is not None}
-
-    def _change(self, name: str, caller: Caller, words: list[int]) -> int:
+    def _change(self, caller: Caller, words: list[int], *, name: str) -> int:
         place, act = CHANGES[name]
         folder, address, follow = place(words)
         path = caller.name(folder, address)
         return self._files.change(caller, path, partial(act, caller, words), follow=follow)
 
-    def _signal(self, name: str, caller: Caller, words: list[int]) -> None:
+    def _signal(self, caller: Caller, words: list[int], *, name: str) -> None:
         """Signals reach what the command has started, and nothing else; 0 only asks whether somebody is there."""
         target = words[0] - (1 << 32) if words[0] & 0x80000000 else words[0]
         number = words[2] if name in ("tgkill", "rt_tgsigqueueinfo") else words[1]
@@ -269,5 +241,40 @@ class AskedCalls:
         return False
 
 
-def _trace(caller: Caller, words: list[int]) -> int:
+def _trace(_calls: AskedCalls, _caller: Caller, _words: list[int]) -> int:
     raise Refused("trace a process", code=errno.EPERM)
+
+
+def _table() -> dict[int, tuple[str, Any]]:
+    acts: dict[str, Any] = {
+        "open": lambda a, c, w: a._files.open(c, CURRENT, w[0], w[1], w[2]),
+        "openat": lambda a, c, w: a._files.open(c, as_number(w[0]), w[1], w[2], w[3]),
+        "creat": lambda a, c, w: a._files.open(c, CURRENT, w[0], _WRITES, w[1]),
+        "mkdir": lambda a, c, w: a._files.make_folder(c, CURRENT, w[0], w[1]),
+        "mkdirat": lambda a, c, w: a._files.make_folder(c, as_number(w[0]), w[1], w[2]),
+        "mknod": lambda a, c, w: a._files.make_node(c, CURRENT, w[0], w[1]),
+        "mknodat": lambda a, c, w: a._files.make_node(c, as_number(w[0]), w[1], w[2]),
+        "symlink": lambda a, c, w: a._files.make_link(c, w[0], CURRENT, w[1]),
+        "symlinkat": lambda a, c, w: a._files.make_link(c, w[0], as_number(w[1]), w[2]),
+        "unlink": lambda a, c, w: a._files.remove(c, CURRENT, w[0], 0),
+        "unlinkat": lambda a, c, w: a._files.remove(c, as_number(w[0]), w[1], w[2]),
+        "rmdir": lambda a, c, w: a._files.remove(c, CURRENT, w[0], 0x200),
+        "rename": lambda a, c, w: a._files.rename(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+        "renameat": lambda a, c, w: a._files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), 0),
+        "renameat2": lambda a, c, w: a._files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
+        "link": lambda a, c, w: a._files.link(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+        "linkat": lambda a, c, w: a._files.link(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
+        "socket": lambda a, c, w: a._sockets.make(w[0], w[1]),
+        "connect": lambda a, c, w: a._sockets.connect(c, w[0], w[1], w[2]),
+        "bind": lambda a, c, w: a._sockets.bind(c, w[0], w[1], w[2]),
+        "ioctl": lambda a, c, w: a._by_number.terminal(c, w[0], w[1], w[2]),
+        "flock": lambda a, c, w: a._by_number.lock(c, w[0], w[1]),
+        "ptrace": _trace,
+    }
+    acts |= {name: partial(AskedCalls._change, name=name) for name in CHANGES}
+    acts |= {name: partial(AskedCalls._signal, name=name) for name in _SIGNALS}
+    return {number: (name, act) for name, act in acts.items() if (number := kernel.number(name)) is not None}
+
+
+_CALLS = _table()
+"""By number: the name of a call, and what does it from those who answer, a caller and six words. Made before the helper forks."""

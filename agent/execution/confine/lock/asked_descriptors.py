@@ -18,7 +18,7 @@ from agent.execution import kernel
 from agent.execution.confine.lock.caller import Caller, Refused
 from agent.execution.process_tree.tree import descendants
 
-_HARMLESS = tuple(os.makedev(major, minor) for major, minor in ((1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)))
+HARMLESS = tuple(os.makedev(major, minor) for major, minor in ((1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)))
 """null, zero, full, random, urandom; tty is our own terminal when we open it, ptmx always a new one."""
 _CONTROLLING, _PTMX = os.makedev(5, 0), os.makedev(5, 2)
 _TIOCGDEV = 0x80045432
@@ -50,7 +50,7 @@ class OwnDescriptors:
 
     def is_harmless_device(self, caller: Caller, status: os.stat_result) -> bool:
         """Tell whether it is a device that swallows or hands out bytes, or a terminal of its own."""
-        return status.st_rdev in _HARMLESS or self.is_terminal(caller, status)
+        return status.st_rdev in HARMLESS or self.is_terminal(caller, status)
 
     def is_terminal(self, caller: Caller, status: os.stat_result) -> bool:
         """Tell whether it is the terminal that the command has, or one that it made."""
@@ -96,8 +96,7 @@ def _identity(status: os.stat_result) -> tuple[int, int, int]:
 def _image(process: int) -> bytes:
     """Where the program of a process was loaded."""
     try:
-        with open(f"/proc/{process}/auxv", "rb") as file:
-            return file.read(4096)
+        return _begin_of(f"/proc/{process}/auxv")
     except OSError:
         return b""
 
@@ -113,10 +112,15 @@ def _image_when_loaded(process: int) -> bytes:
 def _start_of_code(process: int) -> int:
     """Where its code begins: 0 for one that is being loaded, 1 where nobody may know."""
     try:
-        with open(f"/proc/{process}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[23])
+        return int(_begin_of(f"/proc/{process}/stat").rpartition(b")")[2].split()[23])
     except (OSError, IndexError):
         return 1  # it has ended
+
+
+def _begin_of(path: str) -> bytes:
+    """The first page, all that such files have; in one read. Raises OSError."""
+    with kernel.closing(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as fd:
+        return os.read(fd, 4096)
 
 
 def _opens(process: int, wanted: tuple[int, int]) -> bool:

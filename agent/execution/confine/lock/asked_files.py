@@ -15,8 +15,8 @@ from functools import partial
 from typing import NoReturn
 
 from agent.execution import kernel
-from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
-from agent.execution.confine.lock.caller import Caller, Name, Refused, is_at, makes_nothing, real_path
+from agent.execution.confine.lock.asked_descriptors import HARMLESS, OwnDescriptors
+from agent.execution.confine.lock.caller import PATH, Caller, Name, Refused, is_at, makes_nothing, real_path
 from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
 from agent.execution.kernel import error
 
@@ -25,6 +25,9 @@ _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _NOREPLACE = 1  # RENAME_NOREPLACE
 _EXCHANGE = 2
 _TRIES = 5
+_DEVICES_OF_ALL = (b"/dev/null", b"/dev/tty")
+_MORE_THAN_OPENING = os.O_EXCL | os.O_DIRECTORY | getattr(os, "O_PATH", 0)  # O_TMPFILE has the bit of O_DIRECTORY
+_FOR_ALL = 0o666
 
 
 class Later(Exception):
@@ -46,7 +49,10 @@ class AskedFiles:
 
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
-        name = caller.name(folder, address)
+        text = caller.text(address)
+        if text in _DEVICES_OF_ALL and (device := _open_device(text, flags)) is not None:
+            return device
+        name = caller.named(folder, text)
         if not name.text:
             raise error(errno.ENOENT)
         if flags & os.O_CREAT and name.text.endswith(b"/"):
@@ -254,6 +260,24 @@ class AskedFiles:
             return act() or 0
         finally:
             os.umask(before)
+
+
+def _open_device(path: bytes, flags: int) -> int | None:
+    """What every shell opens many times, judged without more: a device that swallows or hands out bytes, and that everybody may write.
+
+    None for anything else, or for more than to open it; then it goes the long way. Raises OSError.
+    """
+    if flags & _MORE_THAN_OPENING:
+        return None
+    try:
+        found = os.open(path, PATH | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with kernel.closing(found):
+        status = os.fstat(found)
+        if not stat.S_ISCHR(status.st_mode) or status.st_rdev not in HARMLESS or status.st_mode & _FOR_ALL != _FOR_ALL:
+            return None
+        return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT & ~os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
 
 
 def refuse_rights_of_owner(mode: int) -> None:

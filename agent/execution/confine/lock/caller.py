@@ -40,11 +40,38 @@ class Name(NamedTuple):
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOSYS, errno.EPERM):
                     raise
+                if error.errno == errno.ENOENT and self._is_missing(base):
+                    raise
             else:
                 if os.fstat(opened).st_dev != _proc():
                     return opened
                 os.close(opened)  # it may have come by /proc/self, which is us
             return self._walked(base, self.text, follow=follow, whole=True)[0]
+
+    def _is_missing(self, base: int) -> bool:
+        """Tell quickly whether an absolute path surely leads to nothing: its deepest folder that is there has no such name, and does not
+        lie in /proc, so that it means the same for everybody. Where this says no, only walking tells.
+        """
+        head = self.text.rstrip(b"/")
+        while head.startswith(b"/"):
+            head, _, name = head.rpartition(b"/")
+            try:
+                folder = kernel.openat2(base, head or b"/", PATH, kernel.RESOLVE_NO_MAGICLINKS)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+            with kernel.closing(folder):
+                if name in (_NOTHING, b".", b"..") or os.fstat(folder).st_dev == _proc():
+                    return False
+                try:
+                    os.lstat(name, dir_fd=folder)
+                except FileNotFoundError:
+                    return True
+                except OSError:
+                    return False
+                return False
+        return False
 
     def parted(self, *, follow: bool = False) -> tuple[int, bytes]:
         """The folder (O_PATH) of what may not be there yet, and its name in it. `follow`: of what a link means. Raises OSError."""
@@ -187,7 +214,10 @@ class Caller:
 
     def name(self, folder: int, address: int) -> Name:
         """A path in its memory, or with no address what is open as `folder`. Raises OSError."""
-        return Name(self.process() or self.pid, self.pid, folder, self.text(address) if address else b"")
+        return self.named(folder, self.text(address) if address else _NOTHING)
+
+    def named(self, folder: int, text: bytes) -> Name:
+        return Name(self.process() or self.pid, self.pid, folder, text)
 
     def status(self, name: str) -> str:
         """A line of what the kernel says of it; "" where there is none, or no such process."""

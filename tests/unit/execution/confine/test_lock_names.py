@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import re
@@ -12,7 +13,8 @@ import threading
 
 import pytest
 
-from agent.execution.confine.lock import asked_calls
+from agent.execution import kernel
+from agent.execution.confine.lock import asked_calls, asked_files
 from agent.execution.confine.lock.caller import CURRENT, Name
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
@@ -133,6 +135,31 @@ def test_a_name_is_found_step_by_step_as_at_once(folder, monkeypatch, slowly):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_a_device_that_all_may_write_is_opened_at_once_and_what_only_stands_in_its_place_is_not(folder, monkeypatch):
+    null = asked_files._open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    assert os.path.samestat(os.fstat(null), os.stat("/dev/null"))
+    os.close(null)
+    before = len(os.listdir("/proc/self/fd"))
+    assert asked_files._open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_EXCL) is None
+    (folder / "to null").symlink_to("/dev/null")
+    for name in ("file", "link", "d", "to null", "none"):
+        assert asked_files._open_device(os.fsencode(folder / name), os.O_WRONLY | os.O_TRUNC) is None, name
+    assert (folder / "file").read_text() == "x"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_surely_leads_to_nothing_is_told_without_walking(folder):
+    def missing(text):
+        with kernel.closing(os.open("/", os.O_PATH)) as base:
+            return Name(os.getpid(), threading.get_native_id(), CURRENT, os.fsencode(text))._is_missing(base)
+
+    (folder / "own").symlink_to("/proc/self")
+    (folder / "to d").symlink_to("d")
+    assert all(missing(folder / text) for text in ("none", "none/below", "d/none/", "to d/none", "none/.."))
+    assert not any(missing(folder / text) for text in ("nothing", "round", "own/none", "own/fd/77", "d/.."))
+    assert not any(map(missing, ("none", "/proc/none", "/dev/fd/77", "/")))
+
+
 def test_a_link_of_somebody_else_where_everybody_may_is_not_followed_for_its_process(folder):
     if os.geteuid() != 0:
         pytest.skip("only root can make links of others")
@@ -154,10 +181,10 @@ def test_where_no_thread_is_to_be_had_the_call_fails_and_the_next_is_answered(mo
         def _send(self, key, value, flags=0):
             self.sent.append((key, value))
 
-    def start(_thread):
+    def start(_act, _arguments):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(_thread, "start_new_thread", start)
     calls = Listening()
     calls._beside(7, lambda: None)
     assert calls.sent == [(7, -errno.ENOMEM)]

@@ -135,8 +135,11 @@ def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa
 class Named(Caller):
     """A caller that means what it says."""
 
-    def name(self, folder, address):
-        return Name(self.pid, self.pid, CURRENT, address)
+    def text(self, address):
+        return address
+
+    def named(self, folder, text):
+        return Name(self.pid, self.pid, CURRENT, text)
 
 
 @pytest.fixture
