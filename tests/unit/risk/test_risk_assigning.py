@@ -10,6 +10,7 @@ import pytest
 
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 WAYS = (
     "{n}={v}; ls", "export {n}={v}; ls", "declare -x {n}={v}; ls", "typeset {n}={v}; ls", "readonly {n}={v}; ls",
@@ -61,14 +62,14 @@ def test_what_runs_another_program_is_not_low(folder: Path) -> None:
     assert ran > len(WAYS)
 
 
-@pytest.mark.parametrize(
+@each(
     "way",
     [
         "printf -v {n} %s '{v}'; {c}", "read -r {n} <<< '{v}'; {c}", "for {n} in '{v}'; do {c}; done", "read {n} < f; {c}",
         "declare -n r={n}; r='{v}'; {c}", "unset {n}; : ${{{n}:='{v}'}}; {c}", "mapfile -t {n} <<< '{v}'; {c}",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "command"),
     [
         ("GIT_PAGER", "./x", "git log"), ("LD_PRELOAD", "./x.so", "ls"), ("PS4", "$(./x)", "set -x; ls"),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 ROWS = [
     json.loads(line)
@@ -17,7 +16,7 @@ ROWS = [
 KINDS = sorted({row["kind"] for row in ROWS})
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_every_attack_is_at_least_what_it_is_listed_with(kind: str) -> None:
     wrong = []
     for row in ROWS:
@@ -41,7 +40,7 @@ def test_there_are_attacks_of_every_kind_and_none_twice() -> None:
     assert len(commands) == len(set(commands)) >= 700
 
 
-@pytest.mark.parametrize("kind", ["reverse-shell", "exfiltration", "privilege"])
+@each("kind", ["reverse-shell", "exfiltration", "privilege"])
 def test_what_is_never_low_is_not_low_through_wrappers_either(kind: str) -> None:
     low = []
     for row in ROWS:

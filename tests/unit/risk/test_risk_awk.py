@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.programs.awk_code import AwkProgram, read_awk
+from tests.support.each import each
 
 PLACES = (
     "BEGIN {{{0}}}",
@@ -33,14 +32,14 @@ ELSEWHERE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("place", "reaching"), list(itertools.product(PLACES, REACHING)))
+@each(("place", "reaching"), list(itertools.product(PLACES, REACHING)))
 def test_what_reaches_out_is_found(place: str, reaching: str) -> None:
     found = read_awk(place.format(reaching), {})
     assert found.commands or found.writes or found.unread
     assert classify(f"awk '{place.format(reaching)}' f").level is not Level.LOW or set(found.commands) == {"id"}
 
 
-@pytest.mark.parametrize(("place", "plain"), list(itertools.product(PLACES, PLAIN)))
+@each(("place", "plain"), list(itertools.product(PLACES, PLAIN)))
 def test_plain_computing_is_low(place: str, plain: str) -> None:
     text = place.format(plain)
     found = read_awk(text, {})
@@ -49,12 +48,12 @@ def test_plain_computing_is_low(place: str, plain: str) -> None:
     assert classify(f"awk '{text}' f").level is Level.LOW
 
 
-@pytest.mark.parametrize("command", ELSEWHERE)
+@each("command", ELSEWHERE)
 def test_code_from_elsewhere_is_never_low(command: str) -> None:
     assert classify(command).level is Level.MEDIUM
 
 
-@pytest.mark.parametrize("option", ["-d", "-o", "-p", "--dump-variables=", "--pretty-print=", "--profile="])
+@each("option", ["-d", "-o", "-p", "--dump-variables=", "--pretty-print=", "--profile="])
 def test_reports_are_judged_by_where_they_go(option: str) -> None:
     assert classify(f"gawk {option}out 1").level is Level.MEDIUM
     assert classify(f"gawk {option}/etc/motd 1").level is Level.HIGH

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.paths.scopes import Scopes
@@ -86,7 +84,7 @@ def test_root_is_rated_more_strictly() -> None:
         assert classify(command, root).level == level, command
 
 
-@pytest.mark.parametrize("fact", ["mount", "dirty", "many"])
+@each("fact", ["mount", "dirty", "many"])
 def test_facts_raise(fact: str) -> None:
     context = RiskContext(cwd="/w", home="/home/me", workspace="/w", facts={"/w/data": (fact, "dir")})
     assert classify("rm -rf data", RiskContext(cwd="/w", home="/home/me", workspace="/w")).level == "medium"
@@ -121,7 +119,7 @@ def test_secret_paths(path: str) -> None:
     assert is_secret(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         ".env.example",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 WAYS = {
     "sqlite": (
@@ -77,14 +76,14 @@ def pairs(texts: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
     return [(client, way) for client in texts for way in WAYS[client]]
 
 
-@pytest.mark.parametrize(("client", "way"), pairs(CHANGES))
+@each(("client", "way"), pairs(CHANGES))
 def test_what_is_not_known_to_read_is_never_low(client: str, way: str) -> None:
     quote = str if client == "redis" and way.endswith("cli {0}") else shlex.quote
     low = [text for text in CHANGES[client] if classify(way.format(quote(text))).level is Level.LOW]
     assert low == []
 
 
-@pytest.mark.parametrize(("client", "way"), pairs(READS))
+@each(("client", "way"), pairs(READS))
 def test_reading_is_low(client: str, way: str) -> None:
     quote = str if client == "redis" and way.endswith("cli {0}") else shlex.quote
     raised = [text for text in READS[client] if classify(way.format(quote(text))).level is not Level.LOW]

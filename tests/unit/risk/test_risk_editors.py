@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 WAYS = (
     "vim -c {0} f", "vim -c{0} f", "vim +{0} f", "vim --cmd {0} f", "vim --cmd={0} f", "vim -Nesc {0} f", "nvim --headless -c {0} f",
@@ -29,23 +28,23 @@ PLAIN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_what_reaches_out_is_never_low(way: str) -> None:
     low = [command for command in REACHING if classify(way.format(shlex.quote(command))).level is Level.LOW]
     assert low == []
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_what_stays_inside_the_text_is_low(way: str) -> None:
     raised = [command for command in PLAIN if classify(way.format(shlex.quote(command))).level is not Level.LOW]
     assert raised == []
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     ["!rm -rf ~", "r !rm -rf ~", "g/x/!rm -rf ~", "call system('rm -rf ~')", "w /etc/passwd", "e /etc/passwd | w"],
 )
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_the_worst_is_high(way: str, command: str) -> None:
     assert classify(way.format(shlex.quote(command))).level is Level.HIGH
 

@@ -8,6 +8,7 @@ from agent.risk.classifier import classify
 from agent.risk.reader.cursor import MAX_LENGTH, BudgetError, Work
 from benchmarks import risk_fuzz
 from benchmarks.risk_fuzz_grown import grown
+from tests.support.each import each
 
 SIZE = 3_000
 
@@ -35,7 +36,7 @@ def test_mixtures_have_an_answer(many: int) -> None:
     assert defects(risk_fuzz.mixtures(SIZE, many, 20)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "sudo " * 2_000,
@@ -50,7 +51,7 @@ def test_what_stands_behind_many_others_is_not_lost(text: str) -> None:
     assert classify(text + "rm -rf /").level == "high"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "cat > f <<'EOF'\n" + "some text of data\n" * 20_000 + "EOF\nrm -rf /",

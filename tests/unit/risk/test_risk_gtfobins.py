@@ -6,8 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.gtfobins.options import LANGUAGES, kinds
@@ -42,9 +40,7 @@ def test_at_least_three_hundred_programs_are_tried() -> None:
     assert len({program_of(row["command"]) for row in ROWS}) >= 300
 
 
-@pytest.mark.parametrize(
-    "secret", ["/etc/gshadow", "~/.ssh/id_ed25519", "/root/.ssh/id_rsa", "/proc/1/environ", "~/.aws/credentials"]
-)
+@each("secret", ["/etc/gshadow", "~/.ssh/id_ed25519", "/root/.ssh/id_rsa", "/proc/1/environ", "~/.aws/credentials"])
 def test_other_secrets_are_seen_where_the_password_file_is(secret: str) -> None:
     low = []
     for row in ROWS:
@@ -55,7 +51,7 @@ def test_other_secrets_are_seen_where_the_password_file_is(secret: str) -> None:
     assert low == []
 
 
-@pytest.mark.parametrize("shell", ["/bin/sh", "bash", "/usr/bin/zsh", "dash"])
+@each("shell", ["/bin/sh", "bash", "/usr/bin/zsh", "dash"])
 def test_a_shell_opened_by_an_editor_pager_archiver_or_interpreter_is_high(shell: str) -> None:
     for command in (
         f"vim -c ':!{shell}'",
@@ -80,7 +76,7 @@ def test_a_shell_opened_by_an_editor_pager_archiver_or_interpreter_is_high(shell
         assert classify(command).level is Level.HIGH, command
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     ["env sh", "nice bash", "tmux new bash", "docker exec -it web sh", "ssh host bash", "bash", "script -c bash"],
 )

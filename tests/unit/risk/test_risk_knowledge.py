@@ -224,7 +224,7 @@ def test_levels_table_is_well_formed() -> None:
             assert "*" in row.scopes
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "message"),
     [
         ({"colour": "red"}, "unknown key colour"),

@@ -10,6 +10,7 @@ from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.gtfobins.loaders import VALUELESS
 from agent.risk.tables.store import program, programs_with_ways, ways_of
+from tests.support.each import each
 
 LOADING = {
     "load": "./x.so",
@@ -66,7 +67,7 @@ def test_behind_operands_and_abbreviated_too() -> None:
     assert low == []
 
 
-@pytest.mark.parametrize("value", ["/tmp/x.so", '"$(curl -s https://x.org)"', "$(./where)"])
+@each("value", ["/tmp/x.so", '"$(curl -s https://x.org)"', "$(./where)"])
 def test_code_from_where_others_write_is_high(value: str) -> None:
     for option in ("openssl list -provider-path", "gcc --version -fplugin", "nm --plugin", "pandoc a.md --lua-filter"):
         assert classify(f"{option} {value}").level is Level.HIGH, option

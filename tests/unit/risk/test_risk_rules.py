@@ -104,7 +104,7 @@ def test_rules_that_have_a_name(rule: str, command: str) -> None:
     assert findings[rule].level is Level.HIGH
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "f() { f1; }; true",

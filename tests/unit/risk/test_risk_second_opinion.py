@@ -59,7 +59,7 @@ def test_what_it_is_known_to_read_wrongly_is_not_reported(command: str) -> None:
     assert not doubted(classify(command))
 
 
-@pytest.mark.parametrize("command", ["for i in $(a); { b; }", "[a-z][3-9]"])
+@each("command", ["for i in $(a); { b; }", "[a-z][3-9]"])
 def test_a_disagreement_is_medium_and_partial(command: str) -> None:
     report = classify(command)
     assert doubted(report)
@@ -79,13 +79,13 @@ def test_a_command_that_only_the_second_reader_sees() -> None:
     assert "wipe" in finding.reason
 
 
-@pytest.mark.parametrize("piece", ["a|", "a=(", "f()", "[ a", "${a", "<<A ", "a&", "{a,", "a=b "])
+@each("piece", ["a|", "a=(", "f()", "[ a", "${a", "<<A ", "a&", "{a,", "a=b "])
 def test_what_would_take_it_long_is_not_asked(piece: str) -> None:
     assert not second_opinion._worth_asking(piece * (4_000 // len(piece)))
     assert not second_opinion._worth_asking("echo " + "x" * 4_000)
 
 
-@pytest.mark.parametrize("text", ["{\U0010ffff\x03", "echo \x1b", "echo é", "a\x00b", "a\rb"])
+@each("text", ["{\U0010ffff\x03", "echo \x1b", "echo é", "a\x00b", "a\rb"])
 def test_text_that_may_crash_it_is_not_asked(text: str) -> None:
     assert not second_opinion._worth_asking(text)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 HERE = RiskContext(cwd="/home/u/w", home="/home/u")
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         *(f"pkill -f {pattern!r}" for pattern in (".", ".+", "[a-z]", "^.", ".*", "s", "[[:alnum:]]", "")),
@@ -36,7 +35,7 @@ def test_without_a_bound(command: str) -> None:
     assert classify(command, HERE).level is Level.HIGH
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "pkill firefox",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.invocations.option_names import told_by
@@ -80,7 +78,7 @@ def test_options_that_no_table_knows_are_judged_by_their_names(letter: str) -> N
                 assert classify(f"{table.name} {option}=/etc/motd").level is Level.HIGH
 
 
-@pytest.mark.parametrize(
+@each(
     "option",
     ["--output-format", "--log-level", "--no-config", "--save-only", "--output-width", "--exec-timeout", "--color"],
 )
@@ -89,7 +87,7 @@ def test_what_is_about_the_manner_names_no_file(option: str) -> None:
     assert classify(f"lscpu {option} x").level is Level.LOW
 
 
-@pytest.mark.parametrize("value", ["json", "yaml", "table", "jsonpath={.x}", "NAME,SIZE", "-"])
+@each("value", ["json", "yaml", "table", "jsonpath={.x}", "NAME,SIZE", "-"])
 def test_a_form_is_no_file(value: str) -> None:
     assert classify(f"lscpu --output {value}").level is Level.LOW
 
@@ -97,7 +95,7 @@ def test_a_form_is_no_file(value: str) -> None:
 TWO_OPERANDS = ("uniq", "xxd", "pdftotext", "ps2pdf", "convert", "editcap", "python3 -m json.tool")
 
 
-@pytest.mark.parametrize("program", TWO_OPERANDS)
+@each("program", TWO_OPERANDS)
 def test_a_second_operand_that_is_written(program: str) -> None:
     assert classify(f"{program} a ./b").level is Level.MEDIUM
     assert classify(f"{program} a /etc/motd").level is Level.HIGH
@@ -114,7 +112,7 @@ BESIDE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", BESIDE)
+@each("command", BESIDE)
 def test_files_that_are_written_by_the_way(command: str) -> None:
     assert classify(command.format("out")).level is not Level.LOW
     assert classify(command.format("/etc/motd")).level is Level.HIGH

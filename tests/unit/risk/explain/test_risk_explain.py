@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.explain.report import explain
@@ -74,14 +72,14 @@ def test_a_known_home_is_named() -> None:
     assert finding.reason == "deletes /home/me with everything below"
 
 
-@pytest.mark.parametrize("command", ["ls > /dev/null", "make 2> /dev/null", "mkfs.ext4 /dev/sdb1", "tar xf a.tar"])
+@each("command", ["ls > /dev/null", "make 2> /dev/null", "mkfs.ext4 /dev/sdb1", "tar xf a.tar"])
 def test_nothing_untrue_is_added(command: str) -> None:
     reasons = " ".join(finding.reason for finding in classify(command).findings)
     assert "/dev/null" not in reasons
     assert "what that changes is not known" not in reasons
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     ["rm 'a\x1b[2Jb'", "rm 'a\nb'", "rm $'a\\rb'", "x\x07y", "f\x1b() { f | f & }; f", "cp a 'b\tc'", "rm '\u202eb'"],
 )
@@ -90,7 +88,7 @@ def test_reasons_quote_no_control_characters(command: str) -> None:
         assert finding.reason.isprintable(), finding
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "hint"),
     [
         ("git stash drop", "git stash show -p"),
@@ -107,7 +105,7 @@ def test_what_would_be_safer_fits_the_command(command: str, hint: str) -> None:
     assert hint in classify(command).findings[0].safer
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "option", "meaning"),
     [
         ("sed -i.bak s/a/b/ f", "-i.bak", "changes the files themselves"),
@@ -126,9 +124,7 @@ def test_an_option_with_something_attached_is_one(command: str, option: str, mea
     assert told.startswith(meaning)
 
 
-@pytest.mark.parametrize(
-    ("command", "name"), [('rm -rf "$DIR"/', "DIR"), ("rm -rf ${out}/*", "out"), ("sudo rm -rf $A/b", "A")]
-)
+@each(("command", "name"), [('rm -rf "$DIR"/', "DIR"), ("rm -rf ${out}/*", "out"), ("sudo rm -rf $A/b", "A")])
 def test_a_deletion_names_the_variable_it_hangs_on(command: str, name: str) -> None:
     finding = next(f for f in classify(command).findings if f.rule.startswith("delete"))
     assert f"${name} may be empty" in finding.reason

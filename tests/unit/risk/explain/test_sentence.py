@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.risk.classifier import classify
 from agent.risk.explain.sentence import sentence
+from tests.support.each import each
 
 CORPUS = Path(__file__).resolve().parents[3] / "risk_corpus.jsonl"
 HERE = RiskContext(cwd="/home/me/p", home="/home/me", workspace="/home/me/p")
@@ -19,7 +18,7 @@ def told(command: str) -> str:
     return sentence(classify(command, HERE)).text
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("mv a.txt b.txt c.txt out/", "moves or renames 3 files in this folder to out/"),

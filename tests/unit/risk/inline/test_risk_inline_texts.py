@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.inline.texts import joined
+from tests.support.each import each
 
 MANY = "; ".join(f"v{number}='x'" for number in range(25))
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "whole"),
     [
         ("f('r'+'m')", "f('rm')"),
@@ -24,7 +23,7 @@ def test_pieces_are_put_together(code: str, whole: str) -> None:
     assert joined(code) == (whole, False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "cut"),
     [
         (f"{MANY}; a='r'; b='m'; f(a+b)", True),
@@ -41,7 +40,7 @@ def test_more_than_is_followed_is_told(code: str, cut: bool) -> None:
     assert joined(code)[1] is cut
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "level"),
     [("os.system(a+b)", Level.HIGH), ("os.system('ls '+v3)", Level.MEDIUM), ("os.system('ls')", Level.MEDIUM)],
 )

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.tries import tries
 
 # How {name} is made to mean {program}, and how it is then called.
@@ -58,7 +59,7 @@ def test_a_folder_put_first_on_path_may_hold_any_program(folder: str, program: s
     assert classify(f"PATH={folder}:$PATH {program}").level != "low"
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         'say() { echo "$@"; }; say hello',

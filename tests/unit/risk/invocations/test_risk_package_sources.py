@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 HERE = RiskContext(cwd="/home/u/w", home="/home/u")
 ADDRESSES = ("git+https://h.example/u/x", "https://h.example/x", "git+ssh://git@h.example/u/x", "github:u/x")
@@ -19,17 +18,17 @@ RUNNERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("runner", "address"), list(itertools.product(RUNNERS, ADDRESSES)))
+@each(("runner", "address"), list(itertools.product(RUNNERS, ADDRESSES)))
 def test_an_address_is_code_from_elsewhere(runner: str, address: str) -> None:
     assert classify(runner.format(address), HERE).level is Level.HIGH
 
 
-@pytest.mark.parametrize("runner", [runner for runner in RUNNERS if "cookie" not in runner])
+@each("runner", [runner for runner in RUNNERS if "cookie" not in runner])
 def test_a_name_of_the_registry_stays_medium(runner: str) -> None:
     assert classify(runner.format("cowsay"), HERE).level is Level.MEDIUM
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("npx user/x", Level.HIGH),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.risk.classifier import classify
 from agent.risk.invocations.sub_commands import full_verb
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "verbs", "whole"),
     [
         ("sub", {"subvolume", "scrub"}, "subvolume"),
@@ -23,7 +22,7 @@ def test_what_a_shortened_word_stands_for(text: str, verbs: set[str], whole: str
     assert full_verb(text, verbs) == whole
 
 
-@pytest.mark.parametrize(
+@each(
     ("short", "long"),
     [
         ("btrfs sub del x", "btrfs subvolume delete x"),

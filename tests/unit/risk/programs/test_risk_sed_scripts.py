@@ -51,7 +51,7 @@ def test_sed_itself_makes_these_files(script: str, files: list[str], tmp_path: P
         assert sorted(path.name for path in tmp_path.iterdir()) == files
 
 
-@pytest.mark.parametrize(
+@each(
     ("script", "commands"),
     [
         ("1e ls -l", ["ls -l"]),

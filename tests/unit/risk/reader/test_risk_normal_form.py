@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,7 +67,7 @@ def test_words_and_operators() -> None:
     assert normal_form("ls  'a b' | wc -l") == ("ls", "a\\ b", "|", "wc", "-l")
 
 
-@pytest.mark.parametrize("text", ["echo 'unfinished", "  if  ", "a &&", "a\0b"])
+@each("text", ["echo 'unfinished", "  if  ", "a &&", "a\0b"])
 def test_what_cannot_be_read_is_its_own_form(text: str) -> None:
     assert normal_form(text) == (text.strip(),)
 

@@ -146,7 +146,7 @@ def names(node: Node | Sequence) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("a && b | c; (d; { e; })", ["a", "b", "c", "d", "e"]),

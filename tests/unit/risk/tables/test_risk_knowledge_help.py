@@ -12,6 +12,7 @@ from agent import compiled
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.help import COMPILED_HELP, Help, ProgramHelp, help_for
 from agent.risk.tables.store import FOLDER, program_names, table_name
+from tests.support.each import each
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
@@ -55,7 +56,7 @@ def test_a_meaning_for_one_program_of_a_group_is_told_of_it_alone() -> None:
     assert Help(row, "tail").option("-x") == "L: by line"
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "message"),
     [
         ({"about": "x" * 61}, "about: a meaning is one printable line"),
