@@ -48,6 +48,7 @@ class CommandLines:
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, events.RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
         self._folder = ""
         self._is_commit = False
@@ -63,7 +64,7 @@ class CommandLines:
                 self._confirmed(event)
             case events.CommandStarted(command_id=key, command=command):
                 self._is_commit = event.via == "rehearsal"
-                if self._show_all or key in self._unseen:
+                if (self._show_all or key in self._unseen) and command != self.typed:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case events.CommandFinished():
                 self._command_finished(event)

@@ -157,9 +157,10 @@ class TerminalEmitter:
                 self._aside("Session compressed.")
             case events.SessionNamed(name=name):
                 self._aside(f"Session auto-named: {safe_line(name)}")
-            case events.GoalStarted():
+            case events.GoalStarted(typed=typed, goal=goal):
                 self._said.clear()
                 self._planning = 0.0
+                self._commands.typed = goal if typed else ""
             case events.GoalFinished():
                 self._goal_finished(event)
 
@@ -200,7 +201,8 @@ class TerminalEmitter:
     def _goal_finished(self, event: events.GoalFinished) -> None:
         self._words.end()
         self._fresh_lines()
-        if self._options.summary:
+        as_typed = bool(self._commands.typed) and event.status in ("completed", "failed")
+        if self._options.summary and not as_typed:  # after a command of one's own a shell says nothing either
             color = self._display.err.color
             self._aside(describe.summary_line(event, color=color, said=self._said, planning=self._planning))
 
