@@ -6,13 +6,14 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent.config.paths import default_session_dir
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.events import Record
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.reader import SessionFile, has_goals, list_sessions
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
@@ -85,10 +86,13 @@ def _place_from_end(wanted: str) -> int:
 
 
 def _newest(sessions: list[SessionFile], back: int, wanted: str) -> SessionFile:
-    if back > len(sessions):
-        count = "is only 1 session" if len(sessions) == 1 else f"are only {len(sessions):,} sessions"
-        raise NotFound("session", wanted, hint=f"there {count}")
-    return sorted(sessions, key=lambda session: session.by_writing)[-back]
+    """Counted as they are listed: without those in which nothing was asked for."""
+    in_order = sorted(sessions, key=lambda session: session.by_writing, reverse=True)
+    found = list(islice(filter(has_goals, in_order), back))
+    if len(found) < back:
+        count = "is only 1 session" if len(found) == 1 else f"are only {len(found):,} sessions"
+        raise NotFound("session", wanted, hint=f"there {count} with goals")
+    return found[-1]
 
 
 def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFile:

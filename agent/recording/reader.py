@@ -192,19 +192,21 @@ def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -
     return place, None
 
 
-_ASKED = b'"type":"goal.started"'  # within a text its quotes would be escaped
+# Within a text their quotes would be escaped.
+_ASKED = (b'"type":"goal.started"', b'"type":"session.pruned"')
+_LONGEST = max(map(len, _ASKED))
 
 
 def has_goals(session: SessionFile) -> bool:
-    """Tell whether anything was asked for in a session. Reads as far as the first goal; a file that cannot be read may hold one."""
+    """Tell whether anything was asked for in a session, or was once. Reads as far as that; a file that cannot be read may hold a goal."""
     try:
         for path in session.files:
             with open(path, "rb", opener=without_links) as file:
                 before = b""
                 while chunk := file.read(1 << 18):
-                    if _ASKED in before + chunk:
+                    if any(each in before + chunk for each in _ASKED):
                         return True
-                    before = chunk[-len(_ASKED) :]
+                    before = chunk[-_LONGEST:]
     except OSError:
         return True
     return False

@@ -23,7 +23,8 @@ def folder(tmp_path: Path) -> SessionFolder:
         ("0726-abd", "2026-03-02", 100),
         ("one", "2026-03-03", 200),
     ):
-        made.put(pictured()[:1], name, date=date, modified=modified)
+        made.put(pictured()[:20], name, date=date, modified=modified)
+    made.put(pictured()[:1], "empty", date="2026-03-04", modified=400)  # nothing was asked for in it: it is not counted
     return made
 
 
