@@ -25,7 +25,7 @@ from agent.frontends.signals import Signals
 from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
-from agent.protocol.outcomes import FrontendRequest
+from agent.protocol.outcomes import FrontendRequest, GoalStatus, GoalSummary
 from agent.text.shown import shown
 from agent.waiting import in_thread
 
@@ -78,6 +78,7 @@ class Repl:
 
     def __init__(self, controller: SessionController, screen: Screen, *, named_anew: bool = False) -> None:
         self._named_anew = named_anew
+        self._told = False
         self._controller = controller
         controller.show = self._show
         self._screen = screen
@@ -195,6 +196,7 @@ class Repl:
             case _:
                 await self._attach_files()
                 outcome = await self._controller.run(line)
+                self._tell_of_follow_ups(outcome.goal)
                 if outcome.frontend_request is not None:
                     await self._beside(outcome.frontend_request)
         return False
@@ -203,6 +205,21 @@ class Repl:
         from agent.frontends.typed.reading import read_typed
 
         return read_typed(text, self._controller.meanings())
+
+    def _tell_of_follow_ups(self, goal: GoalSummary | None) -> None:
+        """Once, to who is new here: after a search, which is what most often is gone on from."""
+        searched = goal is not None and any(
+            each.origin == "planner" and each.run.startswith("find ") for each in goal.commands
+        )
+        if (
+            searched
+            and goal is not None
+            and goal.status is GoalStatus.COMPLETED
+            and self._services.first_run
+            and not self._told
+        ):
+            self._told = True
+            self._say_hint('You can go on from there: "only the ones in src", "sort them by size".')
 
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""

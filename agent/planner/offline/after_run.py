@@ -13,6 +13,7 @@ from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, shortened_lin
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.installing import HasPrograms, install_advice
 from agent.planner.offline.recipe_files import RecipeEntry, read_toml
+from agent.planner.offline.referring import changes_files
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command, Reply
 
@@ -22,11 +23,6 @@ _GENERIC_ERROR = re.compile(
 )
 _KILLS_FOUND = re.compile(r"\bkill\b[^|;&()]*\$\(([^)]*)\)")
 _PORT = re.compile(r":(\d{1,5})\b")
-# Silence of these says nothing about what was found: they do something to it.
-_CHANGES = re.compile(
-    r"\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|\bxargs\b|\b(?:sed|perl|ruby)\b[^|;&]*\s-\w*i|\btee\b|(?<![\d&<])>(?!\s*/dev/null)"
-    r"|(?:^|[|;&(]\s*)(?:rm|mv|cp|chmod|chown|touch|kill|pkill|mkdir|rename|truncate|ln)\b"
-)
 # A fixed command would run in another folder than the one that failed.
 _ELSEWHERE = re.compile(r"(?:^|[;&(]\s*)(?:cd|pushd)\s|\s-C\s|\s--git-dir|\s--work-tree|\bssh\s")
 
@@ -53,7 +49,7 @@ class AfterRun:
                 return f"done; it wrote only messages: {shown(item.stderr.strip().splitlines()[-1])}"
             if entry is not None and entry.done and "<" not in entry.done:
                 return f"done: {entry.done}"
-            searched = entry is not None and entry.nothing and not _CHANGES.search(item.run or item.proposed)
+            searched = entry is not None and entry.nothing and not changes_files(item.run or item.proposed)
             return entry.nothing if entry is not None and searched else "done; it printed nothing"
         if item.stdout_dropped:
             return f"done; the output was long, {item.stdout_dropped} bytes of it are not kept here{after}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.lexicon.exit_answers import asks_about_last, succeeded
-from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
+from agent.planner.offline.goals import command_before, goal_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, is_best
 from agent.planner.offline.recipe_files import RecipeEntry
 from agent.planner.offline.recipes import load_book
+from agent.planner.offline.referring import Told, after, changes_files, is_follow_up, resolved
 from agent.planner.offline.remarks import Remarks
 from agent.planner.offline.rendering import render
 from agent.planner.offline.surroundings import Surroundings
@@ -63,8 +65,42 @@ class Answerer:
             before = command_before(request.history) if not context and asks_about_last(text) else None
             if before is not None and not succeeded(before):
                 return self._after.repair([before], [], before.cwd or goal.environment.cwd, around)
-            return self._first(text, context, goal, around)
+            following = None if context or not is_follow_up(text) else self._following(text, request, goal, around)
+            return following or self._first(text, context, goal, around)
         return self._next(text, goal, steps, around)
+
+    # --- a goal about the result of the one before it ---
+
+    def _following(self, text: str, request: PlannerRequest, goal: GoalItem, around: Surroundings) -> Reply | None:
+        """ "only the ones in src", "sort them by size": a remark on a command that ran is taken as one before it; None for no command."""
+        before, steps = goal_before(request.history)
+        if before is None or not steps or steps[-1].outcome != "ran" or not succeeded(steps[-1]):
+            return None
+        listed = steps[-1].run
+        if re.match(r"(?:ls|dir|tree)\b", listed):
+            return None  # it shows another depth than a search for the same words does
+        then = structs.replace(before, environment=goal.environment)
+        tried = {command for step in steps for command in (step.proposed, step.run) if command}
+        told = after(Told(cwd=goal.environment.cwd or os.curdir), before.text, listed)
+        words = resolved(text, told)
+        reply = self._first(words, "", goal, around) if words and words != text else None
+        if not isinstance(reply, Command):
+            reply = self._narrowed(before.text, strip_remark(text), then, tried, around)
+        # What was listed by other means than a search may be less than what the same words find.
+        widens = reply is not None and changes_files(reply.command) and not listed.startswith("find ")
+        return None if widens else reply
+
+    def _narrowed(
+        self, text: str, remark: str, goal: GoalItem, tried: set[str], around: Surroundings
+    ) -> Command | None:
+        """The goal with a remark that says which ones, or how they are to be shown."""
+        more = self._offers.read(f"{text} {remark}", goal, around)
+        as_filters = [found for found, filters in self._remarks.readings(text, [remark], goal, around) if filters]
+        for reading in (*as_filters, more):
+            for offer in self._offers.offers(reading, goal, around):
+                if offer.command not in tried and offer.filters and is_best(offer, reading):
+                    return command_of(offer)
+        return None
 
     # --- a new goal ---
 

@@ -23,6 +23,12 @@ def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[C
     return None, []
 
 
+def goal_before(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[CommandItem]]:
+    """The goal before the last one, and its commands."""
+    at = next((at for at in range(len(history) - 1, -1, -1) if isinstance(history[at], GoalItem)), 0)
+    return last_goal(history[:at])
+
+
 def command_before(history: tuple[HistoryItem, ...]) -> CommandItem | None:
     """The last command before the last goal that ran, whoever typed it; None for none."""
     goals = 0

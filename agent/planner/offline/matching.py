@@ -122,9 +122,10 @@ class Matcher:
                 for at, token in enumerate(tokens)
                 if at not in binding.used and at not in taken and not token.filler
             ]
-            strange = tuple(token.raw for token in left if not token.weak)
-            score = 1.0 - binding.cost - UNEXPLAINED * len(strange) - WEAK * (len(left) - len(strange))
+            unknown = [token for token in left if not token.weak]
+            score = 1.0 - binding.cost - UNEXPLAINED * len(unknown) - WEAK * (len(left) - len(unknown))
             if score < THRESHOLD:
+                strange = tuple(dict.fromkeys(sentence.typed(token) for token in unknown))
                 lost = strange if lost is None or len(strange) < len(lost) else lost
                 continue
             weight = 3 * binding.literals + 2 * binding.slots

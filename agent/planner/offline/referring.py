@@ -73,6 +73,28 @@ def resolved(clause: str, told: Told) -> str | None:
     return None if _LEFT_OVER.search(rest) else text
 
 
+_FOLLOWS = re.compile(
+    r"(?i)(?:(?:and|now|but|ok(?:ay)?|then|please|no)[,\s]+)*(?:only|just)\s+(?:the\s+)?(?:ones|those|these|files|folders|in|from|under|the)\b"
+    r"|(?:(?:and|now|ok(?:ay)?|then|please)[,\s]+)*(?:\w+\s+){1,2}(?:them|those|these)\b"
+    r"|(?:(?:and|now|but|please)[,\s]+)*(?:without|except|excluding|sorted by|the same (?:in|for|with|but))\s"
+)
+_LONGEST_FOLLOW_UP = 80
+_CHANGES = re.compile(
+    r"\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|\bxargs\b|\b(?:sed|perl|ruby)\b[^|;&]*\s-\w*i|\btee\b|(?<![\d&<])>(?!\s*/dev/null)"
+    r"|(?:^|[|;&(]\s*)(?:rm|mv|cp|chmod|chown|touch|kill|pkill|mkdir|rename|truncate|ln)\b"
+)
+
+
+def changes_files(command: str) -> bool:
+    """Tell whether a command does something to what it finds, so that its silence says nothing about what was found."""
+    return _CHANGES.search(command) is not None
+
+
+def is_follow_up(text: str) -> bool:
+    """Tell whether a goal only makes sense behind another one: "only the ones in src", "sort them by size"."""
+    return len(text) <= _LONGEST_FOLLOW_UP and _FOLLOWS.match(text.strip()) is not None
+
+
 def says_them(clause: str) -> bool:
     """Tell whether a clause is about what was found before it."""
     return bool(_THEM.search(clause) or _HOW_MANY.match(clause.strip()))

@@ -28,6 +28,10 @@ class Sentence(Struct, frozen=True, kw_only=True):
     tokens: list[Token]
     scene: GoalContext
 
+    def typed(self, token: Token) -> str:
+        """A token as it stands in the goal: a set phrase stands for another word."""
+        return token.raw if token.quoted else self.text[token.start : token.end] or token.raw
+
     @classmethod
     def read(cls, text: str, scene: GoalContext) -> Sentence:
         tokens = tokenize(text, scene.lexicon)

@@ -82,7 +82,7 @@ class Grammar:
         if understanding.literals and understood.intent.source != "literal":
             return None  # a quoted text that does nothing was not understood
         lost = [sentence.text[sentence.tokens[p.start].start : sentence.tokens[p.end - 1].end] for p in understood.lost]
-        unused = tuple([token.raw for token in row.strange] + lost)
+        unused = tuple(list(dict.fromkeys(sentence.typed(token) for token in row.strange)) + lost)
         score = max(0.0, 1.0 - UNEXPLAINED * len(unused) - WEAK * row.weak)
         return Composed(
             intent=understood.intent,
