@@ -14,7 +14,7 @@ Chosen = Literal["", "command", "goal"]
 
 def decided(line: Goal, around: Meanings, chosen: Chosen = "") -> Goal | OwnCommand:
     """The line as a goal or as the person's own command. Raises InvalidRequest for a command whose program is not here."""
-    if chosen == "goal":
+    if chosen == "goal" or not line.text.strip():
         return line
     typed = read_typed(line.text, around)
     if chosen == "command" or typed.kind in ("command", "unsure"):
