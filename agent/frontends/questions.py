@@ -65,7 +65,7 @@ async def ask_letter(screen: Screen, question: str, letters: str) -> str:
 
 async def ask_words(screen: Screen, question: str) -> str | None:
     """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print."""
-    screen.discard_typed_ahead()
+    screen.set_aside_typed_ahead()
     if screen.dumb:
         return await read_plain_line(screen, question)
 

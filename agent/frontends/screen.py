@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,12 +12,16 @@ from typing import TextIO
 from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 
+_MOST_AHEAD = 10_000  # characters, and pieces
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
+
 Fragments = list[tuple[str, str]]
 
 
 @dataclass(eq=False, repr=False)
 class Screen:
     """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again.
+    `ahead`: what was typed too early. `dead_time`: seconds in which a new question takes no Enter.
     `theme` may change while prompts stand.
     """
 
@@ -25,6 +30,8 @@ class Screen:
     dumb: bool = False
     is_terminal: bool = True
     told: set[str] = field(default_factory=set, compare=False)
+    ahead: list[str] = field(default_factory=list, compare=False)
+    dead_time: float = 0.18
     theme: str = "dark"
 
     def say(self, text: str | Fragments, style: str = "") -> None:
@@ -67,8 +74,35 @@ class Screen:
     def columns(self) -> int:
         return max(self.output.get_size().columns, 10)
 
+    def set_aside(self, text: str) -> None:
+        """Keep what was typed, and was not meant for what stands there, for the next prompt."""
+        if len(self.ahead) < _MOST_AHEAD:
+            self.ahead.append(text[:_MOST_AHEAD])
+
+    def set_aside_typed_ahead(self) -> None:
+        """Keep keys that were pressed before a question was on the screen: they are not its answer, but may begin the next goal."""
+        from prompt_toolkit.input.typeahead import get_typeahead
+        from prompt_toolkit.keys import Keys
+
+        for press in get_typeahead(self.input):
+            if press.key in (Keys.ControlM, Keys.ControlJ):
+                self.set_aside("\n")
+            elif press.key is Keys.BracketedPaste or len(press.key) == 1:
+                self.set_aside(press.data)
+        self.set_aside(_unread(self.input))
+        self.discard_typed_ahead()
+
+    def typed_ahead(self) -> str:
+        """What was set aside, once; never more than text, and nothing of it is executed."""
+        text = _ESCAPES.sub("", "".join(self.ahead)).replace("\r", "\n")
+        self.ahead.clear()
+        lines = (
+            line.strip() for line in "".join(char for char in text if char.isprintable() or char == "\n").split("\n")
+        )
+        return "\n".join(line for line in lines if line)[:_MOST_AHEAD]
+
     def discard_typed_ahead(self) -> None:
-        """Forget keys that were pressed before a question was on the screen: they were not meant as its answer."""
+        """Forget keys that were pressed for something else: a pager, an editor."""
         from prompt_toolkit.input.typeahead import clear_typeahead
 
         clear_typeahead(self.input)
@@ -78,6 +112,25 @@ class Screen:
             termios.tcflush(self.input.fileno(), termios.TCIFLUSH)
         except (ImportError, OSError, NotImplementedError, ValueError, termios.error):
             pass  # no terminal behind it, so nothing was typed there
+
+
+def _unread(source: Input) -> str:
+    """What lies unread in the terminal, also without the end of a line; "" where it is no terminal."""
+    try:
+        import termios
+
+        descriptor = source.fileno()
+        before = termios.tcgetattr(descriptor)
+        modes = termios.tcgetattr(descriptor)
+        modes[3] &= ~(termios.ICANON | termios.ECHO)
+        modes[6][termios.VMIN], modes[6][termios.VTIME] = 0, 0
+        termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+        try:
+            return os.read(descriptor, _MOST_AHEAD).decode("utf-8", "ignore")
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+    except (ImportError, OSError, NotImplementedError, ValueError, termios.error):
+        return ""
 
 
 def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, *, theme: str = "dark") -> Screen:

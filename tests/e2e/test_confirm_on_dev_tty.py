@@ -2,10 +2,13 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pexpect
 import pytest
+
+from tests.support.terminal import DEAD_TIME
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = f"{sys.executable} {ROOT / 'agent_shell.py'}"
@@ -26,6 +29,7 @@ def test_a_piped_goal_is_confirmed_on_the_terminal(tmp_path: Path, keys: str, co
     child = spawn(tmp_path, f"echo some context | {PROGRAM} exec 'touch made-$((40+2))'; echo code $?")
     child.expect("❯".encode())
     child.expect(rb"40\+2")
+    time.sleep(DEAD_TIME)
     child.send(keys)
     child.expect_exact(f"code {code}".encode())
     assert (tmp_path / "work" / "made-42").exists() is ran

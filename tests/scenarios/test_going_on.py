@@ -96,7 +96,7 @@ def typed() -> Any:
         output = Vt100_Output(
             stream, lambda: Size(24, 100), term="xterm", default_color_depth=ColorDepth.DEPTH_1_BIT, enable_cpr=False
         )
-        yield Typed(FakeTerminal(Screen(input=keys, output=output), keys, stream))
+        yield Typed(FakeTerminal(Screen(input=keys, output=output, dead_time=0), keys, stream))
 
 
 def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def open_terminal() -> Iterator[FakeTerminal]:
         output = Vt100_Output(
             stream, lambda: Size(24, 80), term="xterm", default_color_depth=ColorDepth.DEPTH_1_BIT, enable_cpr=False
         )
-        yield FakeTerminal(Screen(input=keys, output=output), keys, stream)
+        yield FakeTerminal(Screen(input=keys, output=output, dead_time=0), keys, stream)
 
 
 @dataclass

@@ -20,6 +20,7 @@ from tests.support.warm_program import in_terminal
 ROOT = Path(__file__).resolve().parents[2]
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PATIENCE = 30.0
+DEAD_TIME = 0.25  # seconds: a person has read a question for longer before they press Enter
 
 
 class Spawn(pexpect.spawn):
@@ -116,6 +117,8 @@ class Terminal:
             alive = self.pump()
 
     def type(self, keys: str) -> None:
+        if keys.endswith("\r") and "Ctrl-C cancels" in self.screen:
+            time.sleep(DEAD_TIME)
         self.process.send(keys)
 
     def at_prompt(self) -> None:

@@ -10,6 +10,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
+from agent.frontends.confirm.enter_guard import EnterGuard
 from agent.frontends.confirm.heading import (
     details,
     explanation,
@@ -71,7 +72,7 @@ class PromptConfirmer:
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
-        self.screen.discard_typed_ahead()
+        self.screen.set_aside_typed_ahead()
         if self.screen.dumb:
             from agent.frontends.confirm.plain_confirm import PlainConfirmer
 
@@ -85,7 +86,7 @@ class PromptConfirmer:
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed at the second prompt, None for Ctrl-C and end of input."""
-        self.screen.discard_typed_ahead()
+        self.screen.set_aside_typed_ahead()
         if self.screen.dumb:
             from agent.frontends.confirm.plain_confirm import PlainConfirmer
 
@@ -120,8 +121,9 @@ class PromptConfirmer:
             heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )
         shown_whole = ""
+        guard = EnterGuard(self.screen.dead_time)
         while True:
-            editor = _Editor(self, request, text, cursor)
+            editor = _Editor(self, request, text, cursor, guard)
             action = await editor.run()
             text, cursor = editor.buffer.text, editor.buffer.cursor_position
             match action:
@@ -229,16 +231,19 @@ class PromptConfirmer:
 class _Editor:
     """One showing of the editable command."""
 
-    def __init__(self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int) -> None:
+    def __init__(
+        self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int, guard: EnterGuard
+    ) -> None:
         self._request = request
         self._screen = owner.screen
         self._makes_rules = owner.rules is not None
         self._original = request.proposal.command
         self._cycle = Cycle(request)
+        self._guard = guard
         self.buffer = Buffer(
             document=Document(text, cursor),
             multiline=True,
-            on_text_changed=lambda _: self.rating.update(self.buffer.text),
+            on_text_changed=lambda _: self._changed(),
         )
         select_slot(self.buffer, request.proposal.slots, text_from=0, select=owner.edit_mode != "vi")
         from_planner = request.proposal.origin not in ("person", "replay", "alternative")
@@ -252,14 +257,21 @@ class _Editor:
                 rehearses=request.rehearsal != "no",
                 next_text=None if self._cycle.is_empty else self._cycle.step,
                 slots=request.proposal.slots,
+                guard=self._guard,
+                set_aside=owner.screen.set_aside,
             ),
             toolbar=self._toolbar,
             lexer=ShellLexer(request.proposal.slots),
             edit_mode=owner.edit_mode,
         )
+        self.app.after_render += lambda _: self._guard.painted()
         self.rating = LiveRating(
             owner.rate, request.proposal.cwd, request.report, self.app.invalidate, session=request.session
         )
+
+    def _changed(self) -> None:
+        self._guard.other_key()
+        self.rating.update(self.buffer.text)
 
     async def run(self) -> Action:
         """Edit until a key decides."""
@@ -268,6 +280,7 @@ class _Editor:
                 handle_sigint=False, pre_run=lambda: self.rating.update(self.buffer.text)
             )
         finally:
+            self._guard.other_key()
             await self.rating.close()
         return action
 

@@ -9,6 +9,9 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, emacs_mode
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from agent.frontends.confirm.enter_guard import EnterGuard
 
 
 class Action(StrEnum):
@@ -63,10 +66,13 @@ def confirm_bindings(
     rehearses: bool = False,
     next_text: Callable[[str], str] | None = None,
     slots: tuple[str, ...] = (),
+    guard: EnterGuard,
+    set_aside: Callable[[str], None],
 ) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
 
     `next_text`: which command comes after the one that stands there, where there are several. `slots`: what Tab goes to.
+    `guard` tells which Enter is an answer; `set_aside` takes what was typed before the question stood there.
     """
     keys = KeyBindings()
     alt = emacs_mode
@@ -91,9 +97,7 @@ def confirm_bindings(
         for sequence in sequences:
             bind(sequence, action)
 
-    @keys.add("enter")
-    def _accept(event: KeyPressEvent) -> None:
-        leave(event, Action.ACCEPT)
+    _bind_enter(keys, guard, set_aside, lambda event: leave(event, Action.ACCEPT))
 
     @keys.add("c-c")
     @keys.add("<sigint>")
@@ -134,6 +138,23 @@ def _bind_slots(keys: KeyBindings, slots: tuple[str, ...]) -> None:
     def _slot(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         select_slot(buffer, slots, text_from=buffer.cursor_position, select=emacs_mode())
+
+
+def _bind_enter(
+    keys: KeyBindings, guard: EnterGuard, set_aside: Callable[[str], None], accepted: Callable[[KeyPressEvent], None]
+) -> None:
+    @keys.add("enter")
+    def _accept(event: KeyPressEvent) -> None:
+        def accept() -> None:
+            if not event.app.is_done:
+                accepted(event)
+
+        guard.pressed(accept)
+
+    @keys.add(Keys.Any, filter=Condition(lambda: not guard.is_painted))
+    @keys.add(Keys.BracketedPaste, filter=Condition(lambda: not guard.is_painted))
+    def _too_early(event: KeyPressEvent) -> None:
+        set_aside(event.data)
 
 
 def _is_empty() -> bool:

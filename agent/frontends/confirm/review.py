@@ -50,7 +50,7 @@ class RehearsalReview:
         choices = _choices(request, rehearsal)
         if _is_kept_out(request, rehearsal):
             self.screen.say("so it cannot be made real: a rehearsal does not widen what a command may do", "class:warn")
-        self.screen.discard_typed_ahead()
+        self.screen.set_aside_typed_ahead()
         while True:
             answer = await self._line(_question(choices, rehearsal, high=request.verdict.action == "type"))
             if answer is None:

@@ -58,6 +58,7 @@ class GoalPrompt:
         self._searching = False
         self._list: HistorySearch | None = None
         self._left = False
+        self._typed_ahead = screen.typed_ahead
         self._buffer = Buffer(
             history=history,
             completer=GoalCompleter(cwd, services),
@@ -81,6 +82,7 @@ class GoalPrompt:
     async def read(self) -> str | None:
         """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
         text, hint = self._pasted.next()
+        text = text or self._typed_ahead()
         self._left = False
         while True:
             self._buffer.reset(Document(text))

@@ -69,7 +69,7 @@ def frames() -> Iterator[tuple[FakeTerminal, Frames]]:
             default_color_depth=ColorDepth.DEPTH_1_BIT,
             enable_cpr=False,
         )
-        yield FakeTerminal(Screen(input=keys, output=output), keys, stream), stream
+        yield FakeTerminal(Screen(input=keys, output=output, dead_time=0), keys, stream), stream
 
 
 class Slow:

@@ -1,0 +1,55 @@
+"""Tell an answer from an Enter that was not one: pressed before the question stood there, or by a key that is held down."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+_YOUNG = 1.0  # seconds: a key that was held when the question came begins to repeat within them
+_REPEAT = 0.12  # seconds in which a key that is held has come again
+
+
+class EnterGuard:
+    """Counts Enter as an answer `dead` seconds after the question was painted, and as long after the last Enter.
+
+    While the question is young it waits whether the key comes again, which says that it is held. `dead` of 0 lets everything pass.
+    """
+
+    def __init__(self, dead: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._dead = dead
+        self._now = now
+        self._painted = 0.0
+        self._last = float("-inf")
+        self._waiting: asyncio.TimerHandle | None = None
+
+    @property
+    def is_painted(self) -> bool:
+        """Tell whether the question stands on the screen."""
+        return self._painted > 0
+
+    def painted(self) -> None:
+        """The question stands on the screen; told again with each frame."""
+        self._painted = self._painted or self._now()
+
+    def pressed(self, accept: Callable[[], None]) -> None:
+        """Call `accept` where this Enter is an answer, at once or a moment later."""
+        if not self._dead:
+            accept()
+            return
+        now = self._now()
+        since, self._last = now - self._last, now
+        self.other_key()
+        age = now - self._painted if self.is_painted else 0.0
+        if age < self._dead or since < self._dead:
+            return
+        if age >= _YOUNG:
+            accept()
+        else:
+            self._waiting = asyncio.get_running_loop().call_later(_REPEAT, accept)
+
+    def other_key(self) -> None:
+        """Something else was pressed, or the prompt is gone: what waits is no answer any more."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None

@@ -1,0 +1,58 @@
+"""Keys that were not meant as an answer: a held Enter runs nothing, and what was typed too early waits in the next prompt."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import CTRL_C, Terminal
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+def open_terminal(home: Path, work: Path, tmp_path: Path) -> Terminal:
+    reply = {"json": {"mode": "command", "command": "cp a.txt b.txt"}}
+    (tmp_path / "s.json").write_text(json.dumps({"reply": [reply, reply]}))
+    (work / "a.txt").write_text("x")
+    return Terminal("--planner", f"scripted:{tmp_path}/s.json", home=home, cwd=work)
+
+
+def test_a_held_enter_runs_nothing(home: Path, work: Path, tmp_path: Path) -> None:
+    with open_terminal(home, work, tmp_path) as person:
+        person.at_prompt()
+        person.type("go\r")
+        for _ in range(50):
+            time.sleep(0.03)
+            person.process.send("\r")
+            person.pump()
+        person.at_confirmation("cp a.txt")
+        assert not (work / "b.txt").exists()
+        person.type("\r")
+        person.see("undo: :undo|completed|not run|done")
+        assert (work / "b.txt").exists()
+        person.type(CTRL_C)
+
+
+def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, work: Path, tmp_path: Path) -> None:
+    with open_terminal(home, work, tmp_path) as person:
+        person.at_prompt()
+        person.type("go\rand then this")
+        person.at_confirmation("cp a.txt b.txt")
+        assert "b.txtand" not in person.screen and "b.txt and" not in person.screen
+        person.type(CTRL_C)
+        person.see(r"❯ and then this$", where="line")
+        assert not (work / "b.txt").exists()
+        person.type(CTRL_C)

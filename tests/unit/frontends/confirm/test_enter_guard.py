@@ -1,0 +1,64 @@
+"""Which Enter is an answer: none from before the question stood, none of a key that is held, and that of a person who has read."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.frontends.confirm.enter_guard import EnterGuard
+
+DEAD = 0.18
+
+
+def counted(*presses: float, painted: float = 10.0) -> int:
+    """How many presses count as an answer; each at its second, the question painted at its own."""
+    answers: list[int] = []
+    now = 0.0
+
+    async def person() -> None:
+        nonlocal now
+        guard = EnterGuard(DEAD, lambda: now)
+        timers: list[asyncio.TimerHandle] = []
+        loop = asyncio.get_running_loop()
+        later = loop.call_later
+
+        def call_later(delay: float, call: object, *arguments: object) -> asyncio.TimerHandle:
+            timers.append(later(0, call, *arguments))  # type: ignore[arg-type]
+            return timers[-1]
+
+        loop.call_later = call_later  # type: ignore[method-assign,assignment]
+        for at in (*presses, float("inf")):
+            if at >= painted and not guard.is_painted:
+                now = painted
+                guard.painted()
+            now = at
+            if at == float("inf"):
+                await asyncio.sleep(0.01)  # nothing comes any more: what waits is due
+                break
+            guard.pressed(lambda: answers.append(1))
+
+    asyncio.run(person())
+    return len(answers)
+
+
+def test_one_that_came_before_the_question_or_with_it_is_no_answer() -> None:
+    assert counted(9.0) == 0
+    assert counted(9.99, 10.05, 10.15) == 0
+
+
+def test_a_key_that_is_held_is_no_answer() -> None:
+    assert counted(*(9.0 + 0.033 * n for n in range(100))) == 0
+    assert counted(9.9, *(10.4 + 0.033 * n for n in range(100))) == 0
+    assert counted(9.9, *(10.4 + 0.09 * n for n in range(40))) == 0
+
+
+@pytest.mark.parametrize("at", [10.2, 10.6, 11.5, 60.0])
+def test_one_press_of_a_person_who_has_seen_it_is(at: float) -> None:
+    assert counted(9.0, at) == 1
+
+
+def test_without_a_dead_time_all_count() -> None:
+    answers: list[int] = []
+    EnterGuard(0).pressed(lambda: answers.append(1))
+    assert answers == [1]
