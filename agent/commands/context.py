@@ -127,7 +127,7 @@ class Session(Protocol):
     def cwd(self) -> str: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Person:
     """Whoever is at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
@@ -141,7 +141,7 @@ class Person:
     choose: AskLetter | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CommandContext:
     """What a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
 

@@ -44,7 +44,7 @@ def _no_policy(cwd: str) -> Policy:
     return Policy()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Judges:
     """What decides: how to rate, what policy says, what is known about the system.
 
