@@ -97,7 +97,8 @@ def _goal(options: argparse.Namespace) -> int:
     if options.words:
         from agent.frontends.one_shot import run_goal
 
-        return _in_a_loop(run_goal(services, " ".join(options.words), as_command=_command(options.words)))
+        goal = " ".join(options.words)
+        return _in_a_loop(run_goal(services, goal, as_command=_command(options.words) if goal.strip() else ""))
     if not sys.stdin.isatty() or services.settings.json:
         from agent.frontends.one_shot import run_lines
 
