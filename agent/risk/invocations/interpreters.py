@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.folder_files import matched_names
+from agent.risk.invocations.leaks import judge_served
 from agent.risk.invocations.written_code import judge_language, judge_loaded
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.invocation import Invocation, Output
@@ -213,6 +214,10 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 
         judge_loaded(walker, invocation, module.text, "python")
         return run_module(walker, invocation, module)
+    if table.name == "php" and args.has("-S"):
+        walker.add("serve", args.values("-S"), invocation.place)
+        judge_served(walker, invocation, args.value("-t") or Word(invocation.cwd, *invocation.place))
+        return None, ""
     if coded:
         return _given(walker, invocation, table, args)
     if _only_shows(invocation, table, args):

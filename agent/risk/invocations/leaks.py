@@ -26,6 +26,9 @@ _SERVERS = names("leaks.servers")
 _FETCHERS = names("leaks.fetchers")
 _LOGGED_IN = names("leaks.logged_in")
 _LOOKS_ONLY = names("leaks.looks_only")
+_UPLOADS = LazyPattern(
+    r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*(\S+)"
+)
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = LazyPattern(
     r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
@@ -100,7 +103,7 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
     walker.work.spend(len(invocation.words) * 2)
     named = _paths(invocation.words[1:])
     told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
-    for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", "\n".join(told)):
+    for found in _UPLOADS.finditer("\n".join(told)):
         named.append(invocation.words[0].part(found.group(1)))
     secret = [word for word in named if "secret" in word.taint or is_kept(walker, invocation, word)]
     if secret:

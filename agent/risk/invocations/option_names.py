@@ -154,6 +154,8 @@ def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[st
     if (before.operands and _hands_on(before, table)) or "-jar" in before.names:  # what follows is the program's
         return set()
     following = words[index + 1].text if index + 1 < len(words) else ""
+    if before.operands and words[index].text == "--version" and following and following[:1] != "-":
+        return set()  # `cargo install --version 1.2 x`: which one, not its own
     return {
         option
         for option, value in upto.options[len(before.options) :]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _FILES = members("project.files")  # by program: the files that it looks for
 _RUNS = names("project.runs")  # effects of programs that run what such a file says
+_APART = names("project.apart")  # programs that run code from elsewhere, apart from this machine
 _LANGUAGES = {ending: language for language, endings in members("project.languages").items() for ending in endings}
 _MAX_LINES = 200
 _FIELDS = re.compile(
@@ -49,16 +50,23 @@ def judge_project_files(walker: Walker, name: str, invocation: Invocation, found
         return folder in folders and any(fnmatchcase(base, one) for one in patterns)
 
     for path, (text, taint) in list(walker.files.written().items()):
-        if text and not path.startswith("/dev/") and (path in given or is_named(path)):
-            _judge_content(walker, invocation, path, text, taint)
-    for path in sorted(filter(is_named, walker.downloads)):
+        if path not in given and not is_named(path):
+            continue
+        if "net" in taint and path.startswith("/dev/") and name not in _APART:  # `crontab <(curl …)`
+            reason = "runs what another machine answers"
+            walker.add("run-remote", [], invocation.place, reason=reason, rule="run.fetched")
+        elif text:
+            _judge_content(walker, invocation, path, (text, taint))
+    for path in sorted(filter(is_named, walker.downloads)) if name not in _APART else ():
         reason = "runs what {targets} says, which comes from elsewhere"
         walker.add("run-remote", [Word(path, *invocation.place)], invocation.place, reason=reason, rule="run.fetched")
 
 
-def _judge_content(walker: Walker, invocation: Invocation, path: str, text: str, taint: str) -> None:
+def _judge_content(walker: Walker, invocation: Invocation, path: str, content: tuple[str, str]) -> None:
+    text, taint = content
     base = path.rpartition("/")[2]
-    language = _LANGUAGES.get(base) or _LANGUAGES.get(f".{base.rpartition('.')[2]}")
+    program = invocation.words[0].text.rpartition("/")[2]
+    language = _LANGUAGES.get(base) or _LANGUAGES.get(f".{base.rpartition('.')[2]}") or _LANGUAGES.get(f"{program}:")
     if language == "sh":
         suspect_text(walker, invocation, text)
         return

@@ -105,7 +105,15 @@ def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, la
 
 
 def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
-    """A program of any language (`java -jar a.jar`, `go run a.go`) that this command fetches, with whatever is behind it."""
+    """A program of any language (`java -jar a.jar`, `go run a.go`) that this command fetches, with whatever is behind it.
+
+    A package that it installs is one as well: it brings programs, and what runs as it is installed.
+    """
+    if any(one.effect is not None and one.effect.kind == "package-install" for one in found):
+        words = [word for word in invocation.words[1:] if absolute(word.text, invocation.cwd) in walker.downloads]
+        if words:
+            reason = "installs {targets}, which this command fetches from elsewhere"
+            walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.fetched")
     if not any(one.rule == "run.subcommand" or (one.effect is not None and one.effect.kind in _RUN) for one in found):
         return
     operands = [word for word in invocation.words[1:] if not word.text.startswith("-")][:2]

@@ -24,6 +24,7 @@ _SECRET = LazyPattern(
     r"|credentials(?:\.json|\.ya?ml|\.csv)?$|secrets?\.(?:ya?ml|json|toml|env)$|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx|ppk)$"
     r"|\.?(?:bash|zsh|sh|mysql|psql|python|node_repl|sqlite|fish)_history$|\.histfile$|\.my\.cnf$|wallet\.dat$|logins\.json$|Cookies$)"
     r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
+    r"|/\.(?:mozilla|thunderbird)(?:/firefox)?(?:/[^/]*\.default[^/]*)?$|/\.config/(?:google-chrome|chromium|BraveSoftware|vivaldi|microsoft-edge)(?:/Default)?$"
     r"|^/var/run/secrets|/\.local/share/(?:keyrings|kwalletd)/|/\.gnome2/keyrings|/(?:Login Data|Web Data|Local State)(?: For Account)?$"
     r"|/(?:key[34]\.db|signons\.sqlite|cookies\.sqlite)$|^/etc/NetworkManager/system-connections|\.keytab$|/krb5cc_\w+$|/\.terraform\.d/credentials"
     r"|/\.(?:cargo|gem)/credentials|(?:^|/)terraform\.tfstate(?:\.backup)?$|^/etc/ssl/private|/privkey\d*\.pem$"
@@ -35,6 +36,7 @@ _SECRET = LazyPattern(
 )
 # Whatever the pattern finds holds one of these. Compiling it is a tenth of a first rating, and most paths hold none.
 _SECRET_MARKS = (
+    "/.mozilla", "/.thunderbird",
     ".ssh", "id_", ".netrc", ".pgpass", ".aws", ".env", "credentials", ".npmrc", ".pypirc", ".docker", ".kube", ".gnupg",
     ".password-store", ".vault", ".config/", "secret", ".p", ".keystore", ".jks", ".kdbx", "_history", ".hist", ".my.cnf", "wallet",
     "logins.json", "ookies", "shadow", "sudoers", "ssh_host", ".azure", "/proc/", "/Keychains/", "keyrings", "kwalletd", " Data",

@@ -50,7 +50,12 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
         walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
         reason = "runs the statements in {targets}"
-        walker.add("db-change", args.values("-f", "--file", "-i"), invocation.place, reason=reason, rule="db.file")
+        files = args.values("-f", "--file", "-i")
+        walker.add("db-change", files, invocation.place, reason=reason, rule="db.file")
+        for word in files:
+            written = walker.files.read(word, invocation.cwd)
+            if written is not None:
+                judge_sql(walker, invocation, written[0] or "", written[1])
     elif not texts and not (table.dry & args.names):
         walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
     for word in args.values("-o", "--output", "--tee"):

