@@ -140,6 +140,7 @@ class Place:
             "AGENT_SESSION_DIR": str(base / "logs"),
             "AGENT_PLANNER": f"scripted:{self.script}",
             "AGENT_MEMORY": "off",
+            "AGENT_OWN": "ask",  # a front end of its own has to ask, so that the REPL may not run it at once
             "SHELL": "/bin/bash",
         }.items():
             monkeypatch.setenv(name, value)
