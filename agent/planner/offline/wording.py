@@ -76,8 +76,12 @@ class NoOffer:
             read = how_read(reading, offer)
             if confidence(read, offer.command, exists) < OFFERED:
                 doubts = unseen(read, offer.command, exists)
-                of_what = f": I see no way to do justice to {' and '.join(doubts[:3])}" if doubts else ""
-                return "\n".join([f"I am not sure enough what is meant{of_what}.", *self._nearest(reading)])
+                unsure = (
+                    f"I don't know what to do about {' and '.join(doubts[:3])}."
+                    if doubts
+                    else "I am not sure what you mean."
+                )
+                return "\n".join([unsure, *self._nearest(reading)])
         return ""
 
     def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:

@@ -140,7 +140,7 @@ class _End:
         head, now = _newest(before, walk.log), _newest(after, walk.log)
         if head is None:
             if now is None:
-                text = "no head is known for this log: that nothing was cut off or written anew cannot be told"
+                text = "no stored head hash: truncation or a rewrite cannot be ruled out"
                 self._wrong(text, line=0)
                 self.unknown = True
             return

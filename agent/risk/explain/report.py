@@ -146,7 +146,7 @@ def explain(report: RiskReport, *, width: int = WIDTH, context: RiskContext = _N
     lines = [f"{report.level.value} risk" + ("" if report.parse == "ok" else f" (parse: {report.parse})")]
     lines.extend(pointed(report.command, report.findings, width))
     if not report.findings:
-        lines.append("  only reads, or does nothing that lasts")
+        lines.append("  read-only")
     lines += [f"  {line}" for line in wrap(one_line(undo, 2_000), width - 2)] if undo else []
     parts, note = parts_of(report, context)
     if parts:

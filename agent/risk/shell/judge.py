@@ -246,7 +246,7 @@ def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> No
     elif "opaque" in word.taint:
         walker.add("run-decoded", [word], invocation.place)
     else:
-        reason = "runs a program whose name is not known before it runs"
+        reason = "runs a program whose name is only known when it runs"
         walker.add("run-opaque", [word], invocation.place, reason=reason)
     for index, following in enumerate(invocation.words[1:], 1):  # `$x rm -rf /`: the rest may be the command
         if find_program(following.text) is not None and index < 4 and following.text not in ("test", "install", "set"):

@@ -130,7 +130,7 @@ def test_explanation_holds_all() -> None:
         "\n"
     )
     assert lines[1:4] == ["  echo; rm x", "        ~~~~", "        · low: why  [r]"]
-    assert "only reads" in explanation("ls", RiskReport(command="ls", level=Level.LOW))
+    assert "read-only" in explanation("ls", RiskReport(command="ls", level=Level.LOW))
 
 
 def test_explanation_shows_the_whole_of_a_long_command() -> None:

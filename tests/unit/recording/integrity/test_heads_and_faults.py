@@ -81,7 +81,7 @@ def test_a_head_file_full_of_junk_is_no_head(place) -> None:
     (head,) = Path(place.heads).iterdir()
     for junk in (b"", b"junk", os.urandom(5000), b"\0" * 8192):
         head.write_bytes(junk)
-        assert "no head is known" in place.one().problems[0].text
+        assert "no stored head hash" in place.one().problems[0].text
 
 
 class BackwardsClock:

@@ -118,7 +118,7 @@ def test_a_log_without_a_head_fails_and_says_so(place, tmp_path) -> None:
     place.write(heads=None)
     checked = place.one()
     assert not checked.sound
-    assert "no head is known" in checked.problems[0].text
+    assert "no stored head hash" in checked.problems[0].text
 
 
 def test_going_on_with_a_touched_log_does_not_make_it_whole(place) -> None:

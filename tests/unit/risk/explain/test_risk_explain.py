@@ -24,7 +24,7 @@ def test_a_tree_under_the_text() -> None:
 
 
 def test_reading_is_said_to_be_reading() -> None:
-    assert "only reads" in explain(classify("ls -la"))
+    assert "read-only" in explain(classify("ls -la"))
 
 
 def test_long_and_hostile_texts_stay_readable() -> None:
@@ -56,9 +56,9 @@ def test_many_findings_are_cut() -> None:
         ("ln -s a b", "makes the link b"),
         ("rmdir empty", "removes the folder empty if it is empty"),
         ("chmod -R 700 x", "changes the permissions of x with everything below"),
-        ("sudo apt-get update", "runs apt-get with the rights of another user, usually root"),
+        ("sudo apt-get update", "runs apt-get with another user's rights, usually root's"),
         ("docker run -it ubuntu bash", "opens a shell of its own"),
-        ("make", "runs a program or script that nobody has looked into"),
+        ("make", "runs code that nobody has checked"),
         ("gpg --delete-keys x", "changes files, settings or data, and which is not known here"),
         ("if true; then ls", "is not a complete command: fi is missing"),
     ],
