@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import structs
@@ -12,7 +13,7 @@ from msgspec import structs
 from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError, CoreError, NotFound
+from agent.protocol.errors import ConfigError, CoreError, NotFound, ProviderError
 from agent.protocol.ports import DeltaHandler, Planner, Redactor
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
@@ -128,6 +129,8 @@ class PlannerChoice:
             return Stage(name=word, make=lambda: self.make("offline", None, redactor), leaves=False, missing=missing)
         last = self._last
         planner = self.make(name, model or None, redactor)
+        if isinstance(planner, LazyPlanner):
+            planner.alone = False
         self._last = last
         leaves = not self.stays_here(planner)
         entry = self._configured.entry(name) if leaves else None
@@ -181,8 +184,11 @@ class Builder(Protocol):
 class LazyPlanner:
     """A planner whose parts are imported and built at its first use, so that a prompt can appear before that.
 
-    `given` is the model as it was asked for, where `model` is its name for people.
+    `given` is the model as it was asked for, where `model` is its name for people. `alone`: nobody else is asked where its server is
+    not reached, so recipes stand in; of a cascade, the next stage does.
     """
+
+    alone = True
 
     def __init__(self, name: str, model: str, choice: Builder, redactor: Redactor, *, given: str | None = None) -> None:
         self.name = name
@@ -206,7 +212,15 @@ class LazyPlanner:
             return reply
         if announcement := self._choice.announcement(planner):
             await tell(announcement)
-        return await planner.plan(request, on_delta)
+        try:
+            return await planner.plan(request, on_delta)
+        except ProviderError as error:
+            if not self.alone or self.name.startswith("scripted:") or request.code_only:
+                raise
+            from agent.planner.standing_in import stand_in
+
+            recipes = partial(self._choice.build, "offline", "", self._redactor)
+            return await stand_in(error, recipes, request, on_delta, tell)
 
     def built(self) -> Planner:
         """The real planner. Raises ConfigError where it cannot be built."""
