@@ -258,7 +258,10 @@ class ShellExecutor:
         from agent.execution.rehearsal.budget import DEFAULT_PROCESSES
 
         limits = self._limits._replace(processes=self._limits.processes or DEFAULT_PROCESSES)
-        return replace(self._launch(command), limits=limits)
+        launch = replace(self._launch(command), limits=limits)
+        if not command.preview:
+            return launch
+        return replace(launch, terminal=False, pass_through=False, screen=False, silent_stdin=True, grace=0.0)
 
     async def close(self) -> None:
         """End the helper. Background jobs of commands that ended normally go on; rehearsals nobody decided about are discarded."""

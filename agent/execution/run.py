@@ -133,6 +133,10 @@ class RunningCommand:
             channels.master = master
         elif self._launch.inherit_stdin:
             given.append(os.dup(0))
+        elif self._launch.silent_stdin:
+            read_end, write_end = os.pipe()
+            ours.append(write_end)
+            given.append(read_end)
         else:
             given.append(os.open(os.devnull, os.O_RDONLY))
         for stream in ("stdout", "stderr"):

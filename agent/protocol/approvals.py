@@ -132,7 +132,9 @@ def _check(text: str, report: RiskReport, consent: Consent, *, content: str | Un
 class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
     """A command that may run over an overlay only: nothing it does counts, so no word needs typing. No executor runs it for real.
 
-    `network`: whether it may use the network. Raises ValueError unless `report` is for exactly `command`.
+    `network`: whether it may use the network. `preview`: nobody asked for it, so it gets no terminal, no input, and little room; whatever
+    might be otherwise in a real run is an obstacle. Raises ValueError unless `report` is for exactly `command`, and for a preview with
+    the network.
     """
 
     command_id: str
@@ -141,10 +143,13 @@ class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
     consent: Consent
     timeout: float | None = None
     network: bool = False
+    preview: bool = False
 
     def __post_init__(self) -> None:
         if self.report.command != self.command:
             raise ValueError("the risk report is for another text")
+        if self.preview and self.network:
+            raise ValueError("a preview never has the network")
 
 
 class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):

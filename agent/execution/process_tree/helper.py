@@ -22,7 +22,10 @@ from agent.execution.process_tree.limits import UNLIMITED, RunLimits
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made."""
+    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made.
+
+    `silent_stdin`: its input is a pipe on which nothing ever comes, so that who reads it waits, instead of finding its end.
+    """
 
     argv: tuple[str, ...]
     env: dict[str, str]
@@ -31,6 +34,7 @@ class Launch:
     pass_through: bool
     screen: bool = False
     inherit_stdin: bool
+    silent_stdin: bool = False
     timeout: float | None
     grace: float
     head_bytes: int

@@ -25,6 +25,10 @@ class Budget:
         return "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
 
 
+PREVIEW = Budget(files=1_000, bytes=64 << 20, seconds=0.3)
+"""Of a rehearsal that nobody asked for."""
+
+
 def in_words(size: int) -> str:
     """A number of bytes for people."""
     amount, units = float(size), ["bytes", "KiB", "MiB", "GiB"]

@@ -14,6 +14,7 @@ from typing import Any
 
 from agent.execution.overlay.model import Step
 from agent.execution.sandbox.layout import Layout
+from agent.execution.sandbox.mountinfo import is_within
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
@@ -109,6 +110,38 @@ def not_made_real(changes: Iterable[Change]) -> tuple[str, ...]:
     return (
         f"attributes {some(names, 3)} of {some(places, 3)}: such names are the overlay's own in a rehearsal, so they are not made real",
     )
+
+
+def otherwise_for_real(
+    report: RiskReport, reports: Sequence[dict[str, Any]], layout: Layout, remarks: Sequence[str], cwd: str
+) -> str:
+    """Why a real run in `cwd` may do something else than the rehearsal did, "" where nothing speaks for it.
+
+    A place that could not be rehearsed counts where the command names it, or something below it or around it.
+    """
+    if told := next((line for line in (*_network(reports), *_left(reports), *remarks) if line), ""):
+        return told
+    missing = [report["root"] for report in reports if report["event"] in ("unmounted", "hidden")]
+    apart = [os.fsencode(path) for path in (*missing, *map(os.fsdecode, layout.fresh))]
+    apart += [path for path, _ in layout.left_out]
+    for path in _named(report, cwd) if apart else ():
+        if any(is_within(path, place) or is_within(place, path) for place in apart):
+            return f"{shown(os.fsdecode(path))} is not as it is outside of a rehearsal"
+    return ""
+
+
+def _named(report: RiskReport, cwd: str) -> list[bytes]:
+    """The folder, and whatever among the words of the command and its targets may be a path, with what their links lead to."""
+    texts = [cwd]
+    for program in report.programs:
+        texts += [os.path.join(program.cwd or cwd, word) for word in program.words]
+    for finding in report.findings:
+        texts += [] if finding.effect is None else [os.path.join(cwd, text) for text in finding.effect.targets]
+    found = []
+    for text in dict.fromkeys(texts):
+        with suppress(OSError, ValueError):
+            found += [os.fsencode(os.path.normpath(text)), os.fsencode(os.path.realpath(text))]
+    return found
 
 
 def some(names: Collection[str], most: int) -> str:

@@ -19,18 +19,18 @@ from agent.execution.overlay.reader import GONE, TRIES, read_steps
 from agent.execution.process_tree.helper import Launch
 from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
-from agent.execution.rehearsal.budget import RehearsalSettings
-from agent.execution.rehearsal.not_shown import Trouble, refused, refused_in_reality, unavailable
+from agent.execution.rehearsal.budget import PREVIEW, Budget, RehearsalSettings
+from agent.execution.rehearsal.not_shown import Trouble, otherwise_for_real, refused, refused_in_reality, unavailable
 from agent.execution.rehearsal.planning import Ran, Sandbox
 from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalUnavailable
+from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
-from agent.protocol.rehearsals import Committed, Rehearsal
-from agent.waiting import in_thread
+from agent.protocol.rehearsals import Committed, Conflict, Rehearsal
+from agent.waiting import completed, in_thread
 
 LONGEST_ARGUMENT = 120_000
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
@@ -80,14 +80,20 @@ class Rehearser:
         troubles: list[Trouble] = []
         for kind in tuple(self._kinds):
             try:
-                sandbox, launch = await in_thread(partial(self._prepared, kind, command))
+                # Whoever is cancelled meanwhile leaves nothing behind that nobody knows of.
+                (sandbox, launch), cancelled = await completed(partial(self._prepared, kind, command))
             except OSError as error:
                 troubles.append(Trouble(f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
                 continue
             try:
+                if cancelled is not None:
+                    raise cancelled
                 result = await self._shell.run(launch, sink, cancel)
-                rehearsal = await in_thread(partial(self._read, sandbox, result, command))
+                rehearsal, cancelled = await completed(partial(self._read, sandbox, result, command))
+                if cancelled is not None:
+                    raise cancelled
             except BaseException:
+                self._held = {key: held for key, held in self._held.items() if held.sandbox is not sandbox}
                 await in_thread(sandbox.scratch.remove)
                 raise
             if isinstance(rehearsal, Rehearsal):
@@ -110,6 +116,11 @@ class Rehearser:
             raise InvalidRequest("what was approved is not what was rehearsed")
         if held.rehearsal.obstacle:
             raise CommitFailed(f"this rehearsal cannot be committed: {held.rehearsal.obstacle}")
+        if self._shell.state() is not held.before:
+            await self.discard(rehearsal)
+            where = held.before.cwd
+            changed = Conflict(path=where, reason="the shell's folder, variables or functions are not what they were")
+            raise RehearsalConflict(f"conflict: {where}: {changed.reason}", conflicts=(changed,))
         done = Committed(undo_id="", changes=0)
         if held.steps:
             try:
@@ -117,7 +128,7 @@ class Rehearser:
             except BaseException:
                 await self.discard(rehearsal)  # what it held may have been moved already
                 raise
-        if held.after is not None and self._shell.state() is held.before:
+        if held.after is not None:
             self._shell.adopt(held.after)
         del self._held[rehearsal.rehearsal_id]
         removing = asyncio.ensure_future(in_thread(held.sandbox.scratch.remove))  # nobody has to wait for that
@@ -161,9 +172,10 @@ class Rehearser:
             cwd=state.cwd,
             home=home if os.path.isabs(home) else "",
             state_dir=self._settings.state_dir,
-            budget=self._settings.budget,
+            budget=self._budget(command),
             network=command.network,
         )
+        sandbox.spec.silent = command.preview
         # What another process of ours left when it was killed goes now; what is still locked is somebody's.
         for base in {base.folder for base in sandbox.bases.values()} - self._swept:
             self._swept.add(base)
@@ -183,9 +195,12 @@ class Rehearser:
             argv=(bash, "-c", text),
             env=shell_state.launch_env(state, preamble),
             inherit_stdin=False,
-            timeout=command.timeout if command.timeout is not None else self._settings.budget.seconds,
+            timeout=command.timeout if command.timeout is not None else self._budget(command).seconds,
             sandbox=asdict(sandbox.spec),
         )
+
+    def _budget(self, command: ApprovedRehearsal) -> Budget:
+        return PREVIEW if command.preview else self._settings.budget
 
     def _read(self, sandbox: Sandbox, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal | Trouble:
         """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""
@@ -201,11 +216,17 @@ class Rehearser:
         result = with_fields(
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
         )
-        read = read_steps(ran.layers, limit_files=2 * self._settings.budget.files + 100)
+        budget = self._budget(command)
+        read = read_steps(ran.layers, limit_files=2 * budget.files + 100, limit_bytes=min(budget.bytes, 1 << 30))
         from agent.execution.rehearsal import present
 
         changes, totals, more = present.present(read)
         user = sandbox.spec.layout == "user"
+        remarks = (
+            *read.remarks,
+            *not_shown.not_made_real(changes),
+            *refused(command.report, result, before.cwd, user=user),
+        )
         self._count += 1
         rehearsal = Rehearsal(
             rehearsal_id=f"{sandbox.scratch.name.decode('ascii')}-{self._count}",
@@ -221,21 +242,24 @@ class Rehearser:
                 user=user,
                 network=command.network,
                 elevated=any(program.elevated for program in command.report.programs),
-                remarks=(
-                    *read.remarks,
-                    *not_shown.not_made_real(changes),
-                    *refused(command.report, result, before.cwd, user=user),
-                ),
+                remarks=remarks,
             ),
-            obstacle=self._obstacle(ran, result) or read.obstacle or (refused_in_reality(read.steps) if user else ""),
+            obstacle=self._obstacle(ran, result, budget)
+            or read.obstacle
+            or (refused_in_reality(read.steps) if user else "")
+            or (
+                otherwise_for_real(command.report, ran.reports, sandbox.layout, remarks, before.cwd)
+                if command.preview
+                else ""
+            ),
             shell=shell_change.words(before, after) if after is not None else (),
         )
         self._held[rehearsal.rehearsal_id] = _Held(rehearsal, sandbox, ran.layers, read.steps, before, after)
         return rehearsal
 
-    def _obstacle(self, ran: Ran, result: ExecutionResult) -> str:
+    def _obstacle(self, ran: Ran, result: ExecutionResult, budget: Budget) -> str:
         if reached := ran.said("budget"):
-            return self._settings.budget.exceeded(str(reached["what"]))
+            return budget.exceeded(str(reached["what"]))
         for note in result.notes:
             if note.startswith(ENDED):
                 return f"{note.removeprefix(ENDED)}, and was ended, so this is not all that it would do"

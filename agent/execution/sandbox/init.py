@@ -117,7 +117,7 @@ def _become_innocent(spec: Spec, terminal: bool) -> None:
     os.setpgid(0, 0)
     if terminal:
         os.tcsetpgrp(0, os.getpid())
-    else:
+    elif not spec.silent:
         # The one of this view: the real one could be changed through its descriptor.
         fd = os.open(b"/dev/null", os.O_RDONLY)
         os.dup2(fd, 0)

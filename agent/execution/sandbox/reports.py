@@ -24,7 +24,7 @@ class Spec:
     of mount(2)). `binds`: what a root layout shows read-only as it is. `fresh`:
     folders that are empty inside. `masks`: folders of ours to hide. `quiet`: folders with sockets, shown through a read-only overlay;
     `sockets`: files to be covered. `shell_dir`: where `files` (name -> content) are put for the shell, below the first mask.
-    `most_files`, `most_bytes`: the budget.
+    `most_files`, `most_bytes`: the budget. `silent`: the command keeps the standard input it was given, a pipe on which nothing comes.
     """
 
     kind: str = "rehearse"
@@ -39,6 +39,7 @@ class Spec:
     shell_dir: str = ""
     files: dict[str, str] = field(default_factory=dict)
     network: bool = False
+    silent: bool = False
     most_files: int = 20_000
     most_bytes: int = 1 << 30
 
