@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.protocol.decisions import Confinement
     from agent.recording.past import Past
 
-_FROM_STRICT = {"approve": ("ask", "low", "medium"), "rehearse": ("auto", "ask", "off")}
+_FROM_STRICT = {"approve": ("ask", "low", "medium"), "rehearse": ("auto", "preview", "ask", "off")}
 _OF_PROCESS = "it held for the process where it was switched off"
 
 

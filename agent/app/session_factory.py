@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import structs
 
@@ -86,7 +86,7 @@ class SessionFactory:
                 executor=executor,
                 rehearser=executor,
                 checkpoints=LazyCheckpoints(lambda: process.execution.make_checkpoints(redactor.redact)),
-                rehearse=settings.rehearse,  # type: ignore[arg-type]  # checked against the choices of the setting
+                rehearse=_rehearse(settings),
                 approve=cast("ApproveMode", settings.approve),  # likewise
                 safety_off=settings.safety_off,
                 confine=cast("Confinement", settings.confine),  # likewise
@@ -138,3 +138,11 @@ class SessionFactory:
             resumed.settings = structs.replace(resumed.settings, role=None)
             resumed.drop(error.message)
             return ""
+
+
+def _rehearse(settings: Settings) -> Literal["off", "ask", "preview", "auto"]:
+    """When commands are rehearsed. What is made real of a preview keeps what it replaces, so where nothing may be kept there is none."""
+    mode = cast(
+        'Literal["off", "ask", "preview", "auto"]', settings.rehearse
+    )  # checked against the choices of the setting
+    return "ask" if mode == "preview" and not settings.persist else mode

@@ -104,7 +104,7 @@ class Session(Protocol):
     executor: Executor | None
     jobs: Jobs | None
     rules: SessionRules
-    rehearse: Literal["off", "ask", "auto"]
+    rehearse: Literal["off", "ask", "preview", "auto"]
     approve: ApproveMode
     safety_off: bool
     confine: Confinement

@@ -11,16 +11,17 @@ from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import UserInput
 from agent.text.shown import shown
 
-_LONGEST_SLIP = 5
+_LONGEST_SLIP = 8
 _MODES = {
     "auto": "what writes is rehearsed first, and made real when you say so",
+    "preview": "the question shows what a command would do to your files; the rest is offered to be rehearsed",
     "ask": "a rehearsal is offered for what writes",
     "off": "only what you ask for is rehearsed (F9 at a command, `:rehearse COMMAND`)",
 }
 
 
 async def rehearse(context: CommandContext, arguments: str) -> DispatchOutcome:
-    """`:rehearse`, `:rehearse auto|ask|off`, `:rehearse COMMAND`. Raises InvalidRequest for what is nearly a mode."""
+    """`:rehearse`, `:rehearse auto|preview|ask|off`, `:rehearse COMMAND`. Raises InvalidRequest for what is nearly a mode."""
     if not arguments:
         mode = context.session.rehearse
         context.tell(f"rehearse {mode}: {_MODES[mode]}")
@@ -32,7 +33,7 @@ async def rehearse(context: CommandContext, arguments: str) -> DispatchOutcome:
     if meant:
         raise InvalidRequest(
             f"there is no program called {shown(arguments)}; did you mean `:rehearse {meant}`?",
-            hint="a mode is auto, ask or off; anything else is a command to rehearse",
+            hint="a mode is auto, preview, ask or off; anything else is a command to rehearse",
         )
     return DispatchOutcome(inject_input=UserInput.from_shell(arguments), rehearse="always")
 
@@ -65,7 +66,7 @@ COMMANDS = (
     Definition(
         names=("rehearse",),
         arguments="[MODE|COMMAND]",
-        help="see what would change; mode is auto, ask or off",
+        help="what would change; mode: auto, preview, ask, off",
         examples=(":rehearse sed -i s/a/b/ notes.txt", ":rehearse auto"),
         handle=rehearse,
         choices=tuple(_MODES),

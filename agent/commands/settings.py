@@ -13,7 +13,7 @@ from agent.protocol.outcomes import FrontendRequest
 _CHOICES = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
 _SETTABLE = ("approve", "confine", "model", "planner", "theme")
 _THEMES = ("dark", "light")
-_OF_THEIR_OWN = {"rehearse": "auto|ask|off", "tty": "on|off|auto"}
+_OF_THEIR_OWN = {"rehearse": "auto|preview|ask|off", "tty": "on|off|auto"}
 """Settings with a command of their own, and its values."""
 
 

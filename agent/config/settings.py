@@ -44,7 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
     safety_policy: str | None = None
     dry_run: bool = False
-    rehearse: str = "ask"
+    rehearse: str = "preview"
     rehearsal_files: int = 20_000
     rehearsal_bytes: int = 1 << 30
     rehearsal_seconds: float = 300.0

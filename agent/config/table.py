@@ -146,8 +146,9 @@ SETTINGS: tuple[Setting, ...] = (
         help="plan and rate, run nothing",
     ),
     Setting(
-        name="rehearse", kind="choice", choices=("auto", "ask", "off"), flag="--rehearse", group="safety",
-        help="try commands that write over an overlay first: always (auto), as an offer (ask), when told to (off)",
+        name="rehearse", kind="choice", choices=("auto", "preview", "ask", "off"), flag="--rehearse", group="safety",
+        help="try commands that write over an overlay first: always (auto), for the question what they would do (preview), as an offer "
+        "(ask), when told to (off)",
     ),
     Setting(
         name="rehearsal_files", kind="int", group="safety", from_project="lower",

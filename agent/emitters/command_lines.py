@@ -48,6 +48,7 @@ class CommandLines:
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, events.RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self._previewed: set[str] = set()
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
         self._folder = ""
@@ -63,13 +64,16 @@ class CommandLines:
             case events.CommandConfirmed(command_id=key):
                 self._confirmed(event)
             case events.CommandStarted(command_id=key, command=command):
-                self._is_commit = event.via == "rehearsal"
+                self._is_commit = event.via == "rehearsal" and key not in self._previewed
                 if (self._show_all or key in self._unseen) and command != self.typed:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case events.CommandFinished():
                 self._command_finished(event)
+            case events.RehearsalStarted(preview=True) | events.RehearsalFinished(preview=True):
+                self._previewed = {event.command_id}  # the prompt shows what it would do
             case events.RehearsalStarted(cwd=cwd):
                 self._folder = cwd
+                self._previewed = set()
                 self._aside(paint(describe.rehearsing(event), "dim", color=self._color))
             case events.RehearsalFinished(command_id=key):
                 # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.

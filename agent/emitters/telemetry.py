@@ -83,9 +83,9 @@ _FIELDS: dict[type, str] = {
         "interrupted::result.interrupted stdout_bytes::result.stdout.total_bytes stderr_bytes::result.stderr.total_bytes "
         "job::result.job can_undo:bool:undo_id conflict"
     ),
-    events.RehearsalStarted: "command_id:id network",
+    events.RehearsalStarted: "command_id:id network preview",
     events.RehearsalFinished: (
-        f"command_id:id outcome:word exit_code {' '.join(f'{name}::totals.{name}' for name in _TOTALS)}"
+        f"command_id:id outcome:word exit_code preview {' '.join(f'{name}::totals.{name}' for name in _TOTALS)}"
     ),
     events.UndoFinished: "restored skipped:len state:word",
     events.JobStarted: "job_id how:word",

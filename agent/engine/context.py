@@ -150,7 +150,7 @@ class RequestContext:
     executor: Executor | None = None
     rehearser: Rehearser | None = None
     checkpoints: Checkpoints | None = None
-    rehearse: Literal["off", "ask", "auto"] = "off"
+    rehearse: Literal["off", "ask", "preview", "auto"] = "off"
     approve: ApproveMode = "ask"
     safety_off: bool = False
     confine: Confinement = "off"

@@ -48,11 +48,14 @@ def build_app(
     prefix: Prefix,
     bindings: KeyBindings,
     toolbar: Callable[[], StyleAndTextTuples] | None = None,
+    above: Callable[[], StyleAndTextTuples] | None = None,
     lexer: Lexer | None = None,
     edit_mode: str = "emacs",
     for_goals: bool = False,
 ) -> Application[Any]:
     """An application that edits `buffer`. `prefix(line, wrap)` stands before each row; `for_goals` adds search and menus.
+
+    `above`: what stands over it while it is edited, up to three rows; nothing where it is empty.
 
     The result of `run_async` is what a binding passes to `exit`. Enter must be bound by the caller.
     """
@@ -96,6 +99,14 @@ def build_app(
         menu = Float(CompletionsMenu(max_height=MENU_ROWS, extra_filter=has_focus(buffer)), xcursor=True, ycursor=True)
         body = FloatContainer(body, [menu])
     rows: list[Container] = [body]
+    if above is not None:
+        over = Window(
+            FormattedTextControl(above),
+            height=Dimension(min=1, max=3),
+            wrap_lines=True,
+            dont_extend_height=True,
+        )
+        rows.insert(0, ConditionalContainer(over, Condition(lambda: bool(above())) & ~is_done))
     if search_bar is not None:
         rows.append(ConditionalContainer(search_bar, ~is_done))
     if toolbar is not None:

@@ -25,7 +25,8 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import NO_TERMINAL
-from agent.protocol.ports import Confirmer, EventSink, Reviewer
+from agent.protocol.ports import Confirmer, EventSink, LiveConfirmer, PreviewOf, Reviewer
+from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 from agent.waiting import cancellable
 
@@ -87,9 +88,13 @@ class Asking:
             return False
         return mode in ("always", "only") or (mode == "auto" and writes(attempt.rated.report))
 
-    async def confirm(self, attempt: Attempt, *, undo: str) -> Confirmation:
-        """The prompt, once."""
-        request = replace(self.request(attempt), undo=undo)
+    async def confirm(
+        self, attempt: Attempt, *, undo: str, previewed: Preview | None = None, preview: PreviewOf | None = None
+    ) -> Confirmation:
+        """The prompt, once. `previewed`: what the text that stands there would do; `preview`: the same of its edits."""
+        request = replace(self.request(attempt), undo=undo, previewed=previewed)
+        if preview is not None and isinstance(self.confirmer, LiveConfirmer):
+            return await cancellable(_live(self.confirmer, request, preview), self.cancel)
         return await cancellable(self.confirmer.confirm(request), self.cancel)
 
     async def consent(self, attempt: Attempt) -> Consent | None:
@@ -187,4 +192,10 @@ class Asking:
         if attempt.direct:
             return "off"
         mode = self.approval.rehearse
+        if mode == "preview":  # what has no preview can be rehearsed all the same
+            return "ask"
         return mode if mode in ("off", "ask") else "auto"
+
+
+async def _live(confirmer: LiveConfirmer, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+    return await confirmer.confirm_live(request, preview)

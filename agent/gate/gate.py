@@ -6,6 +6,7 @@ Nothing else hands commands to an executor. Any doubt ends in asking or refusing
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from msgspec import UNSET, structs
 
@@ -14,20 +15,23 @@ from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectRun, undo_words
 from agent.gate.file_actions import FileActions
 from agent.gate.held_rights import held_words
+from agent.gate.previews import Previews
 from agent.gate.questions import recorded
 from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals
-from agent.gate.rehearsals import RehearsalFlow
+from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, allowed_by, refusal, told, unattended
 from agent.protocol.actions import FileAction, Performed
 from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
+from agent.protocol.decisions import Approved, Confirmation, Proposal, Rehearse, Skipped
 from agent.protocol.events import CommandProposed, Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser, Shell
+from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 
+_TAKEN_BACK = "undo: takes all of it back"
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
 _WAY_OUT = "run it with --no-persist, which keeps nothing"
 
@@ -156,12 +160,22 @@ class Gate:
 
     async def _ask(self, attempt: Attempt) -> CommandItem:
         """The prompt, until the command has run, was rehearsed and decided on, or was given up."""
+        previews = self._previews(attempt)
+        try:
+            return await self._asked(attempt, previews)
+        finally:
+            if previews is not None:
+                await previews.close()
+
+    async def _asked(self, attempt: Attempt, previews: Previews | None) -> CommandItem:
         while True:
             refused = await self._refused(attempt)
             if refused is not None:
                 return refused
-            undo = "" if self._asking.rehearsed_first(attempt) else await self._undo_words(attempt)
-            answer = await self._asking.confirm(attempt, undo=undo)
+            previewed = await previews.of(attempt.rated) if previews is not None and not attempt.direct else None
+            undo = await self._undo_of(attempt, previewed)
+            of_text = None if previews is None else previews.of_text
+            answer = await self._asking.confirm(attempt, undo=undo, previewed=previewed, preview=of_text)
             said, attempt.note = attempt.note, ""
             if not isinstance(answer, (Approved, Rehearse)):
                 return await self._asking.not_approved(attempt, answer)
@@ -177,13 +191,26 @@ class Gate:
                     return await self._asking.ended(attempt, "declined", run=attempt.command, remark=to_fill_in)
                 attempt.note = to_fill_in
                 continue
-            if isinstance(answer, Rehearse) or self._asking.rehearsed_first(attempt):
+            if previews is not None and _was_seen(answer) and not previews.is_inexact(answer.seen, attempt.command):
+                item = await self._commit_seen(attempt, previews, answer.seen)
+            elif isinstance(answer, Rehearse) or self._asking.rehearsed_first(attempt):
                 network = isinstance(answer, Rehearse) and answer.network
                 item = await self._flow.take(attempt, cwd=self._cwd, network=network)
             else:
                 item = await self._run_confirmed(attempt, promised=undo)
             if item is not None:
                 return item
+
+    async def _commit_seen(self, attempt: Attempt, previews: Previews, preview_id: str) -> CommandItem | None:
+        """Make real what was on the screen. None where that is not to be had any more: nothing runs in its place."""
+        seen = previews.seen(preview_id, attempt.command)
+        item = None
+        if seen is None:
+            attempt.note = NOT_AS_SEEN
+        else:
+            item = await self._flow.commit_seen(attempt, seen)
+        await previews.close()  # what was shown is used up, or is not so any more
+        return item
 
     async def _rehearse_at_once(self, attempt: Attempt) -> CommandItem:
         """Without a prompt before it: what needs no asking, and what a person typed in order to have it rehearsed."""
@@ -249,6 +276,20 @@ class Gate:
             return None
         return await direct.run(attempt.proposal, approved, checkpoint)
 
+    def _previews(self, attempt: Attempt) -> Previews | None:
+        """What previews the texts of this proposal, None where nothing is previewed."""
+        if self._approval.rehearse != "preview" or self._flow.rehearsals is None:
+            return None
+        return Previews(attempt.proposal, self._flow.rehearsals, self._rater, self._cwd)
+
+    async def _undo_of(self, attempt: Attempt, previewed: Preview | None) -> str:
+        """Whether it could be taken back, in words. What is made real of a preview can be, to the byte."""
+        if self._asking.rehearsed_first(attempt):
+            return ""
+        if previewed is None or not previewed.exact:
+            return await self._undo_words(attempt)
+        return _TAKEN_BACK if previewed.rehearsal.changes else ""
+
     async def _undo_words(self, attempt: Attempt) -> str:
         return undo_words(await self._run_direct.plan(attempt.rated), self._cwd)
 
@@ -279,6 +320,10 @@ class _ForCall:
 
     async def perform(self, action: FileAction) -> Performed:
         return await self.files.perform(action, call_id=self.call_id)
+
+
+def _was_seen(answer: Confirmation) -> TypeGuard[Approved]:
+    return isinstance(answer, Approved) and bool(answer.seen)
 
 
 def _to_fill_in(attempt: Attempt) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
 from agent.protocol.events import ApprovalGiven, ApprovalRequested
-from agent.protocol.ports import Confirmer, EventSink, Reviewer, UndoPerson
+from agent.protocol.ports import Confirmer, EventSink, LiveConfirmer, PreviewOf, Reviewer, UndoPerson
 from agent.protocol.rehearsals import Conflict, Rehearsal, UndoChoice, UndoEntry
 
 _ANSWERS = ("approved", "skipped", "remark", "regenerate", "rehearse", "cancel")
@@ -35,6 +35,7 @@ class Asked:
                 command=f"{text} {path}" if path else text,
                 level=request.report.level.value,
                 answers=answers,
+                preview="" if request.previewed is None else request.previewed.line,
             )
         )
         return approval_id
@@ -56,6 +57,15 @@ class RecordedConfirmer:
         kind = request.kind
         approval_id = await self._asked.ask(request, kind, _ANSWERS if kind == "command" else _OF_WRITE)
         answer = await self._confirmer.confirm(request)
+        await self._asked.answered(request, approval_id, tag_of(answer))
+        return answer
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        """As `confirm`, with previews for whoever shows them."""
+        if not isinstance(self._confirmer, LiveConfirmer):
+            return await self.confirm(request)
+        approval_id = await self._asked.ask(request, request.kind, _ANSWERS)
+        answer = await self._confirmer.confirm_live(request, preview)
         await self._asked.answered(request, approval_id, tag_of(answer))
         return answer
 

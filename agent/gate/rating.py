@@ -60,6 +60,15 @@ class Rater:
             proposal, report, stage, cwd, longest=longest, confining=confining, context=context, in_force=in_force
         )
 
+    async def quietly(self, proposal: Proposal, command: str) -> Rated:
+        """The rating of an edit that nobody has sent off, and may never; it is in no log, and nothing is decided by it."""
+        judges, cwd = self.judges, proposal.cwd
+        (report, context), in_force = await computed(
+            lambda: (rate(judges, command, cwd, self.executor), _in_force(judges, cwd))
+        )
+        confining = await self._confining(report, in_force) if self.executor is not None else _FREE
+        return Rated(command, report, self._decide(report, in_force), confining, context)
+
     async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
         """The rating as it is now, where what it stood on has changed; None where it still holds. Raises RecordingError."""
         context, judges = rated.context, self.judges

@@ -12,7 +12,7 @@ from agent.gate.verdicts import Judges
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal
-from agent.protocol.errors import CoreError, RehearsalConflict, RehearsalUnavailable
+from agent.protocol.errors import CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events import (
     CommandFinished,
     CommandStarted,
@@ -27,6 +27,8 @@ from agent.protocol.ports import EventSink, Rehearser
 from agent.protocol.rehearsals import Change, Conflict, Rehearsal
 from agent.recording.rehearsal_words import rehearsal_words
 
+_MOST_OF_PREVIEW = 20
+"""Changes that the record of a preview lists; most previews are thrown away."""
 _MOST_DIFF = 1_000_000
 """Characters of diffs that one event may hold; what is beyond is in no log."""
 _SHOWN_CONFLICTS = 10
@@ -36,13 +38,16 @@ _SHOWN_CONFLICTS = 10
 class Rehearsed:
     """A rehearsal with what its ending keeps of the output, and what the planner may be told of it.
 
-    `rehearsal` is None where it could not be done; then `trouble` says why. It says, too, why a rehearsal cannot be made real.
+    `rehearsal` is None where it could not be done; then `trouble` says why, and `failure` was raised. It says, too, why a rehearsal
+    cannot be made real. `printed`: what a preview printed, which nobody has seen so far.
     """
 
     rehearsal: Rehearsal | None
     kept: ExecutionResult
     told: str
     trouble: str = ""
+    failure: CoreError | None = None
+    printed: tuple[tuple[str, bytes, float], ...] | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -92,6 +97,30 @@ class Rehearsals:
                 await self.discard(rehearsal)
             raise
 
+    async def preview(self, approved: ApprovedRehearsal, cwd: str) -> Rehearsed:
+        """Rehearse it without showing anything; a short record says that it was done. Raises RecordingError and Cancelled."""
+        key = approved.command_id
+        started = RehearsalStarted(command_id=key, command=approved.command, cwd=cwd, preview=True)
+        await self.events.send(started)
+        printed: list[tuple[str, bytes, float]] = []
+        rehearsal, failure = None, None
+        try:
+            rehearsal = await self.rehearser.rehearse(approved, lambda *chunk: printed.append(chunk), self.cancel)
+        except Exception as error:  # then there is no preview
+            failure = error if isinstance(error, CoreError) else CoreError(f"{type(error).__name__}: {error}")
+        except BaseException:
+            ended = RehearsalFinished(command_id=key, outcome="interrupted", preview=True)
+            await self.events.send_if_possible(ended)
+            raise
+        event = _short(_event(key, rehearsal, failure))
+        trouble = await self.events.send_if_possible(event)
+        if trouble is not None:
+            if rehearsal is not None:
+                await self.discard(rehearsal)
+            raise trouble
+        kept = rehearsal.result if rehearsal is not None else ExecutionResult(exit_code=126)
+        return Rehearsed(rehearsal, kept, "", event.reason, failure, tuple(printed))
+
     async def _finished(
         self, key: str, rehearsal: Rehearsal | None, failure: CoreError | None, log: OutputLog
     ) -> Rehearsed:
@@ -104,7 +133,8 @@ class Rehearsals:
         trouble = await self.events.send_if_possible(event) or trouble
         if trouble is not None:
             raise trouble
-        return Rehearsed(rehearsal, kept, self.judges.redactor.redact(rehearsal_words(event)), trouble=event.reason)
+        told = self.judges.redactor.redact(rehearsal_words(event))
+        return Rehearsed(rehearsal, kept, told, event.reason, failure)
 
     async def discard(self, rehearsal: Rehearsal) -> None:
         """Free what it holds. What goes wrong with that is said, and is no reason to stop."""
@@ -149,16 +179,30 @@ class Rehearsals:
             event = CommandFinished(command_id=proposal.command_id, exit_code=130, result=gone)
             await self.events.send_if_possible(event)
             raise
+        trouble = None
+        if rehearsed.printed is not None:
+            kept, trouble = await self._show(proposal.command_id, rehearsed.printed, kept)
         event = CommandFinished(
             command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
         )
-        trouble = await self.events.send_if_possible(event)
+        trouble = await self.events.send_if_possible(event) or trouble
         if trouble is not None:
             raise ended_unrecorded("what was rehearsed was made real", trouble)
         for note in notes:
             await self.events.send(Warned(text=note))
         item = item_of(proposal, approved.report, "ran", run=approved.command)
         return ran(item, rehearsal.cwd, result, self.judges.redactor.redact)
+
+    async def _show(
+        self, command_id: str, printed: tuple[tuple[str, bytes, float], ...], result: ExecutionResult
+    ) -> tuple[ExecutionResult, RecordingError | None]:
+        """Show and record what a preview printed, as if it came now; what is left to be kept in its ending."""
+        log = OutputLog(self.events, command_id, self.judges.open_stream_redaction)
+        for stream, data, offset in printed:
+            log.feed(stream, data, offset)
+        log.make_up(result)
+        trouble = await log.stop()
+        return kept_result(result, log), trouble
 
     async def _conflict(self, proposal: Proposal) -> None:
         nothing = ExecutionResult(exit_code=126)
@@ -204,6 +248,13 @@ def _event(key: str, rehearsal: Rehearsal | None, failure: CoreError | None) -> 
         reason=reason,
         shell=rehearsal.shell,
     )
+
+
+def _short(event: RehearsalFinished) -> RehearsalFinished:
+    """The event of a preview."""
+    listed = tuple(replace(change, diff="") for change in event.changes[:_MOST_OF_PREVIEW])
+    more = event.more + len(event.changes) - len(listed)
+    return replace(event, changes=listed, more=more, not_shown=(), preview=True)
 
 
 def _bounded(changes: tuple[Change, ...]) -> tuple[Change, ...]:

@@ -22,6 +22,7 @@ _DISCARDED = "rehearsed and discarded"
 _ONLINE = "with the network on, what it sends is sent, rehearsal or not"
 _MADE_REAL = "what was rehearsed is made real; it does not run a second time"
 _OUTSIDE = "change the command, or what confines it (`--confine-write FOLDER`, `:set confine off`)"
+NOT_AS_SEEN = "nothing was done: what you saw is not so any more; look again"
 _OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
 
 
@@ -64,6 +65,23 @@ class RehearsalFlow:
                 is_real = item is not None and item.outcome == "ran"
                 if rehearsed.rehearsal is not None and not is_real:
                     await self.rehearsals.discard(rehearsed.rehearsal)
+
+    async def commit_seen(self, attempt: Attempt, seen: Rehearsed) -> CommandItem | None:
+        """Make real what a preview has shown, which the person agreed to. None where it is not any more what they saw: nothing was done."""
+        assert self.rehearsals is not None
+        consent = await self.asking.consent(attempt)
+        if consent is None:
+            return await self.asking.word_missing(attempt)
+        again = await self.rater.again(attempt.proposal, attempt.rated)
+        if again is not None:
+            attempt.becomes(again)
+            return None
+        self._stop_if_cancelled()
+        done = await self.rehearsals.commit(attempt.proposal, seen, self.asking.approved(attempt, consent))
+        if isinstance(done, CommandItem):
+            return done
+        attempt.note = f"{NOT_AS_SEEN}\n{done}"
+        return None
 
     async def _network_agreed(self, attempt: Attempt) -> bool:
         """What is sent has been sent, overlay or not: where a run needs the word, so does a rehearsal with the network.

@@ -314,7 +314,7 @@ class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.request
     `approval_id` counts the questions of a goal.
 
     `kind`: "command", "write" (a change of files by a tool), "review" (of what a rehearsal showed), "word" (`answers` holds it), "undo",
-    "changed" (a file that was changed since, before an undo).
+    "changed" (a file that was changed since, before an undo). `preview`: what it would do, in a sentence, where that is known.
     """
 
     approval_id: str
@@ -323,6 +323,7 @@ class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.request
     command: str
     level: str
     answers: tuple[str, ...] = ()
+    preview: str = ""
 
 
 class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
@@ -386,19 +387,21 @@ class CommandFinished(_Event, frozen=True, kw_only=True, tag="command.finished")
 
 
 class RehearsalStarted(_Event, frozen=True, kw_only=True, tag="rehearsal.started"):
-    """A command runs over an overlay; nothing it does counts."""
+    """A command runs over an overlay; nothing it does counts. `preview`: nobody asked for it."""
 
     command_id: str
     command: str
     cwd: str = ""
     network: bool = False
+    preview: bool = False
 
 
 class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finished"):
     """What it would change, before anybody decides. `outcome`: finished, interrupted, unavailable, failed (`reason` says why).
 
     A commit shows as `command.confirmed`, `.started` and `.finished` of the same `command_id`; `more` counts changes not listed.
-    `shell`: what a commit leaves in the shell, too, a phrase a kind; names without values.
+    `shell`: what a commit leaves in the shell, too, a phrase a kind; names without values. Of a `preview` the first changes are kept,
+    without diffs; what it printed follows `command.started` if it is made real.
     """
 
     command_id: str
@@ -410,6 +413,7 @@ class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finish
     not_shown: tuple[str, ...] = ()
     reason: str = ""
     shell: tuple[str, ...] = ()
+    preview: bool = False
 
 
 class UndoStarted(_Event, frozen=True, kw_only=True, tag="undo.started"):

@@ -36,6 +36,7 @@ from agent.protocol.rehearsals import (
     Change,
     Committed,
     Conflict,
+    Preview,
     Rehearsal,
     UndoChoice,
     UndoEntry,
@@ -117,6 +118,18 @@ class Confirmer(Protocol):
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """Ask for `request.verdict.word` to be typed; return what was typed, None for Ctrl-C or end of input."""
+
+
+PreviewOf = Callable[[str], Awaitable[Preview | None]]
+"""What a text would do; None where that cannot be known, or not in time. Cancelling it ends what it had started."""
+
+
+@runtime_checkable
+class LiveConfirmer(Protocol):
+    """A confirmer that shows what an edited text would do, too, while it is edited."""
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        """As `confirm`; one `preview` at a time."""
 
 
 @runtime_checkable

@@ -26,9 +26,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_auto_continues: int = 100
 
 
-RehearseMode = Literal["off", "ask", "auto", "always", "only"]
-"""When a command is rehearsed: when the person asks for it; offered for what writes; what writes, before it is made real; every
-command, before it is made real; every command, and none is made real.
+RehearseMode = Literal["off", "ask", "preview", "auto", "always", "only"]
+"""When a command is rehearsed: when the person asks for it; offered for what writes; likewise, and what only changes the person's own files
+shows at the question what it would do; what writes, before it is made real; every command, before it is made real; every command, and
+none is made real.
 """
 
 

@@ -138,7 +138,7 @@ class HistoryCommand(Lifecycle):
     def apply(self, event: Event) -> None:
         """Apply its next event."""
         kind = event_type(event)
-        if kind == "rehearsal.finished":
+        if kind == "rehearsal.finished" and not event.preview:  # type: ignore[union-attr]  # by its type's name
             self.rehearsal = rehearsal_words(event)  # type: ignore[arg-type]  # by its type's name
         elif kind in (
             "command.rated",

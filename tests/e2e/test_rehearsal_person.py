@@ -50,6 +50,7 @@ def _trouble(home: str, folder: str) -> str:
 
 
 def open_terminal(home: Path, work: Path, *words: str, **more: Any) -> Terminal:
+    words = words if "--rehearse" in words else ("--rehearse", "ask", *words)
     return Terminal("--planner", "offline", *words, home=home, cwd=work, PAGER="cat", columns=140, **more)
 
 

@@ -235,6 +235,7 @@ CASES: dict[str, list[Event]] = {
     "rehearsal.started": [RehearsalStarted(command_id="c", command="rm -rf build", cwd="/work")],
     "rehearsal.started-network": [RehearsalStarted(command_id="c", command="curl x", cwd="/work", network=True)],
     "rehearsal.finished": [REHEARSED],
+    "rehearsal.started-preview": [RehearsalStarted(command_id="c", command="mv a b", cwd="/work", preview=True)],
     "command.confirmed-rehearsed-unseen": [
         PROPOSED, RATED, RehearsalStarted(command_id="c", command="rm -rf build", cwd="/work"), REHEARSED,
         confirmed("approved", "approve-mode", "rm -rf build"),

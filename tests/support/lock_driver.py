@@ -1,7 +1,8 @@
 """Runs commands through the real gate and executor under `--approve low`, nobody there to ask, and prints what became of them as JSON.
 
 Standard input: {"commands": [text, …], "workspace": …, "home": …, "lying": whether everything is called low, of an effect "kind" ("read"),
-"tear": …}. With "free" nothing is held: what a command does without the lock. A process of its own, so that it can be an ordinary user's.
+"tear": …}. With "preview" a person is asked, sees what each would do, and skips it; a busy machine gets 3 seconds for that. With "free"
+nothing is held: what a command does without the lock. A process of its own, so that it can be an ordinary user's.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
+from agent.gate import previews
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.policy.deciding import decide
 from agent.policy.rights import rights
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport
+from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport, Skipped
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from tests.support.confined_driver import take_away
@@ -50,6 +52,20 @@ class Silent:
         return ""
 
 
+class Skipping:
+    """A person who looks at what it would do, and skips it; nobody, where nothing is previewed."""
+
+    def __init__(self):
+        self.seen = ""
+
+    async def confirm(self, request):
+        self.seen = "" if request.previewed is None else request.previewed.line
+        return Skipped()
+
+    async def ask_word(self, request):
+        return None
+
+
 def lying(command, context, kind="read"):
     effect = Effect(kind=kind, scope="workspace", targets=("/",))
     finding = Finding(rule="read.workspace", level=Level.LOW, reason="reads", span=(0, len(command)), effect=effect)
@@ -67,7 +83,7 @@ class KnownFacts:
 
 
 async def through_the_gate(work, executor, command, number):
-    facts, silent = KnownFacts(work), Silent()
+    facts, silent, person, is_shown = KnownFacts(work), Silent(), Skipping(), bool(work.get("preview"))
     judges = Judges(
         classify=partial(lying, kind=work.get("kind", "read")) if work.get("lying") else classify,
         decide=lambda report, approval, policy: decide(report, approval),
@@ -76,16 +92,17 @@ async def through_the_gate(work, executor, command, number):
     gate = Gate(
         judges,
         executor=executor,
-        confirmer=silent,
+        confirmer=person if is_shown else silent,
         events=silent,
-        approval=Approval(mode="low", interactive=False),
+        approval=Approval(rehearse="preview") if is_shown else Approval(mode="low", interactive=False),
         cancel=CancellationToken(),
+        rehearser=executor if is_shown else None,
     )
     gate.timeout = 20.0
     item = await gate.run(Proposal(command_id=str(number), command=command, cwd=executor.cwd))
     return {
         "outcome": item.outcome, "remark": item.remark, "code": item.exit_code, "out": item.stdout,
-        "err": item.stderr, "refused": item.refused
+        "err": item.stderr, "refused": item.refused, "seen": person.seen
     }  # fmt: skip
 
 
@@ -130,6 +147,7 @@ async def together(work, executor):
 async def run(work):
     os.chdir(work["workspace"])
     take_away(work.get("without", {}))
+    previews.SECONDS = 3.0
     executor = ShellExecutor(
         cwd=work["workspace"],
         env=dict(os.environ),

@@ -126,6 +126,7 @@ class RehearsalStory(Struct, frozen=True, kw_only=True):
     not_shown: tuple[str, ...] = ()
     reason: str = ""
     shell: tuple[str, ...] = ()
+    preview: bool = False
 
 
 class OutputPiece(Struct, frozen=True):

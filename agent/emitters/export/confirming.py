@@ -26,12 +26,12 @@ def goal_prompt(*, is_root: bool, safety_off: bool, color: bool) -> str:
     return f"{said}{paint(ARROW, 'bold', color=color)} "
 
 
-def heading(report: RiskReport | None, *, color: bool) -> str:
+def heading(report: RiskReport | None, *, color: bool, preview: str = "") -> str:
     """The lines above a confirmation: what the command does, and below that what would be safer where it is high; "" unrated."""
     if report is None:
         return ""
     first = paint(f"{MARKS[report.level]} {report.level.value}", _STYLES[report.level], color=color)
-    lines = [f"{first} · {safe_line(sentence(report).text, 300)}"]
+    lines = [f"{first} · {safe_line(preview, 500) if preview else safe_line(sentence(report).text, 300)}"]
     safer = next((finding.safer for finding in report.findings if finding.safer), "")
     if safer and report.level is Level.HIGH:
         lines.append(paint(f"safer: {safe_line(safer, 300)}", "dim", color=color))
@@ -92,6 +92,7 @@ class Confirming:
         self._rehearsal: events.RehearsalFinished | None = None
         self._rehearsed_at = 0.0
         self._folder = ""
+        self._preview = ""
 
     @property
     def waits(self) -> bool:
@@ -113,6 +114,10 @@ class Confirming:
                 self._asks = self._asks or event.verdict.action in _ASKING
                 if event.stage == "proposed":
                     self._rated_at = at
+            case events.ApprovalRequested(preview=text) if text and not self._decided:
+                self._preview = text
+            case events.RehearsalStarted(preview=True) | events.RehearsalFinished(preview=True):
+                pass  # the question says what it showed
             case events.RehearsalStarted():
                 if self.waits and not self._prompted:
                     yield from self._prompt(event.command, at)
@@ -199,7 +204,7 @@ class Confirming:
             yield Frame(delay=pause, text=f"\n{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
 
     def _heading(self) -> Frame:
-        text = heading(self._reports.get("proposed"), color=self._look.color)
+        text = heading(self._reports.get("proposed"), color=self._look.color, preview=self._preview)
         return Frame(delay=self._delay(self._rated_at), text=text)
 
     def _badge(self, *, edited: bool = False, blank: bool = False) -> str:

@@ -191,7 +191,8 @@ def _command(command: CommandStory, number: str, approve: str) -> Iterator[str]:
         )
     for rehearsal in command.rehearsals:
         counts = totals_words(rehearsal.totals) or "no changes"
-        yield f"Rehearsed ({inline(rehearsal.outcome or 'its ending is not in the log', 60)}): {inline(counts)}\n"
+        what = "Previewed" if rehearsal.preview else "Rehearsed"
+        yield f"{what} ({inline(rehearsal.outcome or 'its ending is not in the log', 60)}): {inline(counts)}\n"
         lines = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=_MOST_CHANGES)
         if lines:
             yield block(plain(lines, color=False))

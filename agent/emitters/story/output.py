@@ -45,7 +45,8 @@ class CommandText:
         if command.confine not in ("", "off"):
             words.append(f"confined: {safe_line(command.confine, 60)}")
         if command.via == "rehearsal":
-            words.append("made real from its rehearsal")
+            seen = bool(command.rehearsals) and command.rehearsals[-1].preview
+            words.append("done as previewed" if seen else "made real from its rehearsal")
         if self._full and command.started:
             words.append(f"started {clock(command.started, self.since)} in {name(command.cwd)}")
         return " · ".join(words)
@@ -86,7 +87,8 @@ class CommandText:
         net = ", with the network" if rehearsal.network else ""
         how = safe_line(rehearsal.outcome, 40) or "its ending is not in the log"
         counts = totals_words(rehearsal.totals) or ("no changes" if rehearsal.outcome == "finished" else "")
-        yield self._paint(f"rehearsed{net}: {how}{code}{' · ' + counts if counts else ''}", "cyan")
+        what = "previewed" if rehearsal.preview else "rehearsed"
+        yield self._paint(f"{what}{net}: {how}{code}{' · ' + counts if counts else ''}", "cyan")
         if rehearsal.reason:
             yield self._paint(f"  {safe_line(rehearsal.reason, 300)}", "yellow")
         limit = None if self._full else _SHOWN_CHANGES

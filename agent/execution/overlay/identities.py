@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent.execution.overlay.copied_moves import settle_files, settle_folders
 from agent.execution.overlay.folders import below, closing, joined, names_in, open_below, open_root, walk
 from agent.execution.overlay.overlay_notes import Handle, Notes, attributes, handle_of, is_whiteout_device, notes_from
 from agent.execution.overlay.upper_tree import Node, Unreadable, UpperTree
@@ -51,11 +52,15 @@ def identify(tree: UpperTree, entries: int) -> Identities:
     """Find them; `entries`: how many files of removed folders are looked at. Raises Unreadable and OSError."""
     found = Identities()
     nodes = list(tree.root.everything())
+    if tree.layer.userxattr and settle_folders(tree, nodes, entries):
+        nodes = list(tree.root.everything())
     for node in nodes:
         if not node.is_folder and not node.notes.whiteout and node.status.st_nlink > 1:
             found.names.setdefault(inode_of(node), []).append(node)
     orphans = _orphans(tree, nodes) if tree.layer.indexed else {}
     _match_origins(tree, nodes, orphans, found, entries)
+    if tree.layer.userxattr:
+        settle_files(tree, nodes, _gone(tree, nodes, entries))
     found.names = {inode: each for inode, each in found.names.items() if len(each) > 1}
     for names in found.names.values():
         _one_origin(names)

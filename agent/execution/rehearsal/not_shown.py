@@ -27,8 +27,8 @@ _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
 )
 _FOR_USERS = (
-    "not part of any rehearsal by an ordinary user: renames of folders (they are copied), hard links of a file that is written to, "
-    "and changes to files of other users or groups"
+    "not part of any rehearsal by an ordinary user: hard links of a file that is written to (its other names), and "
+    "changes to files of other users or groups"
 )
 _FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
 _FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only (+i, +a); this fails here, and may work for real"

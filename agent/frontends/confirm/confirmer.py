@@ -24,6 +24,7 @@ from agent.frontends.confirm.keys import HELP, Action, confirm_bindings, select_
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
 from agent.frontends.external_programs import copy_text, edit_text, show_long
+from agent.frontends.live_preview import LivePreview
 from agent.frontends.live_rating import Context, LiveRating, Rate, no_context
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
@@ -46,8 +47,8 @@ from agent.protocol.decisions import (
     RiskReport,
     Skipped,
 )
-from agent.protocol.ports import Processes
-from agent.protocol.rehearsals import Rehearsal
+from agent.protocol.ports import PreviewOf, Processes
+from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.text.shown import LEVEL_MARKS, shown, shown_line
 
 
@@ -84,6 +85,16 @@ class PromptConfirmer:
         except (EOFError, OSError):
             return CancelGoal()
 
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        """As `confirm`, with a line that says what an edited text would do."""
+        if self.screen.dumb or request.kind == "write":
+            return await self.confirm(request)
+        self.screen.set_aside_typed_ahead()
+        try:
+            return await self._confirm_command(request, preview)
+        except (EOFError, OSError):
+            return CancelGoal()
+
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed at the second prompt, None for Ctrl-C and end of input."""
         self.screen.set_aside_typed_ahead()
@@ -113,7 +124,7 @@ class PromptConfirmer:
 
         return await pick(self.screen, choices)
 
-    async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
+    async def _confirm_command(self, request: ConfirmationRequest, preview: PreviewOf | None = None) -> Confirmation:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
         says_root = must_say_root(request) and self.screen.tells("root")
@@ -122,8 +133,9 @@ class PromptConfirmer:
         )
         shown_whole = ""
         guard = EnterGuard(self.screen.dead_time)
+        previews = LivePreview(request.previewed, preview)
         while True:
-            editor = _Editor(self, request, text, cursor, guard)
+            editor = _Editor(self, request, text, cursor, guard=guard, previews=previews)
             action = await editor.run()
             text, cursor = editor.buffer.text, editor.buffer.cursor_position
             match action:
@@ -138,7 +150,9 @@ class PromptConfirmer:
                     what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
                     self.screen.say(f"this was all of it; {what} it now", "class:warn")
                 case Action.ACCEPT:
-                    return Approved(command=text)
+                    return Approved(command=text, seen=editor.seen(text))
+                case Action.REHEARSE if (previewed := previews.preview(text)) is not None:
+                    await self._show_preview(previewed)
                 case Action.REHEARSE:
                     return Rehearse(command=text)
                 case Action.CANCEL:
@@ -152,6 +166,12 @@ class PromptConfirmer:
                 case _:
                     shown_whole = text if action is Action.EXPLAIN else shown_whole
                     text, cursor = await self._beside(action, request, editor, text, cursor)
+
+    async def _show_preview(self, preview: Preview) -> None:
+        """All that it would change; the prompt comes back after it."""
+        from agent.frontends.confirm.review import RehearsalView
+
+        await RehearsalView(self.screen, self.processes, self.environ).show_all(preview.rehearsal)
 
     def _fits(self, request: ConfirmationRequest, text: str) -> bool:
         """Tell whether the person can see all of `text` at once in the editor, or has typed it as it is."""
@@ -232,7 +252,14 @@ class _Editor:
     """One showing of the editable command."""
 
     def __init__(
-        self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int, guard: EnterGuard
+        self,
+        owner: PromptConfirmer,
+        request: ConfirmationRequest,
+        text: str,
+        cursor: int,
+        *,
+        guard: EnterGuard,
+        previews: LivePreview,
     ) -> None:
         self._request = request
         self._screen = owner.screen
@@ -240,6 +267,9 @@ class _Editor:
         self._original = request.proposal.command
         self._cycle = Cycle(request)
         self._guard = guard
+        self._previews = previews
+        self._first = "" if request.previewed is None else request.previewed.command
+        self._on_screen = "" if request.previewed is None else request.previewed.preview_id
         self.buffer = Buffer(
             document=Document(text, cursor),
             multiline=True,
@@ -261,6 +291,7 @@ class _Editor:
                 set_aside=owner.screen.set_aside,
             ),
             toolbar=self._toolbar,
+            above=self._above,
             lexer=ShellLexer(request.proposal.slots),
             edit_mode=owner.edit_mode,
         )
@@ -271,18 +302,39 @@ class _Editor:
 
     def _changed(self) -> None:
         self._guard.other_key()
-        self.rating.update(self.buffer.text)
+        self._follow()
 
     async def run(self) -> Action:
         """Edit until a key decides."""
+        self._previews.on_change = self.app.invalidate
         try:
-            action: Action = await self.app.run_async(
-                handle_sigint=False, pre_run=lambda: self.rating.update(self.buffer.text)
-            )
+            action: Action = await self.app.run_async(handle_sigint=False, pre_run=self._follow)
         finally:
             self._guard.other_key()
+            await self._previews.close()
             await self.rating.close()
         return action
+
+    def _follow(self) -> None:
+        self.rating.update(self.buffer.text)
+        self._previews.update(self.buffer.text)
+
+    def seen(self, text: str) -> str:
+        """The id of the preview of `text`, where that has stood on the screen."""
+        preview = self._previews.preview(text)
+        return preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
+
+    def _above(self) -> StyleAndTextTuples:
+        """What an edited text would do; that of the first text stands above already."""
+        text = self.buffer.text
+        preview = self._previews.preview(text)
+        if preview is not None:
+            self._on_screen = preview.preview_id
+            return [] if text == self._first else [("class:strong", preview.line)]
+        if not self._first or not text.strip():
+            return []
+        waits = self._previews.is_pending(text)
+        return [("class:hint", "as edited: …" if waits else "as edited: what it would do is not known before it runs")]
 
     def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
         if line or wrap:
@@ -315,7 +367,9 @@ class _Editor:
             words += " · F8 always"
         if not self._cycle.is_empty:
             words += " · F6 others"
-        if self._request.rehearsal != "no" and not rehearses and (report is None or tells(report)):
+        if self._previews.preview(self.buffer.text) is not None:
+            words += " · F9 changes"
+        elif self._request.rehearsal != "no" and not rehearses and (report is None or tells(report)):
             words += " · F9 rehearse"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words

@@ -94,7 +94,7 @@ def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragm
     unused = unused_words(request)
     if unused:
         told.append([("class:warn", unused)])
-    undo = "" if request.previewed is not None else _no_way_back(request, rehearse_key)
+    undo = "" if request.previewed is not None and request.previewed.exact else _no_way_back(request, rehearse_key)
     if undo:
         told.append([("class:warn", undo)])
     if safer and undo and report.level is not Level.HIGH:

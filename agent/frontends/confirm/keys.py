@@ -53,7 +53,7 @@ F5  Alt-g         ask the planner for another command
 F6  Alt-n         another reading of the goal: its command takes the place of this one
 F7  Ctrl-X Ctrl-E open it in your editor
 F8  Alt-a         always allow commands like this: proposes a rule, runs nothing
-F9  Alt-r         rehearse it: see what it would change; nothing is changed
+F9  Alt-r         see all that it would change, with diffs; nothing is changed
 F10 Alt-k         copy the text
 Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
 In vi mode the Alt keys belong to vi; use the F keys."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.frontends.screen import Screen
 from agent.frontends.services import Services
 from agent.protocol.decisions import Alternative, Confirmation, ConfirmationRequest, Review
+from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Rehearsal
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ class LateConfirmer:
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         return await self._prompt().confirm(request)
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        return await self._prompt().confirm_live(request, preview)
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         return await self._prompt().ask_word(request)

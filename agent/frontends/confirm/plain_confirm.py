@@ -22,6 +22,7 @@ from agent.protocol.decisions import (
     Remark,
     Skipped,
 )
+from agent.protocol.rehearsals import Preview
 from agent.text.shown import shown
 
 _MORE = -1
@@ -78,7 +79,10 @@ class PlainConfirmer:
             return CancelGoal()
         text = answer.strip()
         if text.lower() in ("y", "yes"):
-            return Approved(command=command)
+            return Approved(command=command, seen="" if request.previewed is None else request.previewed.preview_id)
+        if request.previewed is not None and text.lower() == "r":
+            self._show_changes(request.previewed)
+            return await self._ask(request, choices=choices)
         if request.rehearsal != "no" and text.lower() == "r":
             return Rehearse(command=command)
         if is_write:
@@ -91,6 +95,14 @@ class PlainConfirmer:
             return Skipped()
         return Remark(text=text[1:].strip()) if text.startswith("?") else Approved(command=text)
 
+    def _show_changes(self, previewed: Preview) -> None:
+        from agent.emitters.rehearsal_text import diff_lines, rehearsal_lines
+        from agent.frontends.confirm.review import fragments
+
+        rehearsal = previewed.rehearsal
+        lines = [*rehearsal_lines(rehearsal), *diff_lines(rehearsal.changes, cwd=rehearsal.cwd)]
+        self.screen.say_all([fragments(line) for line in lines])
+
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed, None at the end of input."""
         self.screen.say_all(word_heading(request, columns=self.screen.columns))
@@ -102,7 +114,9 @@ def _ways(request: ConfirmationRequest, choices: int) -> str:
     rehearses = request.rehearsal != "no" and tells(request.report)
     at_once = request.rehearsal == "auto" and writes(request.report)
     ways = ["y rehearses it" if at_once else "y asks for the word" if request.verdict.action == "type" else "y runs it"]
-    if rehearses and not at_once:
+    if request.previewed is not None:
+        ways.append("r shows the changes")
+    elif rehearses and not at_once:
         ways.append("r rehearses it")
     if choices:
         first = "0" if request.draft is not None else "1"

@@ -76,6 +76,7 @@ def as_alternative(request: ConfirmationRequest, chosen: Alternative, report: Ri
         note="",
         undo="",
         confining=Confining(),
+        previewed=None,
     )
 
 

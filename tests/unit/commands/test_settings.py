@@ -84,7 +84,7 @@ def test_roles_are_taken_and_left() -> None:
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("rehearse", "`:rehearse auto|ask|off`"),
+        ("rehearse", "`:rehearse auto|preview|ask|off`"),
         ("tty", "`:tty on|off|auto`"),
         ("limit_output", "`--limit-output` on the command line"),
         ("shell", "`--shell` on the command line"),

@@ -176,9 +176,28 @@ def test_renames_and_names_of_one_file_as_root(
     assert words(faithful, read(faithful, before, command)) == steps
 
 
-def test_a_renamed_folder_is_a_copy_for_ordinary_users(for_users: OverlayWorld) -> None:
-    found = words(for_users, read(for_users, "mkdir c; echo a > c/f", "mv c d"))
-    assert found == [("create", "d", "whole"), ("delete", "c", "whole")]
+@pytest.mark.parametrize(
+    ("command", "steps"),
+    [
+        ("mv c d", [("rename", "d", "from c", "whole")]),
+        ("mv f g", [("rename", "g", "from f")]),
+        ("mv f h", [("delete", "h"), ("rename", "h", "from f")]),
+        ("cp -a c d && rm -r c", [("rename", "d", "from c", "whole")]),
+        ("cp -r c d && rm -r c", [("create", "d", "whole"), ("delete", "c", "whole")]),
+        (
+            "mv c d; echo b > d/new",
+            [("create", "d"), ("rename", "d/f", "from c/f"), ("create", "d/new"), ("delete", "c", "whole")],
+        ),
+        ("mv c d; echo b >> d/f", [("create", "d", "whole"), ("delete", "c", "whole")]),
+        ("cp -p f g", [("create", "g")]),
+        ("mv f g; echo b >> g", [("create", "g"), ("delete", "f")]),
+    ],
+)
+def test_what_an_ordinary_user_moves_is_recognised_by_all_that_it_is(
+    for_users: OverlayWorld, command: str, steps: list[tuple[str, ...]]
+) -> None:
+    result = read(for_users, "mkdir c; echo a > c/f; echo f > f; echo h > h; touch -d 2001-01-01 c/f f h c", command)
+    assert sorted(words(for_users, result)) == sorted(steps)
 
 
 @pytest.mark.parametrize("options", [PLAIN, FOR_USERS], ids=["plain", "user"])

@@ -67,9 +67,7 @@ def test_the_same_as_an_ordinary_user() -> None:
             "new/f": "create",
             "x": "meta",
             "link": "create",
-            "c": "delete",
-            "d": "create",
-            "d/in": "create",
+            "d": "rename",
             "hard": "modify",
         }
 
