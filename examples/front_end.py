@@ -29,10 +29,10 @@ class FrontEnd:
         """Live bytes of a command, as they are; `command.output` has them with secrets replaced."""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        report, command = request.report, request.draft or request.proposal.command
-        about = [report.level.value, command, *(finding.reason for finding in report.findings), request.preview]
+        yes, would = request.as_shown, request.previewed.line if request.previewed else request.preview
+        about = [request.report.level, yes.command, *(each.reason for each in request.report.findings), would]
         answer = await self._ask(*about, "y, q, =COMMAND, words, or nothing?")
-        known: dict[str, Confirmation] = {"y": Approved(command=command), "q": CancelGoal(), "": Skipped()}
+        known: dict[str, Confirmation] = {"y": yes, "q": CancelGoal(), "": Skipped()}
         return Approved(command=answer[1:]) if answer.startswith("=") else known.get(answer, Remark(text=answer))
 
     async def ask_word(self, request: ConfirmationRequest) -> str:

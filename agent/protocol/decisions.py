@@ -239,6 +239,13 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     session: str = ""
     previewed: Preview | None = None
 
+    @property
+    def as_shown(self) -> Approved:
+        """Yes to the text as it stands there, and to what a front end that shows `previewed` has shown of it."""
+        text = self.proposal.command if self.draft is None else self.draft
+        seen = "" if self.previewed is None or self.previewed.command != text else self.previewed.preview_id
+        return Approved(command=text, seen=seen)
+
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
     """Run `command` (the text as it stood in the prompt: the proposal, or an edit of it).

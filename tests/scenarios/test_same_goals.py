@@ -24,7 +24,7 @@ from agent.engine.plain_emitters import CollectingEmitter
 from agent.frontends import one_session, one_shot
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.services import Services
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Skipped
+from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.events import ApprovalRequested, Record, RunFinished, encode
 from agent.protocol.ports import Confirmer
 from agent.providers.scripted import Scripted, load_script
@@ -108,7 +108,11 @@ OWN = Case("!cat a.txt", (), (yes("cat a.txt"),))  # the facade takes goals alon
 
 
 class Person(FakePerson):
-    """Gives the answers of cases, in order."""
+    """Gives the answers of cases, in order; yes is yes to what is shown."""
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        answer = await super().confirm(request)
+        return request.as_shown if answer == Approved(command=request.as_shown.command) else answer
 
     def __init__(self, *cases: Case) -> None:
         values = [answer.value for case in cases for answer in case.answers]
@@ -166,7 +170,7 @@ def told(records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:
     return list(runs.values())
 
 
-PASSING = frozenset("v seq time session run goal_id prev duration offset request_id session_id undo_id".split())
+PASSING = frozenset("mtime v seq time session run goal_id prev duration offset request_id session_id undo_id".split())
 
 
 def lasting(value: Any) -> Any:

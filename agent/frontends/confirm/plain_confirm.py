@@ -79,7 +79,7 @@ class PlainConfirmer:
             return CancelGoal()
         text = answer.strip()
         if text.lower() in ("y", "yes"):
-            return Approved(command=command, seen="" if request.previewed is None else request.previewed.preview_id)
+            return request.as_shown
         if request.previewed is not None and text.lower() == "r":
             self._show_changes(request.previewed)
             return await self._ask(request, choices=choices)
