@@ -37,7 +37,7 @@ def main() -> list[Figure]:
                 # The editable line, and not how the goal was read, which stands above it.
                 editable = "❯ ".encode() + pattern.replace(b"{n}", str(number).encode())
                 times.append(screen.wait(editable) - start)
-                screen.wait(b"F1 keys")
+                screen.wait(b"F1 more")
                 screen.quiet()
                 screen.send("\x03")
                 screen.wait(b"cancelled|interrupted")
