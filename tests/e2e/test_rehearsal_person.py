@@ -201,3 +201,18 @@ def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) 
         person.see("taken back: 1 change")
         person.at_prompt()
     assert (work / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path, work: Path) -> None:
+    with open_terminal(home, work, "--rehearse", "preview") as person:
+        person.at_prompt()
+        person.type("!mv a.txt b.txt\r")
+        person.see(r"would rename a\.txt → b\.txt")
+        person.at_confirmation("mv a")
+        assert (work / "a.txt").exists()
+        person.type("\r")
+        person.see(r"ndo: :undo \w+")
+        person.at_prompt()
+        assert (work / "b.txt").read_text() == "one\ntwo\n"
+    started = [event for event in events(home) if event["type"] == "command.started"]
+    assert [event["via"] for event in started] == ["rehearsal"]
