@@ -191,6 +191,7 @@ def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) 
         person.at_confirmation("rm a.txt")
         person.type("\x1bOP")  # F1
         person.see(r"undo: keeps a\.txt \([0-9.]+ k?B\)")
+        person.at_confirmation("rm a.txt")
         person.type("\r")
         person.see(r"undo: :undo \w+")
         person.at_prompt()

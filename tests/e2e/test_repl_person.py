@@ -80,6 +80,7 @@ def test_goal_edit_run_answer(home: Path, work: Path) -> None:
         person.at_confirmation("wc -l note3.txt")
         person.type("\x1bOP")  # F1
         person.see("why: counts")
+        person.at_confirmation("wc -l note3.txt")
         person.type(" | cat")
         person.see("low edited ❯ wc -l note3.txt | cat", where="screen")
         person.type("\r")
@@ -140,7 +141,8 @@ def test_typed_ahead_keys_approve_nothing(home: Path, work: Path) -> None:
             person.pump()
         assert not (work / "made").exists()
         person.type(CTRL_C)
-        person.at_prompt()
+        person.see("❯ +y\\s+· +proceed", where="screen")  # set aside for the next goal, not sent
+        assert not (work / "made").exists()
     assert "made" not in os.listdir(work)
 
 

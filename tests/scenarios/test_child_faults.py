@@ -66,7 +66,7 @@ def test_a_time_out_ends_the_deaf_and_the_escaped(world: World, source: str) -> 
 
 def test_a_time_out_of_a_planned_command_is_told_to_the_planner(world: World) -> None:
     planner = world.scripted(command("sleep 600"), chat("too slow"))
-    ended = world.run(*planner, "--approve", "low", "--command-timeout", "0.3", "wait")
+    ended = world.run(*planner, "--approve", "low", "--command-timeout", "0.3", "wait for it")
     goal = world.goal()
     assert goal["status"] == "failed"
     assert goal["commands"][0]["exit_code"] == 124

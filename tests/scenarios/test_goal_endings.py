@@ -22,7 +22,7 @@ from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.events import GoalFinished, Record, SessionStarted
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExecutionResult, GoalStatus
-from agent.protocol.replies import Reply, ToolCalls
+from agent.protocol.replies import Chat, Reply, ToolCalls
 from agent.protocol.requests import Approval, Limits, PlannerRequest, RunOptions, RunRequest
 from agent.recording.envelope import SystemClock
 from agent.recording.fold import goals, history
@@ -75,6 +75,7 @@ ALONE = Approval(mode="ask", interactive=False)
 DRY = Approval(mode="low", dry_run=True)
 WAYS = (
     Way("an answer", GoalStatus.ANSWERED, plan(say("42")), messages=("42",)),
+    Way("nobody knew what to do", GoalStatus.NOT_UNDERSTOOD, plan(Chat(message="what?", reached=False)), messages=("what?",)),
     Way("a command and a word", GoalStatus.COMPLETED, plan(run("good"), say("done")), commands=RAN, messages=("done",)),
     Way("an answer after a failure", GoalStatus.FAILED, plan(run("bad"), say("no")), commands=(("ran", "bad", 3),), messages=("no",)),
     Way(

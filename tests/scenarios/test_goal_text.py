@@ -59,9 +59,9 @@ def test_any_bytes_are_a_goal_that_the_log_can_hold(world: World, raw: bytes, ke
 
 
 def test_nul_on_standard_input(world: World) -> None:
-    ended = world.run(*world.scripted(chat("one"), chat("two"), chat("three")), stdin=b"a\x00b\n\x00\nend\n")
+    ended = world.run(*world.scripted(chat("one"), chat("two"), chat("three")), stdin=b"a\x00b\n\x00\nthe end\n")
     assert ended.code == 0
-    assert [goal["goal"] for goal in world.goals()] == ["a\x00b", "\x00", "end"]
+    assert [goal["goal"] for goal in world.goals()] == ["a\x00b", "\x00", "the end"]
 
 
 def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
@@ -73,9 +73,9 @@ def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
         b"list files in \x00",
     ]
     ended = world.run("--planner", "offline", "--dry-run", stdin=b"\n".join(goals) + b"\n")
-    assert ended.code in (0, 2)
+    assert ended.code == 7
     assert len(world.goals()) == len(goals)
-    assert {goal["status"] for goal in world.goals()} == {"answered"}
+    assert {goal["status"] for goal in world.goals()} <= {"answered", "not_understood"}
 
 
 @pytest.mark.parametrize(

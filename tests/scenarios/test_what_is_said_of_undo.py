@@ -11,7 +11,7 @@ import pytest
 
 from agent.execution.journal.preimage import PreImages
 from agent.execution.journal.store import Journals
-from agent.frontends.confirm.heading import explanation, heading
+from agent.frontends.confirm.heading import details, explanation, heading
 from agent.frontends.subcommands.risk import run_risk
 from agent.gate.direct_runs import planned, undo_words
 from agent.protocol.approvals import ApprovedCommand, Consent
@@ -63,7 +63,8 @@ def said(folder: Path, report: RiskReport) -> str:
 def confirmation(report: RiskReport, cwd: str, undo: str) -> str:
     proposal = Proposal(command_id="c", command=report.command, origin="person", cwd=cwd)
     verdict = Verdict(action="confirm", rule="default", reason="")
-    lines = heading(ConfirmationRequest(proposal=proposal, report=report, verdict=verdict, undo=undo))
+    request = ConfirmationRequest(proposal=proposal, report=report, verdict=verdict, undo=undo)
+    lines = [*heading(request), *details(request)]  # what stands behind F1, too
     return "\n".join("".join(part[1] for part in line) for line in lines)
 
 

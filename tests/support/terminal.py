@@ -62,6 +62,7 @@ class Terminal:
         self._display = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self._display)
         self.raw = b""
+        self._asked = False
         self.process = Spawn(
             words[0], words[1:], cwd=str(cwd), env=env, dimensions=(rows, columns), timeout=PATIENCE, echo=True
         )
@@ -117,19 +118,21 @@ class Terminal:
             alive = self.pump()
 
     def type(self, keys: str) -> None:
-        if keys.endswith("\r") and "Ctrl-C cancels" in self.screen:
+        if keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen):
             time.sleep(DEAD_TIME)
         self.process.send(keys)
 
     def at_prompt(self) -> None:
         """Wait for an empty goal prompt."""
         self.see(r"^(root |SAFETY OFF )*❯( |$)", where="line")
+        self._asked = False
 
     def at_confirmation(self, text: str = "") -> None:
         """Wait for the confirmation prompt holding `text`."""
         # The line of keys stands only under a prompt that is waiting; an answered one further up has none.
         badge = r"([●▲■]( (low|medium|high))?|not rated)( edited)?"
         self.see(rf"{badge} ❯ [^❯]*{re.escape(text)}[^❯]*F1\s+more", where="screen")
+        self._asked = True  # also where the screen is just being drawn
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)

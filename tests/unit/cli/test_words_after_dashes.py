@@ -10,8 +10,8 @@ from agent.cli.arguments import parse
 @pytest.mark.parametrize(
     ("sub", "arguments", "name", "value"),
     [
-        ("sessions", ["export", "--format", "sh", "--", "-2"], "session", "-2"),
-        ("sessions", ["export", "-2", "--format", "sh"], "session", "-2"),
+        ("sessions", ["export", "--format", "sh", "--", "-2"], "session", ["-2"]),
+        ("sessions", ["export", "-2", "--format", "sh"], "session", ["-2"]),
         ("sessions", ["show", "-1"], "session", "-1"),
         ("sessions", ["verify", "one", "--", "-2", "-3"], "sessions", ["one", "-2", "-3"]),
         ("sessions", ["search", "--", "--force", "-x"], "words", ["--force", "-x"]),
