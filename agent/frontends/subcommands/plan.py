@@ -92,8 +92,9 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
 
     out: dict[str, Any] = {"goal": goal}
     match answer.reply:
-        case Chat(message=message):
+        case Chat(message=message, choices=choices):
             out |= {"mode": "chat", "message": message}
+            out |= {"choices": to_builtins(choices)} if choices else {}
         case Command() as reply:
             out |= {"mode": "command", "command": reply.command}
             out |= {"message": reply.reason} if reply.reason else {}

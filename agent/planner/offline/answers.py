@@ -22,6 +22,7 @@ from agent.planner.offline.rendering import render
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.talk import Talk
 from agent.planner.offline.wording import NoOffer, command_of
+from agent.planner.product_answers import answer_of_product
 from agent.protocol.messages import CommandItem, GoalItem
 from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
@@ -110,7 +111,7 @@ class Answerer:
             return Chat(message=said)
         if self._talk.asks_why(text) and context:
             return Chat(message=self._after.explain_text(context))
-        typed = self._typed_command(text, around)
+        typed = self._typed_command(text, around) or answer_of_product(text, around.present)
         if typed is not None:
             return typed
         reading = self._offers.read(text, goal, around)
@@ -119,8 +120,8 @@ class Answerer:
         if offers and is_best(offers[0], reading):
             return command_of(offers[0], offers[1:])
         refused = self._no_offer.refused(reading, goal, around)
-        if refused:
-            return Chat(message=refused, reached=False)
+        if refused is not None:
+            return refused
         if reading.matches:
             return self._no_offer.missing(reading.matches[0].recipe, goal, around)
         if self._talk.asks_why(text):
@@ -128,7 +129,7 @@ class Answerer:
                 message='I can explain errors that I can see: pipe the output in, as in `make 2>&1 | agent-shell "why does this fail"`',
                 reached=False,
             )
-        return self._no_offer.unknown(reading)
+        return self._no_offer.unknown(reading, goal, around)
 
     def _typed_command(self, text: str, around: Surroundings) -> Command | None:
         """A goal that is itself a command line: a program that exists, followed by an option."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.lexicon.words import Token
+from agent.planner.offline.paths import looks_like_path
 from agent.planner.offline.patterns import Element, Literal, Phrasing, Slot
 from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.slots import CUED_TYPES, read_slot
@@ -20,10 +21,14 @@ DOUBT = 0.15
 
 
 class Binding(Struct, kw_only=True):
-    """How a goal fits: values of slots, tokens explained, required words met, all words met, cost of liberties taken."""
+    """How a goal fits: values of slots, tokens explained, required words met, all words met, cost of liberties taken.
+
+    `guessed`: of the tokens those that were taken for names though nothing announces them.
+    """
 
     values: dict[str, Value]
     used: set[int]
+    guessed: set[int] = set()
     literals: int = 0
     words: int = 0
     slots: int = 0
@@ -49,6 +54,38 @@ class Fitter:
             if at not in self._binding.used and self._is_in_phrasing(token):
                 self._binding.used.add(at)
         return self._binding
+
+    def loose(self) -> Binding:
+        """What of the phrasing can be bound, whatever is missing; a word that means nothing else may be a name that nothing announces."""
+        slots = [e for e in self._phrasing.elements if isinstance(e, Slot)]
+        pending = [slot for slot in slots if not (slot.cues and self._place(slot, announced=True))]
+        for element in self._phrasing.elements:
+            if isinstance(element, Literal) and not element.filler and (at := self._find(element)) is not None:
+                self._binding.used.add(at)
+                self._binding.literals += 1
+        for slot in pending:
+            if slot.kind not in CUED_TYPES or slot.kind == "text":
+                self._place(slot, announced=False)
+            if slot.name not in self._binding.values and not slot.optional:
+                self._take_unknown(slot)
+        return self._binding
+
+    def _take_unknown(self, slot: Slot) -> None:
+        """A word that means nothing to any recipe as the name that a slot asks for."""
+        for at, token in enumerate(self._tokens):
+            strange = not (token.filler or token.weak or self._sentence.scene.lexicon.knows(token.low))
+            if at in self._binding.used or at in self._taken or not (strange or token.quoted or token.is_path):
+                continue
+            scene = self._sentence.scene
+            plain = not (token.quoted or token.is_path or looks_like_path(token, scene))
+            if plain and slot.kind not in CUED_TYPES and not scene.exists(token.raw):
+                continue  # no file that anybody knows of
+            found = read_slot(slot.kind, self._sentence, at, "called")
+            if found is not None and found[0] == 1:
+                self._binding.used.add(at)
+                self._binding.guessed.add(at)
+                self._binding.values[slot.name] = found[1]
+                return
 
     def _is_in_phrasing(self, token: Token) -> bool:
         return any(isinstance(e, Literal) and token.concept in e.concepts for e in self._phrasing.elements)

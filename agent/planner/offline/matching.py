@@ -18,14 +18,9 @@ from agent.planner.offline.values import Value
 # A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
 # many: what it asks for would be left out silently.
 THRESHOLD = 0.7
+NEAR = 0.1  # two words that nobody understands
 UNEXPLAINED = 0.4
 WEAK = 0.05
-# Concepts of so many recipes that sharing one of them says nothing about what is wanted.
-_SAYS_LITTLE = frozenset({
-    "show", "what", "which", "who", "where", "find", "create", "with", "in", "from", "by", "of", "to", "on", "for",
-    "take", "set", "get", "first", "last", "named", "name", "open", "use", "long", "new", "other", "only", "running",
-    "current", "good",
-})  # fmt: skip
 
 
 class Match(Struct, frozen=True, kw_only=True):
@@ -41,15 +36,22 @@ class Match(Struct, frozen=True, kw_only=True):
 class Reading(Struct, frozen=True, kw_only=True):
     """A goal as it was read: its tokens, its filters, fits above the threshold (best first), and what nobody understood.
 
-    `composed` is what the grammar made of it, None where that came to nothing or not above the threshold.
+    `composed` is what the grammar made of it, None where that came to nothing or not above the threshold. `near` and `nearly` are fits
+    and what was composed below it, the nearest first.
     """
 
     goal: str
-    tokens: list[Token]
     frame: Frame
     matches: tuple[Match, ...]
     unknown: tuple[str, ...] = ()
     composed: Composed | None = None
+    sentence: Sentence
+    near: tuple[Match, ...] = ()
+    nearly: Composed | None = None
+
+    @property
+    def tokens(self) -> list[Token]:
+        return self.sentence.tokens
 
 
 # Steps on lines for which recipes have a command of their own that is as good.
@@ -57,9 +59,10 @@ _RECIPES_KNOW = frozenset({"agg", "align", "cols", "longest", "shortest", "expan
 
 
 class _Fitting(Struct, frozen=True, kw_only=True):
-    """The recipes that fit, the best first; `lost`: what none of them explains, None where none came near."""
+    """The recipes that fit, the best first, and those that do but for some words; `lost`: what none explains, None where none came near."""
 
     matches: tuple[Match, ...]
+    near: tuple[Match, ...]
     frame: Frame
     lost: tuple[str, ...] | None
 
@@ -78,17 +81,19 @@ class Matcher:
         sentence = Sentence.read(goal, scene)
         fitting = self._fitting(sentence, scene, also)
         lost = fitting.lost
-        composed = None if also else self._grammar.compose(sentence)
+        composed = nearly = None if also else self._grammar.compose(sentence)
         if composed is not None and composed.score < THRESHOLD:
             lost = composed.unused if lost is None or len(composed.unused) < len(lost) else lost
             composed = None
         return Reading(
             goal=goal,
-            tokens=sentence.tokens,
+            sentence=sentence,
             frame=fitting.frame,
             matches=fitting.matches,
             unknown=lost or (),
             composed=composed,
+            near=fitting.near,
+            nearly=nearly if composed is None else None,
         )
 
     def _fitting(self, sentence: Sentence, scene: GoalContext, also: str) -> _Fitting:
@@ -109,7 +114,7 @@ class Matcher:
         lost: tuple[str, ...] | None = None
         for recipe, phrasing in self._index.near(present):
             frame = frame_without(recipe.entry.ignores)
-            if recipe.entry.filters and not _suits(recipe, frame):
+            if recipe.entry.filters and not suits(recipe, frame):
                 continue
             taken = frozenset(frame.used) if recipe.entry.filters else frozenset()
             binding = Fitter(phrasing, sentence, taken).fit()
@@ -127,17 +132,19 @@ class Matcher:
             if score < THRESHOLD:
                 strange = tuple(dict.fromkeys(sentence.typed(token) for token in unknown))
                 lost = strange if lost is None or len(strange) < len(lost) else lost
-                continue
             weight = 3 * binding.literals + 2 * binding.slots
             if recipe.entry.filters:
                 # "files" speaks for a search, "the file called x" for that one file.
                 weight += 2 * len(frame.groups) + (-4 if frame.singular else plural)
             match = Match(recipe=recipe, score=score, weight=weight, binding=binding, frame=frame)
+            if score < NEAR:
+                continue
             known = best.get(recipe.entry.id)
             if known is None or (match.score, match.weight) > (known.score, known.weight):
                 best[recipe.entry.id] = match
         ranked = sorted(best.values(), key=lambda m: (-round(m.score, 3), -m.weight, m.recipe.entry.filters))
-        return _Fitting(matches=tuple(ranked), frame=frame_without(()), lost=lost)
+        fits = [match.score >= THRESHOLD for match in ranked].count(True)
+        return _Fitting(matches=tuple(ranked[:fits]), near=tuple(ranked[fits:]), frame=frame_without(()), lost=lost)
 
     def entry_of(self, match: Match | None, composed: Composed | None) -> RecipeEntry | None:
         """The recipe whose words fit the result of a command: its own, or for what was composed that of searches."""
@@ -146,16 +153,6 @@ class Matcher:
         lists = composed is not None and composed.intent.source in ("files", "content") and not composed.intent.action
         entries = (recipe.entry for recipe in self.book.recipes)
         return next((entry for entry in entries if lists and entry.id == "find.list"), None)
-
-    def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:
-        """Recipes that share most with a goal nobody understands; none where only words like "show" are shared."""
-        concepts = {
-            token.concept for token in reading.tokens if not token.quoted and not token.filler and not token.weak
-        } - _SAYS_LITTLE
-        scored: dict[Recipe, float] = {}
-        for recipe, shared in self._index.sharing(concepts):
-            scored[recipe] = max(shared, scored.get(recipe, 0.0))
-        return sorted(scored, key=lambda recipe: -scored[recipe])[:count]
 
 
 def prefers_grammar(reading: Reading) -> bool:
@@ -200,7 +197,7 @@ def _no_lines(value: Value, scene: GoalContext) -> bool:
     return is_folder(value, scene) or value.text.endswith((".tar", ".tgz", ".zip", ".gz", ".bz2", ".xz"))
 
 
-def _suits(recipe: Recipe, frame: Frame) -> bool:
+def suits(recipe: Recipe, frame: Frame) -> bool:
     """Tell whether the filters of the goal are of the sort that the recipe works on."""
     wants = recipe.entry.wants
     if "content" in wants and not frame.content:

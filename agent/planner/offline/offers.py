@@ -12,7 +12,7 @@ from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import Recipe
-from agent.planner.offline.rendering import render, usable_forms, without_sudo
+from agent.planner.offline.rendering import describe, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import GoalContext
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import GNU
@@ -40,6 +40,13 @@ class Offer(Struct, frozen=True, kw_only=True):
     match: Match | None = None
     form: Form | None = None
     composed: Composed | None = None
+
+    @property
+    def reason(self) -> str:
+        """How a goal has to be read for it."""
+        if self.composed is not None:
+            return self.composed.reading
+        return describe(self.match.recipe.entry.reason, self.match) if self.match is not None else ""
 
     @property
     def filters(self) -> bool:
@@ -101,7 +108,7 @@ class Offers:
     def every(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, the best first."""
         offers: list[Offer] = []
-        composed = self._composed(reading, goal, around)
+        composed = self.composed_here(reading.composed, goal, around)
         if composed is not None and prefers_grammar(reading):
             offers.append(composed)
         for match in reading.matches:
@@ -113,6 +120,8 @@ class Offers:
                     if not offers:
                         return []  # what fits less well is not what was meant
                     continue
+                if form.command.startswith("<") and not around.present(command.split(maxsplit=1)[0]):
+                    continue  # the goal names the program, and it is not here
                 if all(offer.command != command for offer in offers):
                     offers.append(Offer(command=command, match=match, form=form))
         if composed is not None and all(offer.command != composed.command for offer in offers):
@@ -130,9 +139,8 @@ class Offers:
             here=lambda name: around.exists(os.path.join(goal.environment.cwd or os.curdir, name)),
         )
 
-    def _composed(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Offer | None:
+    def composed_here(self, composed: Composed | None, goal: GoalItem, around: Surroundings) -> Offer | None:
         """What the grammar composed, where all its programs are there, and are those that know what it says."""
-        composed = reading.composed
         if composed is None or not all(around.present(name) for name in programs(composed.command)):
             return None
         if any(around.flavour(name, goal.environment.os) != GNU for name in only_gnu(composed.command)):

@@ -45,16 +45,6 @@ class PhrasingIndex(Generic[R]):
             if met.issuperset(self._required[place]):
                 yield self._at(place)
 
-    def sharing(self, concepts: set[str]) -> Iterator[tuple[R, float]]:
-        """Recipes with a phrasing that requires one of these concepts, and how much it shares with them (0..2 or so)."""
-        met = self._met(concepts)
-        for place, required in enumerate(self._required):
-            if met.isdisjoint(required):
-                continue
-            words = set().union(*(self._groups[number] for number in required))
-            share = sum(number in met for number in required) / (len(required) + 0.5)
-            yield self._recipes[self._owners[place]], share + 0.1 * len(words & concepts)
-
     def all(self) -> Iterator[tuple[R, Phrasing]]:
         """Every phrasing; this compiles them all."""
         return map(self._at, range(len(self._owners)))

@@ -19,6 +19,7 @@ from agent.planner.offline.values import Value, quote_path
 
 SLOT = re.compile(r"<([a-z_]+)(?:\.([a-z]+))?>")
 _WHOLE = re.compile(r"«(.*?)»")  # `«s/<old.regex>/<new.replacement>/g»` becomes one word
+_SUM = re.compile(r"\$\(\(([0-9]+) \+ ([0-9]+)\)\)")  # of two numbers that are known by now
 _FRAME_SLOTS = {"find": find_command, "list": list_command, "lines": lines_command, "root": root_word}
 # Forms of the target of a link, and the slot that says where the link lies.
 _SEEN_FROM = {"beside": "link", "inside": "folder"}
@@ -127,7 +128,7 @@ def render(template: str, match: Match) -> str:
     pieces = _WHOLE.split(template)
     for at in range(len(pieces)):
         pieces[at] = SLOT.sub(fill, pieces[at]) if at % 2 == 0 else whole_word(pieces[at], values)
-    return "".join(pieces)
+    return _SUM.sub(lambda found: str(int(found[1]) + int(found[2])), "".join(pieces))
 
 
 def _seen_from(target: str, place: str, form: str) -> str:

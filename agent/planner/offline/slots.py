@@ -136,7 +136,7 @@ def read_host(sentence: Sentence, at: int, cued: str) -> Found:
     dotted = "." in raw and (ADDRESS.match(raw) is not None or _is_domain(raw, scene))
     if token.is_path or token.filler or token.weak or not _HOST.match(raw) or not (cued or dotted):
         return None
-    return 1, Value(text=raw, origin=token.raw)
+    return 1, Value(text=raw, origin=token.raw, doubtful=not dotted and scene.lexicon.knows(token.low))
 
 
 def read_literal(sentence: Sentence, at: int, cued: str) -> Found:
@@ -155,6 +155,9 @@ def read_rest(sentence: Sentence, at: int, cued: str) -> Found:
     token = sentence.tokens[at]
     if token.quoted:
         return 1, Value(text=token.raw, origin=token.raw)
+    left = [each for each in sentence.tokens[at:] if not each.filler]
+    if len(left) == 1 and left[0].quoted:  # "to" before a text that is quoted is no part of it
+        return len(sentence.tokens) - at, Value(text=left[0].raw, origin=left[0].raw)
     text = sentence.text[token.start :].strip()
     return (len(sentence.tokens) - at, Value(text=text, origin=text)) if cued and text else None
 

@@ -45,6 +45,16 @@ class Value(Struct, frozen=True, kw_only=True):
         return self.fixed.get(form) or self.forms[form] if form else self.text
 
 
+class Blank(Value, frozen=True, kw_only=True):
+    """A place in a command that the person has to fill in, as in "<file>": it stands there as it is, in whatever form."""
+
+    def render(self, form: str = "") -> str:
+        return self.text
+
+    def plain(self, form: str = "") -> str:
+        return self.text
+
+
 def quote_path(path: str) -> str:
     """A path as one shell word that no program takes for an option; a leading "~/" still means home."""
     if path == "~":

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent.planner.offline.goals import program_to_end
+from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.installing import install_advice
 from agent.planner.offline.matching import Matcher, Reading
 from agent.planner.offline.offers import Offer, Offers, how_read
 from agent.planner.offline.recipes import Recipe
-from agent.planner.offline.rendering import describe, missing_programs
+from agent.planner.offline.rendering import missing_programs
 from agent.planner.offline.surroundings import Surroundings
 from agent.protocol.messages import GoalItem
 from agent.protocol.replies import Alternative, Chat, Command
 
+if TYPE_CHECKING:
+    from agent.planner.offline.nearest import Nearest
+
 MOST_ALTERNATIVES = 3
+MODELS = "A model understands more: `:models` lists them."
+# What a person says to have a change made, by what would be changed.
+_ORDERS = {
+    "delete": "delete", "move": "move or rename", "copy": "copy", "mode": "set the permissions of", "owner": "change the owner of",
+    "empty": "empty", "edit": "replace", "write": "write to", "append": "append to", "create": "create",
+}  # fmt: skip
 # Shown where nothing comes near.
 _SHOWCASE = (
     "find the 5 largest files under this folder",
@@ -27,41 +39,36 @@ _SHOWCASE = (
 
 def command_of(offer: Offer, others: list[Offer] | None = None) -> Command:
     """The reply for an offer; what else the goal may have meant goes with it."""
-    found = (Alternative(command=other.command, reason=_reason(other)) for other in others or ())
+    found = (Alternative(command=other.command, reason=other.reason) for other in others or ())
     return structs.replace(_alone(offer), alternatives=tuple(found)[:MOST_ALTERNATIVES])
 
 
-def _reason(offer: Offer) -> str:
-    """How a goal has to be read for an offer."""
-    if offer.composed is not None:
-        return offer.composed.reading
-    return describe(offer.match.recipe.entry.reason, offer.match) if offer.match is not None else ""
-
-
 def _alone(offer: Offer) -> Command:
-    if offer.composed is not None:
-        composed = offer.composed
-        return Command(
-            command=offer.command,
-            reason=composed.reading,
-            confidence=round(offer.sure, 2),
-            reading=composed.reading,
-            unused=composed.unused,
-        )
-    assert offer.match is not None
-    reason = describe(offer.match.recipe.entry.reason, offer.match)
-    return Command(command=offer.command, reason=reason, confidence=round(offer.sure, 2))
+    composed = offer.composed
+    return Command(
+        command=offer.command,
+        reason=offer.reason,
+        confidence=round(offer.sure, 2),
+        reading=composed.reading if composed is not None else "",
+        unused=composed.unused if composed is not None else (),
+    )
 
 
 class NoOffer:
-    """Says why there is no command."""
+    """Says why there is no command, and offers what comes near."""
 
     def __init__(self, matcher: Matcher, offers: Offers) -> None:
         self._matcher = matcher
         self._offers = offers
 
-    def refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> str:
-        """Words on the best command where it is refused or not sure enough, else ""."""
+    @cached_property
+    def _near(self) -> Nearest:
+        from agent.planner.offline.nearest import Nearest  # most goals have a command
+
+        return Nearest(self._matcher, self._offers)
+
+    def refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat | None:
+        """Words on the best command where it is refused or not sure enough, else None."""
         from agent.planner.offline.confidence import OFFERED, confidence, unseen
         from agent.planner.offline.grammar.guards import refusal, resolver
 
@@ -69,20 +76,20 @@ class NoOffer:
         for offer in self._offers.every(reading, goal, around)[:1]:
             why = refusal(reading.goal, offer.command, exists)
             if why:
-                return (
-                    f"I propose no command that changes something here: {why}. "
-                    "Say plainly what is to be done, or type the command yourself."
+                return Chat(
+                    message=f"No command that changes something is proposed: {why}. {_how_to_order(offer.command)}",
+                    reached=False,
                 )
             read = how_read(reading, offer)
             if confidence(read, offer.command, exists) < OFFERED:
-                doubts = unseen(read, offer.command, exists)
-                unsure = (
+                doubts = [doubt for doubt in unseen(read, offer.command, exists) if doubt.strip("'") in reading.goal]
+                told = (
                     f"I don't know what to do about {' and '.join(doubts[:3])}."
                     if doubts
                     else "I am not sure what you mean."
                 )
-                return "\n".join([unsure, *self._nearest(reading)])
-        return ""
+                return self._choices(told, reading, goal, around)
+        return None
 
     def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
         """What a recipe that fits lacks here."""
@@ -109,12 +116,8 @@ class NoOffer:
             reached=False,
         )
 
-    def unknown(self, reading: Reading) -> Chat:
+    def unknown(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:
         """What of a goal was not understood, and what comes near."""
-        lines = ["I do not know how to do that without a model."]
-        if reading.unknown:
-            words = ", ".join(repr(word[:40]) for word in reading.unknown[:4])
-            lines = [f"I understood only a part of that; I do not know what to do with {words}."]
         program = program_to_end(reading.tokens)
         if program:
             return Chat(
@@ -122,12 +125,36 @@ class NoOffer:
                 "`show the running processes` lists them all.",
                 reached=False,
             )
-        return Chat(message="\n".join([*lines, *self._nearest(reading)]), reached=False)
+        knows = self._matcher.book.lexicon.knows
+        strange = [word for word in dict.fromkeys(reading.unknown) if not (knows(word.lower()) or word.isdigit())]
+        words = ", ".join(f"\u201c{word[:40]}\u201d" for word in strange[:4])
+        told = f"I do not know what to do with {words} here." if words else "I have no command for exactly this."
+        return self._choices(told, reading, goal, around)
 
-    def _nearest(self, reading: Reading) -> list[str]:
-        """Lines that show what comes near, or what can be done at all."""
-        near = self._matcher.nearest(reading)
-        if not near:
-            return ["What I can do, for example:", *(f"  - {goal}" for goal in _SHOWCASE), "", "Type `help` for more."]
-        goals = [recipe.entry.examples[0].goal if recipe.entry.examples else recipe.entry.title for recipe in near]
-        return ["The nearest things I can do:", *(f"  - {goal}" for goal in goals)]
+    def _choices(self, told: str, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:
+        """What comes near, to be picked from; or what can be done at all."""
+        lacking = self._near.lacking(reading, goal, around)
+        if lacking is not None:
+            message = self.missing(lacking, goal, around).message
+            told = f"{told} {message[:1].upper()}{message[1:]}"
+        choices = self._near.choices(reading, goal, around)
+        if not choices:
+            shown = "\n".join(f"  - {goal}" for goal in _SHOWCASE)
+            return Chat(
+                message=f"{told}\nWhat I can do, for example:\n{shown}\n\nType `help` for more. {MODELS}", reached=False
+            )
+        lines = [_line(number, choice) for number, choice in enumerate(choices, 1)]
+        return Chat(message="\n".join([told, "The nearest:", *lines, "", MODELS]), reached=False, choices=choices)
+
+
+def _line(number: int, choice: Alternative) -> str:
+    """One choice, as it is picked by its number."""
+    tick = "``" if "`" in choice.command else "`"
+    command = choice.command.replace("\n", " ")
+    return f"{number}. {tick}{command}{tick}" + (f" \u2013 {choice.reason}" if choice.reason else "")
+
+
+def _how_to_order(command: str) -> str:
+    """What to say instead, where a change is meant."""
+    verb = next((_ORDERS[name] for name in _ORDERS if name in operations(command)), "")
+    return "To have it done, say it as an order" + (f': "{verb} \u2026".' if verb else ".")

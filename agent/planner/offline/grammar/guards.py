@@ -46,7 +46,7 @@ _ANNOUNCES = LazyPattern(
     r"|concat|join|list|extract|split|unpack|decompress"
     r"|prepend|convert|backup|back|collect|gather|produc|result|new|ignor|background|nohup)\w*"
 )
-_NO_TEXT = LazyPattern(
+HOLDS_NO_TEXT = LazyPattern(
     r"(?i)\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst|zip|7z|rar|jar|war|iso|img|deb|rpm|whl|jpe?g|png|gif|bmp|tiff?"
     r"|webp|ico|heic|mp[34]|m4a|wav|flac"
     r"|ogg|mkv|avi|mov|webm|pdf|docx?|xlsx?|pptx?|odt|ods|odp|epub|db|sqlite3?|mdb|exe|dll|so|o|a|pyc|class|bin"
@@ -172,7 +172,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
             and target != "nohup.out"
         ):
             return f"{target} would be emptied before it is read"
-        if _NO_TEXT.search(target) and not _MAKES_BYTES.search(before) and not _joins(before, target):
+        if HOLDS_NO_TEXT.search(target) and not _MAKES_BYTES.search(before) and not _joins(before, target):
             return f"{target} is no text file"
         if kind == ">" and exists(target) and re.search(r"\b(?:link|symlink|shortcut)\b", said):
             return f"{target} is there already"
@@ -181,7 +181,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
             return "that would be a list of names"
     if re.match(r"tar -r\w* \S+\.(?:gz|bz2|xz|zst|t[gbx]z2?)\b", command):
         return "nothing can be added to a compressed archive"
-    if _TEXT_TOOL.search(command) and any(_NO_TEXT.search(word) for word in words[2:]):
+    if _TEXT_TOOL.search(command) and any(HOLDS_NO_TEXT.search(word) for word in words[2:]):
         return "a file of that kind is no text"
     if words and words[0] in ("printf", "echo") and redirections(command):
         return _bad_text(goal, words, exists)
@@ -191,7 +191,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
 def _joins(before: str, target: str) -> bool:
     """Tell whether only files of the same kind are put one after the other."""
     words = shell_words(before)
-    return bool(words) and words[0] == "cat" and all(_NO_TEXT.search(word) for word in words[1:]) and "." in target
+    return bool(words) and words[0] == "cat" and all(HOLDS_NO_TEXT.search(word) for word in words[1:]) and "." in target
 
 
 def _bad_text(goal: str, words: list[str], exists: Callable[[str], bool]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from agent.planner.offline.planner import running_process
-from tests.unit.planner.offline.offline_support import command_for, message_for, planner, ran
+from agent.protocol.decisions import Alternative
+from agent.protocol.replies import Chat
+from tests.unit.planner.offline.offline_support import answer, command_for, goal_item, message_for, planner, ran
 
 
 def without(*names: str) -> object:
@@ -49,8 +52,75 @@ def test_every_example_that_is_shown_works(tmp_path: Path) -> None:
             assert command_for(line[4:], str(tmp_path))
 
 
+def choices(goal: str, folder: Path, using: object = None) -> list[Alternative]:
+    reply = answer(goal_item(goal, str(folder)), using=using) if using else answer(goal_item(goal, str(folder)))
+    assert isinstance(reply, Chat) and len(reply.choices) <= 5
+    for number, choice in enumerate(reply.choices, 1):
+        assert f"{number}. `{choice.command}`" in reply.message
+    return list(reply.choices)
+
+
+@pytest.mark.parametrize(
+    ("goal", "command", "slots"),
+    [
+        ("what ports are open on this box", "ss -ltnp", ()),
+        ("list systemd services that failed", "systemctl --failed --no-pager", ()),
+        ("stash my work", "git stash push -u", ()),
+        ("extract the audio from talk.mp4", "ffmpeg -i talk.mp4 -vn <target>", ("<target>",)),
+        ("search for TODO in my code", "grep -rF -e TODO .", ()),
+        ("resize logo.png to 800 pixels wide", "<target>", ("<target>",)),
+    ],
+)
+def test_the_nearest_can_be_picked_with_what_the_goal_says(
+    goal: str, command: str, slots: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = [each for each in choices(goal, tmp_path) if command in each.command]
+    assert found and found[0].slots == slots
+    assert all(slot in found[0].command for slot in slots)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "alarm in 10 minutes",
+        "set an alarm in 10 minutes",
+        "the old box in the cellar",
+        "what if I delete everything",
+        "power nap",
+    ],
+)
+def test_nothing_that_changes_much_is_among_it_unasked(goal: str, tmp_path: Path) -> None:
+    for each in choices(goal, tmp_path):
+        assert not re.search(r"\b(?:shutdown|poweroff|reboot|rm|kill|mkfs|halt|delete)\b", each.command)
+
+
+def test_what_is_not_here_is_not_offered_but_named(tmp_path: Path) -> None:
+    found = answer(goal_item("extract the audio from talk.mp4", str(tmp_path)), using=without("ffmpeg"))
+    assert isinstance(found, Chat) and "ffmpeg, which is not installed here" in found.message
+    assert not any("ffmpeg" in each.command for each in found.choices)
+    assert "1. extract the audio" not in found.message
+
+
+@pytest.mark.parametrize(
+    "goal", ["explain tar xzf foo.tgz", "what does chmod 755 mean", "what would `rm -rf x` do", "what does rm -rf x do"]
+)
+def test_what_a_command_means_is_explained(goal: str) -> None:
+    assert "part by part" in message_for(goal)
+
+
+@pytest.mark.parametrize("goal", ["what did I run yesterday", "which commands did I run", "what have I done today?"])
+def test_what_was_run_is_found_in_the_logs(goal: str) -> None:
+    assert command_for(goal).startswith("agent-shell sessions search")
+    assert ":history" in message_for(goal, using=without("agent-shell"))  # type: ignore[arg-type]
+
+
+def test_no_program_is_proposed_that_is_not_here() -> None:
+    assert message_for("what version of zork do I have", using=without("zork"))  # type: ignore[arg-type]
+    assert command_for("what is my shell version") == 'env "$SHELL" --version'
+
+
 def test_goals_that_share_a_word_that_counts_get_what_is_near() -> None:
-    assert "  - delete" in message_for("delete the universe")
+    assert "1. `" in message_for("delete the universe")
 
 
 @pytest.mark.parametrize("goal", ["kill chrome", "quit everything", "killall nothing"])
