@@ -14,6 +14,7 @@ from agent.config.render import env_example, settings_page
 from agent.planner.offline.catalog import render_catalog
 from agent.protocol.events import KnownEvent
 from agent.protocol.schema import event_schema
+from tests.support.messages_page import messages_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,6 +97,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/events.schema.json": events_schema,
     "docs/recipes.md": render_catalog,
     "docs/effects.md": effects_page,
+    "docs/messages.md": messages_page,
 }
 
 
