@@ -27,10 +27,9 @@ from agent.protocol.events import (
     Event,
     GoalStarted,
     Known,
-    Record,
     SessionStarted,
-    encode,
 )
+from agent.protocol.records import Record, encode
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from benchmarks.audit_logs import write_sessions

@@ -33,12 +33,10 @@ from agent.protocol.events import (
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
-    Record,
     RunFinished,
     RunStarted,
     SessionFinished,
     SessionStarted,
-    encode,
     goal_finished,
 )
 from agent.protocol.messages import EnvironmentFacts
@@ -51,6 +49,7 @@ from agent.protocol.outcomes import (
     GoalSummary,
     RunOutcome,
 )
+from agent.protocol.records import Record, encode
 from agent.protocol.replies import Usage
 from benchmarks.audit_words import CASES, FOLDERS, MODELS, NAMES, Case
 

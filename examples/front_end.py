@@ -9,8 +9,8 @@ from agent.frontends.descriptor import read_lines
 from agent.frontends.services import Services
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Remark, Skipped
-from agent.protocol.events import Record, encode
 from agent.protocol.messages import UserInput
+from agent.protocol.records import Record, encode
 from agent.protocol.requests import RunOptions, RunRequest
 from agent.text.inert_json import inert_json
 from agent.text.shown import shown

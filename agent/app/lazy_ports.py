@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import Confinement, Confining, RiskReport
-    from agent.protocol.events import Record
     from agent.protocol.jobs import Job
     from agent.protocol.outcomes import ExecutionResult
     from agent.protocol.ports import (
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         Processes,
         Rehearser,
     )
+    from agent.protocol.records import Record
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):

@@ -10,8 +10,8 @@ from typing import Any
 from agent.emitters.paint import cell_width, cut_to_width, paint, safe_cell
 from agent.emitters.streams import Sink, sink_of
 from agent.protocol.errors import CoreError, EmitError, WriteFailed
-from agent.protocol.events import Record
 from agent.protocol.ports import Emitter
+from agent.protocol.records import Record
 from agent.text.inert_json import inert_json
 
 

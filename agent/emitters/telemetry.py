@@ -13,7 +13,8 @@ from typing import Any
 from agent.emitters.streams import sink_of
 from agent.protocol import events
 from agent.protocol.errors import WriteFailed
-from agent.protocol.events import UNRECORDED, Record, encode, event_type
+from agent.protocol.events import UNRECORDED
+from agent.protocol.records import Record, encode, event_type
 
 FLAT = str | int | float | bool | None
 _LONGEST = 4_000  # characters of one text

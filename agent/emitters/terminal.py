@@ -19,6 +19,7 @@ from agent.emitters.paint import paint, prose, safe_line
 from agent.emitters.streams import sink_of
 from agent.protocol import events
 from agent.protocol.errors import ClientDisconnected, EmitError
+from agent.protocol.records import Record
 
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
@@ -75,7 +76,7 @@ class TerminalEmitter:
         self._waiting = False
         self._running = ""
 
-    async def emit(self, record: events.Record) -> None:
+    async def emit(self, record: Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
         with self._lock:
             if self._failure is not None:

@@ -15,7 +15,6 @@ from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.decisions import Confinement, RiskContext, RiskReport
 from agent.protocol.errors import NotFound
-from agent.protocol.events import Record
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.plans import PlanLeft
@@ -35,6 +34,7 @@ from agent.protocol.ports import (
     StreamRedaction,
     Tool,
 )
+from agent.protocol.records import Record
 from agent.protocol.replies import Alternative, Usage
 from agent.protocol.requests import Approval, ApproveMode
 

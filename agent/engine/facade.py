@@ -9,10 +9,11 @@ from msgspec import structs
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.protocol.errors import CoreError, InvalidState, from_info
-from agent.protocol.events import Failed, Record
+from agent.protocol.events import Failed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import EngineOutput, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
+from agent.protocol.records import Record
 from agent.protocol.requests import RunOptions, RunRequest
 
 

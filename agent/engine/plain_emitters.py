@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 
 from agent.protocol.errors import EmitError
-from agent.protocol.events import Event, Record
+from agent.protocol.events import Event
 from agent.protocol.ports import Emitter
+from agent.protocol.records import Record
 
 
 class NullEmitter:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.config.paths import default_session_dir
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, has_goals, list_sessions
 from agent.text.shown import shown_line

@@ -28,10 +28,11 @@ from agent.protocol.decisions import (
     RiskReport,
 )
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, Record
+from agent.protocol.events import Event
 from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.records import Record
 from agent.protocol.rehearsals import (
     Change,
     Committed,

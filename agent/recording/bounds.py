@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Record, encode
+from agent.protocol.records import Record, encode
 
 TextChange = Callable[[str, str], str]
 """`(name, text) -> text`: `name` is the field or mapping key that the text stands under."""

@@ -20,14 +20,13 @@ from agent.protocol.events import (
     GoalFinished,
     GoalStarted,
     LogScrubbed,
-    Record,
     RunFinished,
     RunStarted,
     SessionPruned,
     SessionStarted,
-    decode,
 )
 from agent.protocol.outcomes import Origin
+from agent.protocol.records import Record, decode
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import line_hash, read_chained
 from agent.recording.disk import open_log

@@ -16,7 +16,6 @@ from agent.protocol.events import (
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
-    Record,
     RehearsalFinished,
     RehearsalStarted,
     RunFinished,
@@ -29,6 +28,7 @@ from agent.protocol.events import (
     goal_finished,
 )
 from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
+from agent.protocol.records import Record
 from agent.recording.fold import goals
 
 CUT = "the log could not be written"

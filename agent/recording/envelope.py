@@ -16,12 +16,12 @@ from agent.protocol.events import (
     LogRepaired,
     LogRotated,
     LogScrubbed,
-    Record,
     SessionFinished,
     SessionPruned,
     SessionStarted,
 )
 from agent.protocol.ports import Clock, Redactor
+from agent.protocol.records import Record
 from agent.recording.bounds import map_text
 from agent.recording.naming import check_id, new_id
 

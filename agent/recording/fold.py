@@ -21,11 +21,12 @@ from agent.protocol.messages import (
     ToolItem,
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
+from agent.protocol.records import Record
 from agent.protocol.replies import Usage, add_usage
 from agent.recording.lifecycle import HistoryCommand, summary_of
 
 
-def history(records: Iterable[events.Record]) -> tuple[HistoryItem, ...]:
+def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
     """What the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
     fold = _History()
     for record in records:
@@ -34,7 +35,7 @@ def history(records: Iterable[events.Record]) -> tuple[HistoryItem, ...]:
     return tuple(fold.items)
 
 
-def goals(records: Iterable[events.Record]) -> tuple[GoalSummary, ...]:
+def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
     """Every goal of the log, in order. One without an ending, as a crash leaves it, is `interrupted`."""
     fold = _Goals()
     for record in records:
@@ -139,7 +140,7 @@ class _Goals:
         self.summaries: dict[str, GoalSummary] = {}
         self._commands: dict[str, HistoryCommand] = {}
 
-    def take(self, record: events.Record) -> None:
+    def take(self, record: Record) -> None:
         goal_id, event = record.goal_id, record.event
         if isinstance(event, events.GoalStarted):
             self._commands = {}

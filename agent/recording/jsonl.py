@@ -19,7 +19,6 @@ from agent.protocol.events import (
     LogContinued,
     LogRepaired,
     LogRotated,
-    Record,
     RunFinished,
     RunStarted,
     SessionFinished,
@@ -27,6 +26,7 @@ from agent.protocol.events import (
     Warned,
 )
 from agent.protocol.ports import Clock, Redactor
+from agent.protocol.records import Record
 from agent.recording.bounds import bounded_line
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.disk import REAL_DISK, Disk, prepare_folder

@@ -6,9 +6,10 @@ from typing import Any, Self
 
 from msgspec import Struct, structs
 
-from agent.protocol.events import CommandProposed, Event, event_type
+from agent.protocol.events import CommandProposed, Event
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import CommandSummary, joined
+from agent.protocol.records import event_type
 from agent.recording.rehearsal_words import rehearsal_words
 
 _OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}

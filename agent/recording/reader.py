@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError
-from agent.protocol.events import Record, decode
+from agent.protocol.records import Record, decode
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import ChainedLine, read_chained
 from agent.recording.disk import open_log, without_links

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import GoalFinished, GoalStarted, Record, SessionStarted, encode
+from agent.protocol.events import GoalFinished, GoalStarted, SessionStarted
+from agent.protocol.records import Record, encode
 from tests.support.needs import needing
 from tests.support.processes import marked
 from tests.support.terminal import ROOT, Terminal

@@ -19,9 +19,10 @@ from agent.engine.goal_loop import GoalLoop
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
 from agent.protocol.errors import PlannerError, ProviderError
-from agent.protocol.events import GoalFinished, Record, SessionStarted
+from agent.protocol.events import GoalFinished, SessionStarted
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExecutionResult, GoalStatus
+from agent.protocol.records import Record
 from agent.protocol.replies import Chat, Reply, ToolCalls
 from agent.protocol.requests import Approval, Limits, PlannerRequest, RunOptions, RunRequest
 from agent.recording.envelope import SystemClock

@@ -25,8 +25,9 @@ from agent.frontends import one_session, one_shot
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.services import Services
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
-from agent.protocol.events import ApprovalRequested, Record, RunFinished, encode
+from agent.protocol.events import ApprovalRequested, RunFinished
 from agent.protocol.ports import Confirmer
+from agent.protocol.records import Record, encode
 from agent.providers.scripted import Scripted, load_script
 from agent.tools.write_file import WriteFile
 from tests.support.fake_terminal import FakeTerminal, open_terminal

@@ -41,7 +41,6 @@ from agent.protocol.events import (
     PlannerStarted,
     PlanProposed,
     PlanStepped,
-    Record,
     RehearsalFinished,
     RehearsalStarted,
     RuleAdded,
@@ -61,6 +60,7 @@ from agent.protocol.events import (
     Warned,
 )
 from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome
+from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, Conflict, FileState, Totals
 from agent.protocol.replies import PlanStep, Usage
 

@@ -27,10 +27,11 @@ from agent.protocol.decisions import (
     Verdict,
 )
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, Record, event_type
+from agent.protocol.events import Event
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import DeltaHandler, OutputSink, Planner, Tool
+from agent.protocol.records import Record, event_type
 from agent.protocol.replies import Chat, Command, PlannerReply, Reply, Usage
 from agent.protocol.requests import Approval, PlannerRequest
 

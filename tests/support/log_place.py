@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from agent.protocol.events import GoalFinished, GoalStarted, Notice, Record, SessionStarted
+from agent.protocol.events import GoalFinished, GoalStarted, Notice, SessionStarted
+from agent.protocol.records import Record
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.envelope import SystemClock
 from agent.recording.integrity.verify import Checked, verify_folder

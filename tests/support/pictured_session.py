@@ -23,7 +23,6 @@ from agent.protocol.events import (
     Notice,
     PlannerFinished,
     PlannerStarted,
-    Record,
     RehearsalFinished,
     RehearsalStarted,
     SessionFinished,
@@ -35,6 +34,7 @@ from agent.protocol.events import (
     Warned,
 )
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, FileState, Totals
 from agent.protocol.replies import Usage
 

@@ -18,7 +18,8 @@ from agent.protocol.decisions import (
     Rehearse,
     Skipped,
 )
-from agent.protocol.events import CommandOutput, CommandStarted, PlannerStarted, Record
+from agent.protocol.events import CommandOutput, CommandStarted, PlannerStarted
+from agent.protocol.records import Record
 from agent.providers.scripted import ScriptedReply
 from tests.support.replay_stage import Stage, runs, says
 

@@ -25,9 +25,9 @@ from agent.protocol.decisions import (
     ConfirmationRequest,
     RiskContext,
 )
-from agent.protocol.events import Record
 from agent.protocol.messages import ContinuationKind, EnvironmentFacts, ToolCall, UserInput
 from agent.protocol.outcomes import RunOutcome
+from agent.protocol.records import Record
 from agent.protocol.requests import Limits, RunOptions
 from agent.providers.scripted import Scripted, ScriptedReply
 from agent.tools.write_file import WriteFile

@@ -12,7 +12,7 @@ from agent.audit.replay.cases import LogRemark
 from agent.audit.replay.check import Checked, check
 from agent.engine.context import AppState
 from agent.frontends.services import Services
-from agent.protocol.events import Record, decode, encode
+from agent.protocol.records import Record, decode, encode
 from agent.recording.reader import BadLine, read_session
 
 _APP: list[AppState] = []

@@ -14,7 +14,7 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.execution.processes import HostProcesses
 from agent.frontends.services import Services
-from agent.protocol.events import Record, encode
+from agent.protocol.records import Record, encode
 from tests.support.fakes import fake_classify
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, structs
 
 from agent.protocol import events as recorded
+from agent.protocol.records import Record
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine
 
@@ -22,7 +23,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
     number: int
     session: recorded.SessionStarted
-    records: tuple[recorded.Record, ...]
+    records: tuple[Record, ...]
     before: str = ""
     obstacle: str = ""
 
@@ -43,7 +44,7 @@ class LogRemark(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def cases(lines: Iterable[recorded.Record | BadLine]) -> Iterator[Case | LogRemark]:
+def cases(lines: Iterable[Record | BadLine]) -> Iterator[Case | LogRemark]:
     """The goals of a log in order, one at a time in memory. Lines that cannot be read, and newer versions, are said."""
     taker = _Taker()
     for line in lines:
@@ -56,11 +57,11 @@ class _Taker:
         self._session = recorded.SessionStarted(session_id="")
         self._number = 0
         self._before = ""
-        self._open: dict[str, list[recorded.Record]] = {}
+        self._open: dict[str, list[Record]] = {}
         self._bad = 0
         self._newer = 0
 
-    def take(self, line: recorded.Record | BadLine) -> Iterator[Case | LogRemark]:
+    def take(self, line: Record | BadLine) -> Iterator[Case | LogRemark]:
         if isinstance(line, BadLine):
             self._bad += 1
             return
@@ -100,7 +101,7 @@ class _Taker:
         for run in tuple(self._open):
             yield from self._closed(self._open.pop(run), why)
 
-    def _closed(self, records: list[recorded.Record], obstacle: str) -> Iterator[Case]:
+    def _closed(self, records: list[Record], obstacle: str) -> Iterator[Case]:
         case = Case(number=self._number + 1, session=self._session, records=tuple(records), before=self._before)
         if case.goal is None:
             return  # only a core command

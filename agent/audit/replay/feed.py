@@ -14,9 +14,10 @@ from agent.policy.shown_once import Showing
 from agent.protocol.actions import WriteFile, action_of
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known, Record
+from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known
 from agent.protocol.messages import EnvironmentFacts, ToolSpec
 from agent.protocol.ports import DeltaHandler, Shell, ToolResult
+from agent.protocol.records import Record
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 

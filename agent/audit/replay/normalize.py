@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agent.audit.replay.replies import LABEL, is_comparable
 from agent.protocol import events as recorded
+from agent.protocol.records import Record, event_type
 
 NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),
@@ -60,7 +61,7 @@ class Leniency(Struct, frozen=True, kw_only=True):
     cut: frozenset[str]
 
 
-def leniency(records: tuple[recorded.Record, ...]) -> Leniency:
+def leniency(records: tuple[Record, ...]) -> Leniency:
     """That of a recorded goal."""
     key = _keys(records)
     events = [record.event for record in records]
@@ -78,12 +79,12 @@ def leniency(records: tuple[recorded.Record, ...]) -> Leniency:
     )
 
 
-def items(records: tuple[recorded.Record, ...], lenient: Leniency) -> list[Item]:
+def items(records: tuple[Record, ...], lenient: Leniency) -> list[Item]:
     """The comparable events of one run, in order."""
     return _Normal(records, lenient).items()
 
 
-def _keys(records: tuple[recorded.Record, ...]) -> Callable[[str], str]:
+def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
     """Names commands by their number in the goal: `#1`; those of tools keep their own."""
     goal_id = next((record.goal_id for record in records if isinstance(record.event, recorded.GoalStarted)), "")
 
@@ -96,7 +97,7 @@ def _keys(records: tuple[recorded.Record, ...]) -> Callable[[str], str]:
 
 
 class _Normal:
-    def __init__(self, records: tuple[recorded.Record, ...], lenient: Leniency) -> None:
+    def __init__(self, records: tuple[Record, ...], lenient: Leniency) -> None:
         self._records = records
         self._lenient = lenient
         self._key = _keys(records)
@@ -119,9 +120,7 @@ class _Normal:
                 if printed:
                     found.append(Item(key=key, data=printed, place=place))
                 streams = {}
-            found.append(
-                Item(key=(recorded.event_type(event), self._which(event)), data=self._data(event), place=place)
-            )
+            found.append(Item(key=(event_type(event), self._which(event)), data=self._data(event), place=place))
         return found
 
     def _counts(self, event: recorded.Event) -> bool:

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from agent.audit.replay.check import Checked
 from agent.protocol.errors import InvalidState, IoError
-from agent.protocol.events import CoreCommandFinished, Event, Record, RunFinished, RunStarted, encode
+from agent.protocol.events import CoreCommandFinished, Event, RunFinished, RunStarted
+from agent.protocol.records import Record, encode
 from agent.recording.bounds import map_text
 from agent.recording.chained_lines import NO_LINE, line_hash
 from agent.recording.disk import PRIVATE_FILE

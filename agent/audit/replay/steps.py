@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from agent.audit.replay.replies import LABEL
 from agent.protocol.confinement import CONFINEMENTS
-from agent.protocol.events import OF_COMMAND, CommandProposed, GoalStarted, Record, UndoFinished, event_type
+from agent.protocol.events import OF_COMMAND, CommandProposed, GoalStarted, UndoFinished
+from agent.protocol.records import Record, event_type
 from agent.recording.lifecycle import Lifecycle
 
 _NOT_RUN = {

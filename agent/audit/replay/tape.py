@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from agent.audit.replay.cases import Case
 from agent.protocol import events as recorded
 from agent.protocol.decisions import Verdict
+from agent.protocol.records import Record
 
 E = TypeVar("E")
 
@@ -56,7 +57,7 @@ class Tape:
         self.is_dry = True
         return RanDry(what)
 
-    def follow(self, record: recorded.Record) -> None:
+    def follow(self, record: Record) -> None:
         """The engine has recorded something: what is fed next comes after it."""
         event = record.event
         if isinstance(event, recorded.GoalStarted):

@@ -8,6 +8,7 @@ from msgspec import field, structs
 
 from agent.audit.story.model import CommandStory, Decision, OutputPiece, Rating, RehearsalStory
 from agent.protocol import events
+from agent.protocol.records import event_type
 
 MOST_OUTPUT = 4 * 1024 * 1024
 """Characters of recorded output that a story keeps of one command: the writer keeps far fewer."""
@@ -40,7 +41,7 @@ class CommandFold(CommandStory, eq=False):
                     begun, self.rehearsals = self.rehearsals[-1], self.rehearsals[:-1]
                 self.rehearsals = (*self.rehearsals, structs.replace(begun, **_told(event)))[-_MOST_ANSWERS:]
                 self.weight += sum(200 + len(change.diff) for change in event.changes)
-        self.take(events.event_type(event), event, time)
+        self.take(event_type(event), event, time)
 
     def story(self, undo_state: str = "") -> CommandStory:
         """What is known by now."""

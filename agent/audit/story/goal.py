@@ -13,18 +13,19 @@ from agent.audit.story.objects import as_json
 from agent.audit.story.one_line_events import bad_line, mark_of, stray
 from agent.protocol import events
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
+from agent.protocol.records import Record
 from agent.protocol.replies import Usage, add_usage
 from agent.recording.reader import BadLine
 
 
-def stories(records: Iterable[events.Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
+def stories(records: Iterable[Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
     """What `records` tell, in order. A goal comes when it is over; one without an end, as a crash leaves it, is "interrupted".
 
     `undone`: the state of runs that were taken back, by undo id, for what the records themselves tell only later.
     """
     fold = _Fold(dict(undone or {}))
     for record in records:
-        yield from fold.take(record) if isinstance(record, events.Record) else fold.bad(record)
+        yield from fold.take(record) if isinstance(record, Record) else fold.bad(record)
     yield from fold.close()
 
 
@@ -36,7 +37,7 @@ class _Fold:
         self._goal: GoalFold | None = None
         self._time = ""
 
-    def take(self, record: events.Record) -> Iterator[Item]:
+    def take(self, record: Record) -> Iterator[Item]:
         self._time, event, goal = record.time, record.event, self._goal
         if isinstance(event, events.UndoFinished):
             self._undone[event.undo_id] = event.state
@@ -70,7 +71,7 @@ class _Fold:
         self._goal = None
 
 
-def _between(record: events.Record) -> Iterator[Item]:
+def _between(record: Record) -> Iterator[Item]:
     mark = mark_of(record)
     if mark is not None:
         yield mark
@@ -80,7 +81,7 @@ def _between(record: events.Record) -> Iterator[Item]:
         yield stray(record)
 
 
-def _session(record: events.Record, event: events.SessionStarted | events.SessionFinished) -> Item:
+def _session(record: Record, event: events.SessionStarted | events.SessionFinished) -> Item:
     if isinstance(event, events.SessionFinished):
         return SessionEnded(time=record.time, reason=event.reason, goals=event.goals)
     began = structs.asdict(event) | {"session_id": event.session_id or record.session}
@@ -100,7 +101,7 @@ _OF_GOAL = ("goal", "origin", "private", "planner", "model", "approve", "safety_
 class GoalFold:
     """The goal that is open while its events are read."""
 
-    def __init__(self, record: events.Record, event: events.GoalStarted, undone: Mapping[str, str]) -> None:
+    def __init__(self, record: Record, event: events.GoalStarted, undone: Mapping[str, str]) -> None:
         self.goal_id = record.goal_id
         self._undone = undone
         self._ended = record.time
@@ -132,7 +133,7 @@ class GoalFold:
         self._steps.append(step)
         self._weight += weight
 
-    def take(self, record: events.Record) -> None:
+    def take(self, record: Record) -> None:
         """The goal's next event."""
         time, event = record.time, record.event
         self._ended = time

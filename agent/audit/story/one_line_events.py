@@ -7,6 +7,7 @@ from typing import Any, Literal
 from agent.audit.story.model import Mark
 from agent.audit.story.objects import as_json
 from agent.protocol import events as recorded
+from agent.protocol.records import Record, event_type
 from agent.recording.reader import BadLine
 from agent.text.sizes import counted
 
@@ -15,13 +16,13 @@ Weight = Literal["info", "warning", "error"]
 _MOST_UNKNOWN = 2_000  # characters of an event that this version does not know
 
 
-def mark_of(record: recorded.Record) -> Mark | None:
+def mark_of(record: Record) -> Mark | None:
     """The event as one line, None for what tells a person nothing."""
     told = _words(record.event)
     if told is None:
         return None
     text, weight, data = told
-    return Mark(time=record.time, kind=recorded.event_type(record.event), text=text, weight=weight, data=data)
+    return Mark(time=record.time, kind=event_type(record.event), text=text, weight=weight, data=data)
 
 
 def bad_line(line: BadLine, time: str) -> Mark:
@@ -36,9 +37,9 @@ def bad_line(line: BadLine, time: str) -> Mark:
     )
 
 
-def stray(record: recorded.Record) -> Mark:
+def stray(record: Record) -> Mark:
     """An event of a goal that is not open: a log that was put together, or one of a newer version."""
-    kind = recorded.event_type(record.event)
+    kind = event_type(record.event)
     return Mark(
         time=record.time,
         kind=kind,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from msgspec import Struct
 
 from agent.audit.story.model import Item
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from agent.recording.reader import BadLine, SessionFile
 
 if TYPE_CHECKING:

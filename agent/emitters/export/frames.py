@@ -20,11 +20,11 @@ from agent.protocol.events import (
     CommandStarted,
     LogRepaired,
     LogScrubbed,
-    Record,
     RehearsalStarted,
     SessionPruned,
     SessionStarted,
 )
+from agent.protocol.records import Record
 from agent.text.shown import shown
 
 _KEY = 0.045  # seconds between two keys

@@ -26,6 +26,7 @@ from agent.emitters.paint import paint, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol import events
 from agent.protocol.outcomes import CapturedStream
+from agent.protocol.records import Record, event_type
 
 MOST_OUTPUT = 1024 * 1024
 """Characters of one command's output that are shown; the report and the log have the rest."""
@@ -42,7 +43,7 @@ def screen_script(records: Iterable[object], look: Look | None = None, *, goal: 
     script = _Script(look or Look())
     number, begun = 0, False
     for record in records:
-        if not isinstance(record, events.Record):
+        if not isinstance(record, Record):
             continue
         if isinstance(record.event, events.GoalStarted):
             number += 1
@@ -70,9 +71,9 @@ class _Script:
         self._fresh = True  # whether the cursor stands at the start of a line
         self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
         self._exit_code = 0
-        self._held: list[events.Record] = []  # said while a prompt stands on the screen
+        self._held: list[Record] = []  # said while a prompt stands on the screen
 
-    def take(self, record: events.Record) -> list[Frame]:
+    def take(self, record: Record) -> list[Frame]:
         """The frames of the next record."""
         at = self._timeline.position(record)
         if self._shown_at is None:
@@ -92,7 +93,7 @@ class _Script:
 
     # --- what is shown ---
 
-    def _command(self, event: events.Event, record: events.Record, at: float) -> None:
+    def _command(self, event: events.Event, record: Record, at: float) -> None:
         match event:
             case events.CommandStarted():
                 self._output = {}
@@ -104,7 +105,7 @@ class _Script:
             case _:
                 self._decision(event, record, at)
 
-    def _other(self, event: events.Event, record: events.Record, at: float) -> None:
+    def _other(self, event: events.Event, record: Record, at: float) -> None:
         match event:
             case events.SessionStarted():
                 self._session(event, record, at)
@@ -126,7 +127,7 @@ class _Script:
             case _ if not isinstance(event, (events.RunStarted, events.RunFinished)):
                 self._emit(record, at)
 
-    def _session(self, event: events.SessionStarted, record: events.Record, at: float) -> None:
+    def _session(self, event: events.SessionStarted, record: Record, at: float) -> None:
         self._started = event
         self._emitter = self._new_emitter(event.frontend)
         for line in session_lines(event, record.time, self._look.columns):
@@ -172,7 +173,7 @@ class _Script:
             self._write("\r\x1b[K", self._shown_at or 0.0 if at is None else at)
             self._fresh = True
 
-    def _decision(self, event: events.Event, record: events.Record, at: float) -> None:
+    def _decision(self, event: events.Event, record: Record, at: float) -> None:
         self._stop_thinking(at)
         if isinstance(event, events.RehearsalStarted):
             self._output = {}
@@ -193,7 +194,7 @@ class _Script:
         if so_far + len(data) > MOST_OUTPUT:
             self._line(paint("[… more than is shown here]", "dim", color=self._look.color), at)
 
-    def _command_ended(self, event: events.CommandFinished, record: events.Record, at: float) -> None:
+    def _command_ended(self, event: events.CommandFinished, record: Record, at: float) -> None:
         result = event.result
         for name, stream in (("stdout", result.stdout), ("stderr", result.stderr)):
             if not self._output.get(name) and stream.head:
@@ -218,15 +219,13 @@ class _Script:
 
     # --- plumbing ---
 
-    def _emit(self, record: events.Record, at: float) -> None:
+    def _emit(self, record: Record, at: float) -> None:
         self._stop_thinking(at)
         try:
             at_once(self._emitter.emit(record))
         except (ValueError, TypeError, ArithmeticError, LookupError):  # what no emitter is handed by the engine
             self._write(self._screen.take(), at)
-            self._line(
-                paint(f"[{events.event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at
-            )
+            self._line(paint(f"[{event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at)
             return
         self._write(self._screen.take(), at)
 

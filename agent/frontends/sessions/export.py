@@ -17,7 +17,7 @@ from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.shared import heads_of
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from agent.recording.line import microseconds
 from agent.recording.reader import BadLine, SessionFile, list_sessions, read_session
 from agent.text.shown import shown_line

@@ -126,7 +126,7 @@ class _Check:
     def _update(self, session: SessionFile, changed: list[Checked]) -> None:
         """Write the log anew. Raises CoreError, and then it is as it was."""
         from agent.audit.replay.rewrite import replace_file, rewritten
-        from agent.protocol.events import Record
+        from agent.protocol.records import Record
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:
             raise InvalidRequest(f"{shown_name(session.path)} is too large to be kept as an example")

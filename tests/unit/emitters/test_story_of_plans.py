@@ -7,7 +7,8 @@ from agent.audit.story.model import GoalStory, Mark
 from agent.audit.story.objects import goal_object
 from agent.emitters.export.html_report import rendered
 from agent.emitters.story.text import StoryText
-from agent.protocol.events import CommandProposed, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped, Record
+from agent.protocol.events import CommandProposed, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.records import Record
 from agent.protocol.replies import PlanStep
 
 EVIL = "a\x1b[2J<b>\u202e"

@@ -258,7 +258,8 @@ def test_durations_for_people(duration, words) -> None:
 SCRIPT = """
 import asyncio, sys
 from agent.emitters.terminal import TerminalEmitter
-from agent.protocol.events import AssistantMessage, Notice, Record
+from agent.protocol.events import AssistantMessage, Notice
+from agent.protocol.records import Record
 async def main():
     emitter = TerminalEmitter()
     for event in (Notice(text="plain words"), AssistantMessage(text="a sentence.")):

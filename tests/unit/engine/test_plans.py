@@ -10,10 +10,11 @@ import pytest
 
 from agent.protocol.decisions import Approved, CancelGoal, PlanPlace, Remark, Skipped
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import CommandProposed, GoalFinished, PlanFinished, PlanProposed, PlanStepped, Record
+from agent.protocol.events import CommandProposed, GoalFinished, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import ContinuationKind, StepItem, UserInput
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.plans import PlanLeft
+from agent.protocol.records import Record
 from agent.protocol.replies import Alternative, Chat, Plan, PlanStep
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.recording.fold import history

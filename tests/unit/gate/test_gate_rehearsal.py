@@ -20,17 +20,10 @@ from agent.protocol.decisions import (
     Remark,
 )
 from agent.protocol.errors import CommitFailed, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandFinished,
-    CommandStarted,
-    RehearsalFinished,
-    Warned,
-    decode,
-    encode,
-)
+from agent.protocol.events import CommandConfirmed, CommandFinished, CommandStarted, RehearsalFinished, Warned
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import GoalStatus
+from agent.protocol.records import decode, encode
 from agent.protocol.rehearsals import Conflict, Rehearsal
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.fold import history

@@ -16,8 +16,9 @@ from agent.engine.goal_loop import GoalLoop
 from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
 from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
-from agent.protocol.events import CommandConfirmed, CommandRated, decode, encode
+from agent.protocol.events import CommandConfirmed, CommandRated
 from agent.protocol.messages import CommandItem, UserInput
+from agent.protocol.records import decode, encode
 from agent.protocol.rehearsals import UndoPlan
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.fold import history

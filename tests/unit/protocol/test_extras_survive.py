@@ -6,8 +6,9 @@ import json
 
 import msgspec
 
-from agent.protocol.events import CommandFinished, Notice, UnknownEvent, decode, encode
+from agent.protocol.events import CommandFinished, Notice, UnknownEvent
 from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.records import decode, encode
 from tests.support.each import each
 from tests.support.event_cases import CASES
 

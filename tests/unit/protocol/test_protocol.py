@@ -10,17 +10,9 @@ from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
 from agent.protocol.decisions import Level, RiskReport, worst
-from agent.protocol.events import (
-    FORMAT_VERSION,
-    KnownEvent,
-    Notice,
-    Record,
-    UnknownEvent,
-    decode,
-    encode,
-    flatten,
-)
+from agent.protocol.events import FORMAT_VERSION, KnownEvent, Notice, UnknownEvent
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CapturedStream, GoalStatus, joined
+from agent.protocol.records import Record, decode, encode, flatten
 from agent.protocol.requests import Approval, Limits, RunOptions
 from tests.support.each import each
 

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol import events
+from agent.protocol import records
 
 REPLAYS = Path(__file__).parents[2] / "replays"
 LINES = [line for log in sorted(REPLAYS.rglob("*.jsonl")) for line in log.read_bytes().splitlines(keepends=True)][::7]
@@ -22,14 +22,14 @@ def both(line: bytes) -> tuple[object, object]:
         except (msgspec.MsgspecError, ValueError) as error:
             return type(error)
 
-    return tried(events.decode), tried(events._whatever_it_holds)
+    return tried(records.decode), tried(records._whatever_it_holds)
 
 
 def test_lines_of_recorded_sessions_are_read_the_short_way():
     assert len(LINES) > 100
     for line in LINES:
-        record = events._whatever_it_holds(line)  # a log of an older version may lack fields that are written today
-        assert events._as_written(events.encode(record)) == record, line
+        record = records._whatever_it_holds(line)  # a log of an older version may lack fields that are written today
+        assert records._as_written(records.encode(record)) == record, line
 
 
 @given(st.sampled_from(LINES), st.data())

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import Event, GoalFinished, GoalStarted, LogScrubbed, Record, SessionStarted, encode
+from agent.protocol.events import Event, GoalFinished, GoalStarted, LogScrubbed, SessionStarted
 from agent.protocol.outcomes import Origin
+from agent.protocol.records import Record, encode
 from agent.recording.branching import MOST_BRANCHES, Lineage, lineage, records, turns
 from agent.recording.chained_lines import line_hash
 from agent.recording.fold import goals

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol.events import GoalStarted, LogRepaired, Notice, Record
+from agent.protocol.events import GoalStarted, LogRepaired, Notice
+from agent.protocol.records import Record
 from agent.recording.logfile import LogFile
 from agent.recording.reader import BadLine, read_log
 from tests.support.tries import tries

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandStarted, GoalStarted, Notice, RunFinished, RunStarted, event_type
+from agent.protocol.events import CommandStarted, GoalStarted, Notice, RunFinished, RunStarted
 from agent.protocol.outcomes import RunOutcome
+from agent.protocol.records import event_type
 from agent.recording.disk import Disk
 from agent.recording.endings import missing_endings
 from agent.recording.reader import BadLine, read_log

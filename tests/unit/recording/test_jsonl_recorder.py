@@ -22,9 +22,8 @@ from agent.protocol.events import (
     RunStarted,
     SessionFinished,
     ToolFinished,
-    decode,
-    flatten,
 )
+from agent.protocol.records import decode, flatten
 from agent.recording.disk import Disk
 from agent.recording.envelope import NullRecorder, SystemClock
 from agent.recording.jsonl import SYNCED

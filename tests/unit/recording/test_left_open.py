@@ -16,11 +16,10 @@ from agent.protocol.events import (
     PlanFinished,
     PlanProposed,
     PlanStepped,
-    Record,
     SessionFinished,
     SessionStarted,
-    encode,
 )
+from agent.protocol.records import Record, encode
 from agent.protocol.replies import PlanStep
 from agent.recording.left_open import LeftOpen, Offered, left_open, left_plan
 

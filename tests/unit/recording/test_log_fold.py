@@ -21,11 +21,8 @@ from agent.protocol.events import (
     Notice,
     PlannerFinished,
     PlannerNoted,
-    Record,
     ToolFinished,
     ToolStarted,
-    decode,
-    encode,
     goal_finished,
 )
 from agent.protocol.messages import (
@@ -40,6 +37,7 @@ from agent.protocol.messages import (
     ToolItem,
 )
 from agent.protocol.outcomes import CapturedStream, CommandSummary, ExecutionResult, GoalStatus, GoalSummary
+from agent.protocol.records import Record, decode, encode
 from agent.protocol.replies import Usage
 from agent.recording.fold import goals, history
 from tests.support.tries import tries

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from agent.audit.queries.stories import records_of
 from agent.protocol.errors import IoError
-from agent.protocol.events import Event, GoalFinished, GoalStarted, LogScrubbed, Notice, Record, SessionStarted, encode
+from agent.protocol.events import Event, GoalFinished, GoalStarted, LogScrubbed, Notice, SessionStarted
 from agent.protocol.outcomes import Origin
+from agent.protocol.records import Record, encode
 from agent.recording import branching, reader
 from agent.recording.branching import goals_in, lineage
 from agent.recording.chained_lines import line_hash

@@ -8,7 +8,8 @@ import pytest
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport, Verdict
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import CommandRated, Known, Notice, SessionStarted, encode
+from agent.protocol.events import CommandRated, Known, Notice, SessionStarted
+from agent.protocol.records import encode
 from agent.recording.envelope import Envelope, SystemClock
 from agent.recording.jsonl import open_session
 from agent.redaction.redactor import SecretRedactor

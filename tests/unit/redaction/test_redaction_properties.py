@@ -23,10 +23,10 @@ from agent.protocol.events import (
     RunFinished,
     SessionPruned,
     ToolStarted,
-    encode,
     goal_finished,
 )
 from agent.protocol.outcomes import CommandSummary, GoalStatus, GoalSummary, RunOutcome
+from agent.protocol.records import encode
 from agent.recording.bounds import CLOSED_FIELDS
 from agent.recording.envelope import NullRecorder, SystemClock
 from agent.redaction.known_values import encoded_forms

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from agent.emitters.streams import MemorySink
 from agent.emitters.telemetry import JsonlEmitter
-from agent.protocol.events import Notice, Record, encode
+from agent.protocol.events import Notice
+from agent.protocol.records import Record, encode
 from agent.text.inert_json import inert_json
 
 HOSTILE = "a\x1b]52;c;eA==\x07\x9b2J\x90\x7f\u202eb\u2066c\u2028d é 漢"

@@ -22,13 +22,13 @@ from agent.protocol.events import (
     GoalStarted,
     Known,
     PlannerFinished,
-    Record,
     RunFinished,
     SessionStarted,
     UnknownEvent,
     Warned,
 )
 from agent.protocol.outcomes import CapturedStream
+from agent.protocol.records import Record
 from tests.support.each import each
 from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import all_of, changed, checked, records_of, todays_app

@@ -19,13 +19,13 @@ from agent.protocol.events import (
     GoalFinished,
     GoalStarted,
     Notice,
-    Record,
     SessionFinished,
     SessionStarted,
     UndoFinished,
     UnknownEvent,
 )
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.protocol.records import Record
 from agent.recording.reader import BadLine
 from tests.support.each import each
 from tests.support.pictured_session import Session, hostile, many, pictured, taken_back

@@ -14,14 +14,13 @@ from agent.protocol.events import (
     Event,
     GoalFinished,
     GoalStarted,
-    Record,
     SessionFinished,
     SessionPruned,
     SessionStarted,
     UndoFinished,
-    encode,
 )
 from agent.protocol.outcomes import ExecutionResult, Origin
+from agent.protocol.records import Record, encode
 from agent.recording.chained_lines import line_hash
 from agent.recording.reader import SessionFile, list_sessions
 

@@ -9,7 +9,7 @@ import pyte
 from agent.emitters.export.asciicast import COLUMNS, IDLE, ROWS, asciicast
 from agent.emitters.export.frames import Look
 from agent.emitters.export.screen_script import screen_script
-from agent.protocol.events import decode, encode
+from agent.protocol.records import decode, encode
 from tests.support.pictured_session import BEGAN, hostile, many, pictured
 
 

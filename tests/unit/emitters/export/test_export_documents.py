@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.audit.story.goal import stories
 from agent.emitters.export.formats import FORMATS, Source, export, json_document
 from agent.emitters.export.markdown import block, code, inline, markdown, table
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from agent.recording.reader import SessionFile
 from tests.support.pictured_session import Session, hostile, many, pictured
 from tests.support.tries import tries

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agent.audit.story.goal import stories
 from agent.emitters.export.formats import Source
 from agent.emitters.export.script import comment, note, quoted, script, statement, why_not
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from agent.recording.reader import SessionFile
 from tests.support.each import each
 from tests.support.pictured_session import CWD, Session, hostile, pictured, taken_back

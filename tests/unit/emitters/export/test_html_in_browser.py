@@ -9,7 +9,7 @@ import pytest
 
 from agent.audit.story.goal import stories
 from agent.emitters.export.html_report import Checked, html_report
-from agent.protocol.events import Record, decode, encode
+from agent.protocol.records import Record, decode, encode
 from tests.support.browser import Browser, Page, find_browser
 from tests.support.pictured_session import hostile, many, pictured, taken_back
 

@@ -30,7 +30,8 @@ from agent.emitters.export.html_filters import markdown
 from agent.emitters.export.html_output import ColoredText, settled
 from agent.emitters.export.html_report import Checked, html_report, rendered, verdict
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import Record, SessionStarted, decode, encode
+from agent.protocol.events import SessionStarted
+from agent.protocol.records import Record, decode, encode
 from agent.recording.chained_lines import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem

@@ -12,7 +12,7 @@ import msgspec
 from agent.audit.story.goal import stories
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.html_report import html_report
-from agent.protocol.events import Record, decode, encode
+from agent.protocol.records import Record, decode, encode
 from tests.support.each import each
 from tests.support.pictured_session import hostile, pictured
 

@@ -16,16 +16,14 @@ from agent.protocol.events import (
     JobFinished,
     LogRepaired,
     LogScrubbed,
-    Record,
     RehearsalFinished,
     RehearsalStarted,
     SessionPruned,
     SessionStarted,
     Warned,
-    decode,
-    encode,
 )
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.protocol.records import Record, decode, encode
 from agent.recording.reader import BadLine
 from tests.support.pictured_session import CWD, Session, finding, hostile, pictured
 

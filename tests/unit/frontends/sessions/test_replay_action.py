@@ -16,7 +16,7 @@ import pytest
 from agent.cli.arguments import parse
 from agent.frontends.sessions.replay import run
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import Record, encode
+from agent.protocol.records import Record, encode
 from tests.support.fakes import FakePlanner
 from tests.support.front_services import World
 from tests.support.pictured_session import hostile, pictured

@@ -241,7 +241,7 @@ def test_what_was_rehearsed_and_made_real_is_so_again(world: World, somebody: li
 
 
 def _moved(record: Any, work: Path) -> bytes:
-    from agent.protocol.events import encode
+    from agent.protocol.records import encode
 
     return encode(record).replace(b"/tmp/agent-replays/work", str(work).encode())
 

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from agent.frontends.session_naming import find_session, is_outside
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
-from agent.protocol.events import encode
+from agent.protocol.records import encode
 from tests.support.pictured_session import pictured
 from tests.support.session_folder import SessionFolder
 

@@ -12,7 +12,7 @@ import pytest
 
 from agent.emitters.export import formats
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.protocol.events import Record
+from agent.protocol.records import Record
 from tests.support.pictured_session import pictured
 from tests.support.session_folder import SessionFolder
 
