@@ -161,10 +161,11 @@ def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
     if says == "maybe":
         reason = f"a rule may be about this ({why}): {rule.reason or rule.name}"
         return Verdict(action="ask", rule=name, reason=reason)
+    told = f": {why}" if why else ""
     if rule.action == "deny":
-        return Verdict(action="refuse", rule=name, reason=rule.reason or "a rule of the policy forbids it")
+        return Verdict(action="refuse", rule=name, reason=(rule.reason or "a rule of the policy forbids it") + told)
     action: VerdictAction = "type" if rule.action == "type" else "ask"
-    return Verdict(action=action, rule=name, reason=rule.reason or "a rule of the policy asks for it")
+    return Verdict(action=action, rule=name, reason=(rule.reason or "a rule of the policy asks for it") + told)
 
 
 # --- allowing ---

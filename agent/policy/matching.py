@@ -67,15 +67,16 @@ def has_scope(effect: Effect, scopes: tuple[str, ...]) -> bool:
     return effect.scope in scopes or (effect.kind in ("secret", "send-secret") and "secrets" in scopes)
 
 
-def folders_of(rule: Rule, place: Place) -> list[str]:
-    """The rule's paths made absolute; one that needs what is not known here is left out."""
-    folders = []
+def folders_of(rule: Rule, place: Place) -> dict[str, str]:
+    """The rule's paths made absolute, with how it writes them; one that needs what is not known here is left out."""
+    folders = {}
     for path in rule.paths:
         if path == "~" or path.startswith("~/"):
-            folders.append(absolute("." + path[1:], place.home) if place.home else "")
+            folders[absolute("." + path[1:], place.home) if place.home else ""] = path
         else:
-            folders.append(absolute(path, place.workspace))
-    return [folder for folder in folders if folder]
+            folders[absolute(path, place.workspace)] = path
+    folders.pop("", None)
+    return folders
 
 
 def word_in(word: str, alternatives: tuple[str, ...]) -> bool:

@@ -5,6 +5,9 @@ It fails closed by counting what may be so: "maybe" is asked for. The other kind
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from agent.policy.matching import (
     NOT_KNOWN,
     REACHES_DOWN,
@@ -19,8 +22,11 @@ from agent.policy.matching import (
 )
 from agent.policy.model import OptionTest, Place, Rule
 from agent.policy.reading import Reading, reading_of, same_program
-from agent.policy.rule_paths import UNKNOWN_PART, absolute, lies_in
+from agent.policy.rule_paths import UNKNOWN_PART, absolute, lies_in, may_lie_in
 from agent.protocol.decisions import Finding, ProgramRun, RiskReport
+from agent.text.visible import make_visible
+
+_WILD = re.compile(r"[*?\[{]")
 
 
 def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
@@ -47,7 +53,7 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     for answer in answers:
         if answer.says == "no":
             return answer
-    return next((answer for answer in answers if answer.says == "maybe"), YES)
+    return next((answer for answer in answers if answer.says == "maybe"), answers[2])
 
 
 def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
@@ -69,14 +75,14 @@ def _touches_loose(rule: Rule, findings: list[Finding], report: RiskReport, plac
         return Match("no", "other effects")
     if rule.scopes and not any(has_scope(effect, rule.scopes) for effect in effects):
         return Match("no", "other scopes")
-    folders = folders_of(rule, place)
+    reached = YES
     if rule.paths:
-        targets = [target for effect in effects for target in effect.targets]
+        deep = any(effect.kind in REACHES_DOWN for effect in effects)
+        targets = {target for effect in effects for target in effect.targets}
         bases = {place.workspace, *(run.cwd for run in report.programs)}  # in which folder it happens is not told
-        paths = {absolute(target, base) for target in targets for base in bases}
-        if not any(lies_in(path, folder) for path in paths for folder in folders):
-            return Match("no", "other paths")
-    return Match(in_force(rule, place), "its workspace, session or time")
+        reached = _surest(_reach(target, base, rule, place, deep=deep) for target in targets for base in bases)
+    limits = Match(in_force(rule, place), "its workspace, session or time")
+    return reached if reached.says == "no" or limits.says == "yes" else limits
 
 
 def _touches_words(rule: Rule, reading: Reading, *, whole: bool) -> Match:
@@ -121,24 +127,48 @@ def _touches_options(rule: Rule, reading: Reading, *, whole: bool) -> Match:
 def _touches_paths(rule: Rule, run: ProgramRun, reading: Reading, findings: list[Finding], place: Place) -> Match:
     if not rule.paths:
         return YES
-    folders = folders_of(rule, place)
     texts = [*reading.operands[len(rule.words) :], *(value for _, value in reading.values)]
     texts += [text.partition("=")[2] for text in texts if "=" in text]
     effects = [finding.effect for finding in findings if finding.effect is not None]
     texts += [target for effect in effects for target in effect.targets]
     deep = any(effect.kind in REACHES_DOWN for effect in effects)
-    doubt = False
-    for text in texts or ["."]:
-        home = f"{place.home}/{text[2:]}" if text.startswith("~/") else place.home if text == "~" else text
-        path = absolute(home.partition("*")[0] if "*" in home else home, run.cwd)
-        if not path or UNKNOWN_PART in text:
-            doubt = True
-            continue
-        if any(lies_in(path, folder) for folder in folders):
-            return YES
-        if deep and any(lies_in(folder, path) for folder in folders):
-            return YES
-    return Match("maybe", NOT_KNOWN) if doubt or not run.whole else Match("no", "other paths")
+    found = _surest(_reach(text, run.cwd, rule, place, deep=deep) for text in texts or ["."])
+    return _maybe(rule, NOT_KNOWN) if found.says == "no" and not run.whole else found
+
+
+def _reach(text: str, cwd: str, rule: Rule, place: Place, *, deep: bool) -> Match:
+    """Tell whether `text`, read as a path, reaches one of the rule's paths, and how. `deep`: with what lies below it."""
+    home = f"{place.home}/{text[2:]}" if text.startswith("~/") else place.home if text == "~" else text
+    path = absolute(home, cwd)
+    if not path or UNKNOWN_PART in text:
+        return _maybe(rule, NOT_KNOWN if UNKNOWN_PART in text else "the folder in which it runs is not known")
+    wild = _WILD.search(path)
+    certain = path[: wild.start()].rpartition("/")[0] if wild else path
+    shown = make_visible(text)[:60]
+    for folder, written in folders_of(rule, place).items():
+        if lies_in(certain, folder):
+            return Match("yes", f"it reaches {written}")
+        if deep and not wild and lies_in(folder, certain):
+            return Match("yes", f"{written} lies in {shown}")
+        if wild and may_lie_in(path, folder, deep=deep):
+            if all(part in ("*", "**") for part in path.split("/") if _WILD.search(part)):
+                return Match("yes", f"{shown} matches {written}")
+            return Match("maybe", f"it may reach {written}, because {shown} may match it")
+    return Match("no", "other paths")
+
+
+def _maybe(rule: Rule, why: str) -> Match:
+    return Match("maybe", f"it may reach {' or '.join(rule.paths)}, because {why}")
+
+
+def _surest(matches: Iterable[Match]) -> Match:
+    """The one of `matches` that says most."""
+    found = Match("no", "other paths")
+    for match in matches:
+        if match.says == "yes":
+            return match
+        found = match if match.says == "maybe" and found.says == "no" else found
+    return found
 
 
 def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: list[Finding], place: Place) -> Match:

@@ -52,6 +52,27 @@ def lies_in(path: str, folder: str) -> bool:
     return _begins(path.strip("/").split("/"), folder.strip("/").split("/"))
 
 
+def may_lie_in(pattern: str, folder: str, *, deep: bool) -> bool:
+    """Tell whether something that `pattern`, an absolute path with wildcards, stands for may be `folder` or lie below it.
+
+    `deep`: what lies below the matches counts too.
+    """
+    parts, pieces = pattern.strip("/").split("/"), folder.strip("/").split("/")
+    for part, piece in zip(parts, pieces, strict=False):
+        if "**" in (part, piece):
+            return True
+        if not _compatible(part, piece):
+            return False
+    return deep or len(parts) >= len(pieces)
+
+
+def _compatible(part: str, piece: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    both = bool(_GLOB.search(part) and _GLOB.search(piece))
+    return both or "{" in part or fnmatchcase(piece, part.replace("[^", "[!")) or fnmatchcase(part, piece)
+
+
 def _begins(parts: list[str], pattern: list[str]) -> bool:
     """Tell whether some beginning of `parts` matches all of `pattern`."""
     from fnmatch import fnmatchcase

@@ -299,3 +299,8 @@ _BUILTINS = {
     "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,
 }  # fmt: skip
+
+
+def is_builtin(name: str) -> bool:
+    """Tell whether `name` is a builtin that is judged here."""
+    return name in _BUILTINS

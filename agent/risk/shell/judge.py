@@ -181,7 +181,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     elif (
         not slash
         and walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
-        and text not in shell_builtins._BUILTINS
+        and not shell_builtins.is_builtin(text)
     ):
         if any(path.endswith(f"/{text}") for path in walker.downloads):
             walker.add("run-remote", [word], place, rule="run.fetched")

@@ -15,6 +15,7 @@ from agent.risk.paths.search_path import EVERYWHERE, doubtful_folder
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import MAX_VALUE, PRIVATE, UNKNOWN, join_taint
 from agent.risk.shell.state import Value
+from agent.risk.tables.store import program as find_program
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _SHOWN = 60
 _NOT_SEARCHED = frozenset(("echo", "printf", "pwd", "type", "command", "builtin", "kill", "exec", "history", "time"))
 _WORDS = "if then elif else fi while until for select do done case esac function time coproc in [[ ]] { } !"
 _RESERVED = frozenset(_WORDS.split())
+_USUAL_ALIASES = frozenset(("l", "la", "ll", "md", "rd"))
+"""Names that the tables know because many people have them as aliases; no program is called so."""
 _LOADED = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "GCONV_PATH")
 
 
@@ -204,11 +207,24 @@ def _redefinition(kind: str, name: str, text: str, level: Level, place: tuple[in
     if len(body) > _SHOWN:
         body = body[: _SHOWN - 1] + "…"
     article = "an alias" if kind == "alias" else "a function"
+    shown = make_visible(name)[:_SHOWN]
+    if _is_command(name):
+        reason = f"{shown} was redefined earlier in this session: it is now {article} that runs {body}"
+    else:
+        reason = f"{shown} is {article} from earlier in this session: it runs {body}"
     return Finding(
         rule=f"session.{kind}",
         level=level,
-        reason=f"{make_visible(name)[:_SHOWN]} was redefined earlier in this session: it is now {article} that runs {body}",
+        reason=reason,
         span=place,
         effect=Effect(kind="run", targets=(name,)),
         safer=f"`unalias {name}` first" if kind == "alias" else f"`unset -f {name}` first",
     )
+
+
+def _is_command(name: str) -> bool:
+    """Tell whether `name` means something by itself, so that defining it took that meaning away."""
+    from agent.risk.shell.builtins import is_builtin
+
+    known = name in _NOT_SEARCHED or name in _RESERVED or is_builtin(name) or find_program(name) is not None
+    return known and name not in _USUAL_ALIASES

@@ -199,3 +199,32 @@ def test_a_path_forbids_the_plain_name_and_allows_only_itself() -> None:
         name="x", action="allow", program=("/opt/x/run",), match=("/opt/x/run a",), not_match=("run a", "/opt/y/run a")
     )
     assert failing_example(allow) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "says", "why"),
+    [
+        ("rm build/x", "no", ""),
+        ("ls", "no", ""),
+        ("rm -rf ~/b*", "no", ""),
+        ("echo x > build/y", "no", ""),
+        ("rm ~/photos/*.jpg", "yes", "it reaches ~/photos"),
+        ("rm -rf ~", "yes", "~/photos lies in /home/you"),
+        ("cd ~ && rm -rf */", "yes", "*/ matches ~/photos"),
+        ("echo x > ~/photos/y", "yes", "it reaches ~/photos"),
+        ("rm ~/phot*/a", "maybe", "it may reach ~/photos, because /home/you/phot*/a may match it"),
+        ("rm ~/phot?s/a", "maybe", "it may reach ~/photos, because /home/you/phot?s/a may match it"),
+        ("rm -r ~/p[!x]*", "maybe", "it may reach ~/photos, because /home/you/p[!x]* may match it"),
+        ("echo x > ~/phot*/y", "maybe", "it may reach ~/photos, because /home/you/phot*/y may match it"),
+        ("rm $x", "maybe", "it may reach ~/photos, because what it is given is only known when it runs"),
+        ("echo x > $x", "maybe", "it may reach ~/photos, because what it is given is only known when it runs"),
+    ],
+)
+def test_a_rule_on_a_path_is_about_what_can_reach_it_and_says_how(command: str, says: str, why: str) -> None:
+    rule = Rule(name="photos", action="deny", program=("*",), paths=("~/photos",))
+    place = Place(workspace="/home/you/p", home="/home/you")
+    report = classify(command, RiskContext(cwd="/home/you/p", home="/home/you", workspace="/home/you/p"))
+    matches = [touches(rule, index, report, place) for index in range(-1, len(report.programs))]
+    best = max(matches, key=lambda match: ("no", "maybe", "yes").index(match.says))
+    assert best.says == says
+    assert says == "no" or best.why == why

@@ -121,6 +121,20 @@ def test_the_reason_says_what_it_is_now(left: tuple[str, str]) -> None:
     assert finding.span == (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("to-docs", "to-docs is an alias from earlier in this session: it runs ls -l"),
+        ("ll", "ll is an alias from earlier in this session: it runs ls -l"),
+        ("git", "git was redefined earlier in this session: it is now an alias that runs ls -l"),
+        ("export", "export was redefined earlier in this session: it is now an alias that runs ls -l"),
+    ],
+)
+def test_a_new_name_redefines_nothing(name: str, told: str) -> None:
+    finding = next(f for f in rated(name, aliases=f"alias {name}='ls -l'\n").findings if f.rule == "session.alias")
+    assert (finding.reason, finding.level) == (told, "medium")
+
+
 def test_an_exported_function_reaches_new_shells(left: tuple[str, str]) -> None:
     assert rated("bash -c ls", functions=left[0], exports={"BASH_FUNC_ls%%": "() { rm; }"}).level == "high"
     assert rated("bash -c g", functions=left[0], exports={"BASH_FUNC_ls%%": "() { rm; }"}).findings[0].rule == (
