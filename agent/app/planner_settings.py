@@ -29,6 +29,7 @@ class PlannerSettings:
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
+        self._began = loaded.settings
 
     def configured_name(self) -> str:
         """What `auto` means here: an endpoint that was given, else the first provider with a key, else offline."""
@@ -82,8 +83,11 @@ class PlannerSettings:
     def base_url(self, entry: ProviderEntry) -> str:
         """A base URL goes with the planner it was configured for, never with another one chosen later."""
         given = self.loaded.settings.base_url
-        own = given and entry.name == self.entry(self.configured_name()).name
-        return given if own and given else ""
+        began = self._began.planner
+        if began in ("auto", "") and given:
+            began = self._catalog().chosen("", given).name
+        meant = began if began in self._catalog().entries else self.configured_name()
+        return given if given and entry.name == self.entry(meant).name else ""
 
     def key(self, variable: str) -> str:
         """A key from the environment or the file of secrets, "" for none."""

@@ -10,7 +10,7 @@ from agent.protocol.outcomes import FrontendRequest
 
 
 async def copy(context: CommandContext, arguments: Copy) -> DispatchOutcome:
-    return DispatchOutcome("copied", frontend_request=FrontendRequest(action="copy", argument=_newest(context.session)))
+    return DispatchOutcome(frontend_request=FrontendRequest(action="copy", argument=_newest(context.session)))
 
 
 def _newest(session: Session) -> str:

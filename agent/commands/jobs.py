@@ -11,7 +11,7 @@ from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.jobs import Job
 from agent.text.lazy_pattern import lazily
-from agent.text.shown import shown, shown_line, shown_name
+from agent.text.shown import shown, shown_line, shown_name, signal_name
 from agent.text.sizes import seconds
 
 _SHOWN_LINES = 200
@@ -84,13 +84,15 @@ def job_line(job: Job) -> str:
 
 
 def state_of(job: Job) -> str:
-    """`running, pid 1234`, `suspended, pid 1234`, `ended, exit 0`, `killed`, `lost`."""
+    """`running, pid 1234`, `suspended, pid 1234`, `ended, exit 0`, `killed by SIGTERM, exit 143`, `lost`."""
     if job.running:
         word = "suspended" if job.suspended else "running"
         return f"{word}, pid {job.pid}" if job.pid else word
     if job.lost:
         return f"lost, pid {job.pid} may live on" if job.pid else "lost, what is left of it may live on"
-    word = "killed" if job.killed else "ended"
+    word = "killed" if job.killed or job.signal is not None else "ended"
+    if job.signal is not None:
+        word += f" by {signal_name(job.signal)}"
     return word if job.exit_code is None else f"{word}, exit {job.exit_code}"
 
 

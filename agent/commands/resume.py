@@ -17,8 +17,8 @@ from agent.text.shown import shown_line
 
 
 async def resume(context: CommandContext, arguments: str) -> DispatchOutcome:
-    """The plan that this session left; else the session that a crash ended, with what it left open; else the plan that another session
-    left in this folder. Raises CoreError.
+    """The plan that this session left, or the question that it was stopped at; else the session that a crash ended, with what it left
+    open; else the plan that another session left in this folder. Raises CoreError.
     """
     own = context.session.session_id
     wanted = await _wanted(context, arguments)
@@ -33,7 +33,7 @@ async def _wanted(context: CommandContext, name: str) -> str:
     own, services = context.session.session_id, context.services
     if name:
         return await existing_session(context, name)
-    if context.session.plan_left is not None:
+    if context.session.plan_left is not None or (context.session.pending is not None and not context.session.goals):
         return own
     found = await asyncio.to_thread(services.left_open, own)
     wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, context.session.cwd, own)

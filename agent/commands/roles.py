@@ -29,7 +29,9 @@ def _to_role(name: str, text: str) -> Change:
 
 def _usable(context: CommandContext, arguments: UseRole | ExitRole) -> None:
     if isinstance(arguments, ExitRole) and not context.session.role_name:
-        raise InvalidState(expected="an active role", found="none")
+        raise InvalidState(
+            expected="an active role", found="none", message="no role is active", hint="`:role NAME` takes one"
+        )
 
 
 def _role(rest: str) -> UseRole | ExitRole:

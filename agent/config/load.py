@@ -69,6 +69,16 @@ def load_settings(
     )
 
 
+def trouble_in(path: str) -> str:
+    """What is wrong with a person's settings file, in words; "" for nothing."""
+    merge = _Merge()
+    try:
+        merge.user(_read_toml(path, trusted=True, warn=merge.warn), path)
+    except ConfigError as error:
+        return f"it cannot be used: {error}"
+    return "; ".join(merge.warnings)
+
+
 class _Merge:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

@@ -10,6 +10,25 @@ from agent.config.private_folder import make_folder
 from agent.protocol.errors import ConfigError
 
 _MAX_FILE = 1_000_000
+_TEMPLATE = """\
+# Settings of agent-shell; `agent-shell config show` lists them with their meaning in docs/settings.md.
+# Keys (OPENROUTER_API_KEY ...) belong into the environment or into .env in this folder, not here.
+#
+# planner = "auto"
+# approve = "ask"
+# edit_mode = "emacs"
+"""
+
+
+def begin_file(path: str) -> None:
+    """Make the person's settings file, with mode 0600 and a few commented lines, if there is none. Raises OSError."""
+    make_folder(os.path.dirname(path) or ".")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(_TEMPLATE)
 
 
 def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from agent.protocol.errors import ErrorInfo
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
-from agent.text.shown import shown
+from agent.text.shown import shown, signal_name
 from agent.text.sizes import counted, seconds
 
 _SHOWN_COMMAND_CHARS = 4_000
@@ -49,7 +49,7 @@ def ending_line(event: events.CommandFinished, *, color: bool) -> str | None:
     if result.interrupted:
         return paint(f"interrupted after {took}", "yellow", color=color)
     if result.signal is not None:
-        return paint(f"killed by {_signal_name(result.signal)} after {took}", "yellow", color=color)
+        return paint(f"killed by {signal_name(result.signal)} after {took}", "yellow", color=color)
     if event.exit_code != 0:
         return paint(f"exit {event.exit_code} after {took}", "yellow", color=color)
     return None
@@ -172,12 +172,3 @@ def _cost(usage: Usage) -> list[str]:
     if usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return parts
-
-
-def _signal_name(number: int) -> str:
-    import signal
-
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -9,6 +9,7 @@ from typing import Literal
 from agent.protocol.events import Event, JobFinished, JobStarted
 from agent.protocol.jobs import Job
 from agent.protocol.ports import Jobs
+from agent.text.shown import signal_name
 
 Send = Callable[[Event], Awaitable[None]]
 Choose = Callable[[str], Awaitable[str | None]]
@@ -111,7 +112,9 @@ def started(job: Job) -> JobStarted:
 def finished(job: Job) -> JobFinished:
     """The event for a job that ended, or that outlives the session."""
     outcome = "left" if job.running else "killed" if job.killed else "lost" if job.lost else "ended"
-    return JobFinished(job_id=job.job_id, outcome=outcome, command=job.command, exit_code=job.exit_code, note=job.note)
+    by = f"by {signal_name(job.signal)}" if job.signal is not None else ""
+    note = "; ".join(text for text in (by, job.note) if text)
+    return JobFinished(job_id=job.job_id, outcome=outcome, command=job.command, exit_code=job.exit_code, note=note)
 
 
 def still_running(jobs: Sequence[Job]) -> str:

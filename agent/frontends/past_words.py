@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
@@ -23,13 +24,21 @@ def _where(ctx: RequestContext) -> str:
 
 
 def past_text(ctx: RequestContext) -> str:
-    """`3 goals so far, the last one (make the report) completed`."""
+    """`3 goals so far, the last one (make the report) completed`; only a goal that planners may see is named, no private one."""
     goals = ctx.earlier_goals
     if not goals:
         return "no goals so far"
     last = goals[-1]
-    told = f"({shown_line(last.goal, _MOST_GOAL)}) {last.status.value.replace('_', ' ')}"
+    told = last.status.value.replace("_", " ")
+    if any(_belongs(item, last.goal_id) for item in ctx.history):
+        told = f"({shown_line(last.goal, _MOST_GOAL)}) {told}"
     return f"1 goal so far, {told}" if len(goals) == 1 else f"{len(goals):,} goals so far, the last one {told}"
+
+
+def _belongs(item: HistoryItem, goal_id: str) -> bool:
+    if isinstance(item, CommandItem):
+        return item.command_id.startswith(f"{goal_id}.")
+    return isinstance(item, GoalItem) and item.goal_id == goal_id
 
 
 def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:

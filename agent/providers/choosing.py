@@ -123,7 +123,8 @@ def use_model(
         origin = loaded.origins.get(name, "")
         if origin and origin != path:
             warnings.append(f"{name} is set by {shown_line(origin)}, too, which {wins}")
-    if loaded.settings.base_url and planner not in ("offline", "local"):
+    for_all = loaded.settings.base_url and loaded.origins.get("base_url") != "command line"
+    if for_all and planner not in ("offline", "local"):
         warnings.append("base_url is set, too, and says where this planner is asked")
     entry = load_catalog().entries.get(planner)
     if entry is not None and entry.key_required and not _has_key(loaded, entry.key_variable):

@@ -35,3 +35,13 @@ def size_note(text: str) -> str:
 def shown_name(text: str) -> str:
     """A path or another name, whole and on one line: blanks count in names, so none is taken away."""
     return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def signal_name(number: int) -> str:
+    """`SIGTERM`, or `signal 99` for one without a name."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

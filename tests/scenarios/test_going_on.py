@@ -12,8 +12,10 @@ import pytest
 from msgspec.structs import replace as with_fields
 
 from agent.cli import entry as cli
+from agent.frontends.past_words import past_text
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.screen import Screen
+from agent.protocol.messages import GoalItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.recording.left_open import LeftOpen
 from tests.support.fakes import FakePlanner, say
@@ -105,6 +107,7 @@ def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> No
 
     def with_past(*given: Any, **more: Any) -> Any:
         context = opened(*given, **more)
+        context.history = [GoalItem(goal_id="g", text="make the report")]
         context.earlier_goals = (OLD, with_fields(OLD, status=GoalStatus.PLANNER_ERROR))
         context.notes = ("the session zero is not there any more",)
         return context
@@ -113,6 +116,13 @@ def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> No
     seen = typed.go(world, typed.terminal.screen, "exit\r")
     assert "session one: 2 goals so far, the last one (make the report) planner error" in seen
     assert "the session zero is not there any more" in seen
+
+
+def test_a_private_goal_is_not_named_when_its_session_goes_on(typed: Typed, tmp_path: Path) -> None:
+    world = World(FakePlanner(say()), tmp_path, session_id="one")
+    context = world.services.open_session("repl", "one")
+    context.earlier_goals, context.history = (OLD,), []
+    assert past_text(context) == "1 goal so far, completed"
 
 
 def test_a_goal_left_open_is_offered_once(typed: Typed, tmp_path: Path) -> None:

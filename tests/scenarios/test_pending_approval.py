@@ -96,16 +96,15 @@ def test_ones_own_command_is_pending_as_such(script: Path) -> None:
     assert (context.pending.command, context.pending.own) == ("rm -r a.txt", True)
 
 
-def test_a_private_command_is_asked_about_as_a_private_one(script: Path) -> None:
+@pytest.mark.parametrize("named", ["asked", ""])
+def test_a_private_command_is_asked_about_as_a_private_one(script: Path, named: str) -> None:
     """What the person kept from planners before a crash is kept from them after it."""
     left_at_its_question(script, "cat a.txt", "private")
     services = build_services(load({"planner": f"scripted:{script}"}))
     context = services.open_session("cli", "asked")
     assert context.pending is not None and context.pending.private
     emitter = FakeEmitter()
-    request = RunRequest(
-        command=NamedCommand("resume", "asked"), options=RunOptions(approval=Approval(interactive=True))
-    )
+    request = RunRequest(command=NamedCommand("resume", named), options=RunOptions(approval=Approval(interactive=True)))
     asyncio.run(services.engine.run(context, request, emitter, FakePerson(Approved(command="cat a.txt"))))
     (started,) = (record.event for record in emitter.records if isinstance(record.event, GoalStarted))
     assert started.goal == "cat a.txt" and started.private

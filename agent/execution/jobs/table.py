@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import threading
@@ -174,9 +175,11 @@ class _Entry:
             notes.append(f"{message['stuck']} of its processes could not be ended")
         if message.get("trouble"):
             notes.append(f"not all of its output could be kept: {message['trouble']}")
-        code = None if message["status"] is None else exit_code(message["status"])
+        status = message["status"]
+        code = None if status is None else exit_code(status)
+        by = os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None
         note, killed = "; ".join(notes), bool(message.get("stopped", self.asked_to_end))
-        self.job = replace(self.job, ended=ended, exit_code=code, killed=killed, note=note)
+        self.job = replace(self.job, ended=ended, exit_code=code, signal=by, killed=killed, note=note)
 
 
 class JobTable:

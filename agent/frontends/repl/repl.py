@@ -236,18 +236,30 @@ class Repl:
 
     async def _beside(self, request: FrontendRequest) -> None:
         """Edit a file or copy a text, as a core command asked for."""
-        from agent.frontends.external_programs import copy_text, edit_file
+        from agent.frontends.external_programs import copy_text
 
         said = ""
         if request.action == "edit":
-            os.makedirs(os.path.dirname(request.argument) or ".", mode=0o700, exist_ok=True)
-            said = await edit_file(request.argument, self._services.processes, self._environ)
+            said = await self._edit_settings(request.argument)
         elif request.action == "theme":
             self._screen.theme = request.argument
         elif request.action == "copy":
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
         if said:
             self._screen.say(shown(said), "class:hint")
+
+    async def _edit_settings(self, path: str) -> str:
+        """Edit the person's settings, a new file with the commented template; what went wrong, or is wrong with it now."""
+        from agent.config.load import trouble_in
+        from agent.config.write_user import begin_file
+        from agent.frontends.external_programs import edit_file
+
+        try:
+            begin_file(path)
+        except OSError as error:
+            return f"cannot create {path}: {error.strerror or error}"
+        said = await edit_file(path, self._services.processes, self._environ)
+        return said or trouble_in(path) or "settings count from the next start; `:set` changes some for this session"
 
     def _marks(self) -> StyleAndTextTuples:
         """What must be seen at every prompt: root, safety off."""

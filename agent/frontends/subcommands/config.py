@@ -8,20 +8,11 @@ from typing import Any
 
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
-from agent.config.private_folder import make_folder
 from agent.config.table import SETTINGS
+from agent.config.write_user import begin_file
 from agent.emitters.console import complain, complain_about, say
 from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.outcomes import ExitCode
-
-_TEMPLATE = """\
-# Settings of agent-shell; `agent-shell config show` lists them with their meaning in docs/settings.md.
-# Keys (OPENROUTER_API_KEY ...) belong into the environment or into .env in this folder, not here.
-#
-# planner = "auto"
-# approve = "ask"
-# edit_mode = "emacs"
-"""
 
 
 def config_path(loaded: Loaded) -> str:
@@ -84,12 +75,7 @@ async def _edit(loaded: Loaded) -> int:
     if not sys.stdin.isatty():
         raise ConfigError("editing needs a terminal", hint=f"the file is {path}")
     try:
-        make_folder(os.path.dirname(path) or ".")
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(_TEMPLATE)
-    except FileExistsError:
-        pass  # it is there already, which is what we want
+        begin_file(path)
     except OSError as error:
         raise ConfigError(f"cannot create {path}: {error.strerror}") from None
     from agent.frontends.external_programs import editor_words

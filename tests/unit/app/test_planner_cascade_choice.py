@@ -140,3 +140,14 @@ def test_a_model_file_that_is_none_is_said_with_the_goal(tmp_path: Path) -> None
         ask(made, "anything")
     with pytest.raises(ConfigError, match="no model file is chosen"):
         ask(choice(tmp_path, AGENT_PLANNER="local"), "anything")
+
+
+def test_a_planner_chosen_later_is_not_asked_at_the_first_ones_url(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/v1"
+    made = choice(tmp_path, AGENT_BASE_URL=url)
+    settings = made._configured
+    assert settings.base_url(settings.entry("custom")) == url
+    assert made.plan_with("ollama", "qwen")[0] == "ollama:qwen"
+    assert settings.base_url(settings.entry("ollama")) == ""
+    made.plan_with("auto", "")
+    assert settings.base_url(settings.entry("custom")) == url

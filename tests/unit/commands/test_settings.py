@@ -56,6 +56,11 @@ def test_copy_gives_the_newest() -> None:
     assert outcome.frontend_request.argument == "hello"
 
 
+def test_leaving_no_role_says_so() -> None:
+    with pytest.raises(InvalidState, match="no role is active"):
+        CommandWorld().do(":role")
+
+
 def test_files(tmp_path: Path) -> None:
     world = CommandWorld(cwd=str(tmp_path))
     (tmp_path / "big").write_bytes(b"x" * 300_000)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.config.write_user import write_settings
+from agent.config.load import trouble_in
+from agent.config.write_user import begin_file, write_settings
 from agent.protocol.errors import ConfigError
 
 
@@ -138,3 +139,18 @@ def test_any_name_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str
     path = tmp_path_factory.getbasetemp() / "any.toml"
     write_settings(str(path), {"model": name})
     assert tomllib.loads(path.read_bytes().decode())["model"] == name
+
+
+def test_a_new_file_holds_a_commented_template_and_an_old_one_stays(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "config.toml"
+    begin_file(str(path))
+    assert '# approve = "ask"' in path.read_text() and path.stat().st_mode & 0o777 == 0o600
+    assert trouble_in(str(path)) == ""
+    path.write_text("aprove = 1\n")
+    begin_file(str(path))
+    assert path.read_text() == "aprove = 1\n"
+    assert "unknown setting 'aprove'" in trouble_in(str(path)) and "approve" in trouble_in(str(path))
+    path.write_text('approve = "always"\n')
+    assert trouble_in(str(path)).startswith("it cannot be used: ")
+    path.write_text("approve =\n")
+    assert trouble_in(str(path)).startswith("it cannot be used: ")

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.commands.jobs import state_of
+from agent.emitters.describe import job_ending
 from agent.frontends.job_controller import JobController, finished
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, JobFinished, JobStarted
@@ -125,7 +126,14 @@ def test_states_and_outcomes() -> None:
         ended: ("ended", "ended"),
         replace(ended, exit_code=0): ("ended, exit 0", "ended"),
         replace(ended, exit_code=143, killed=True): ("killed, exit 143", "killed"),
+        replace(ended, exit_code=143, killed=True, signal=15): ("killed by SIGTERM, exit 143", "killed"),
+        replace(ended, exit_code=139, signal=11): ("killed by SIGSEGV, exit 139", "ended"),
         replace(ended, lost=True): ("lost, pid 42 may live on", "lost"),
     }
     for job, (state, outcome) in table.items():
         assert (state_of(job), finished(job).outcome) == (state, outcome)
+
+
+def test_what_is_told_of_a_killed_job_says_how_it_ended() -> None:
+    job = replace(RUNNING, ended="2026-01-02T03:05:00Z", exit_code=143, killed=True, signal=15)
+    assert job_ending(finished(job), color=False) == "job 1 killed: make -j8 (by SIGTERM)"
