@@ -51,6 +51,8 @@ class CommandLines:
         self._previewed: set[str] = set()
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
+        self.summarized = False  # the goal ends with a line that says how to take it back
+        self._undo_hints: list[str] = []
         self._folder = ""
         self._is_commit = False
 
@@ -116,9 +118,17 @@ class CommandLines:
         if line:
             self._aside(line)
         if event.undo_id:
-            hint = describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit)
-            self._aside(paint(hint, "dim", color=self._color))
+            self._undo_hints.append(describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit))
+            if not self.summarized:
+                self._aside(paint(self.undo_hint(), "dim", color=self._color))
         self._forget(event.command_id)
+
+    def undo_hint(self) -> str:
+        """How to take back what was not told of yet, once: the one run, or which there are."""
+        hints, self._undo_hints = self._undo_hints, []
+        if len(hints) > 1:
+            return f"undo: {self._undo} {'list' if self._undo.startswith(':') else '--list'}"
+        return hints[0] if hints else ""
 
     def _forget(self, key: str) -> None:
         self._reports.pop(key, None)

@@ -66,9 +66,18 @@ def job_ending(event: events.JobFinished, *, color: bool) -> str:
     return paint(text, "yellow" if code not in ("", " with exit 0") or event.outcome == "lost" else "dim", color=color)
 
 
-def summary_line(event: events.GoalFinished, *, color: bool, said: Collection[str] = (), planning: float = 0.0) -> str:
+def summary_line(
+    event: events.GoalFinished,
+    *,
+    color: bool,
+    said: Collection[str] = (),
+    planning: float = 0.0,
+    done: str = "",
+    undo: str = "",
+) -> str:
     """One line on how the goal went. `said`: messages that the person has seen already. `planning`: seconds that the planner took.
 
+    `done`: what the planner says of a completed goal, instead of the status. `undo`: how to take it back.
     The time is that of the commands, or the planner's where none ran: what the person spent on reading is not ours to count.
     """
     style = STATUS_STYLE.get(event.status, "red")
@@ -79,7 +88,7 @@ def summary_line(event: events.GoalFinished, *, color: bool, said: Collection[st
     if why and not ran and event.status == "skipped":
         line = paint(f"{MARKS[style]} not run (exit {event.exit_code}): ", style, color=color)
         return line + paint(safe_line(why.removeprefix("not run: "), 300), "dim", color=color)
-    parts = [f"{'?' if event.status == 'not_understood' else MARKS[style]} {words}"]
+    parts = [f"{'?' if event.status == 'not_understood' else MARKS[style]} {safe_line(done) or words}"]
     if ran and ran == len(event.commands):
         parts.append(counted(ran, "command"))
     elif ran or len(event.commands) > 1:
@@ -90,6 +99,8 @@ def summary_line(event: events.GoalFinished, *, color: bool, said: Collection[st
     if took is not None:
         parts.append(seconds(took))
     parts += _cost(event.usage)
+    if undo:
+        parts.append(undo)
     line = paint(" · ".join(parts), "dim" if style == "green" else style, color=color)
     if why:
         line += paint(f" — {safe_line(why, 300)}", "dim", color=color)
@@ -136,7 +147,7 @@ def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = 
 
     `made_real`: it was a rehearsal until now, of which it was said that nothing was changed.
     """
-    return f"{'Applied. Undo' if made_real else 'undo'}: {way} {safe_line(undo_id, 80)}"
+    return f"{'applied · ' if made_real else ''}undo: {way} {safe_line(undo_id, 80)}"
 
 
 def undone(event: events.UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:

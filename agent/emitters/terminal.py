@@ -6,6 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from agent.emitters.assistant.rich_markdown import RichRenderer
 from agent.emitters.assistant.text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, Spinner, StreamName
-from agent.emitters.paint import paint, prose, safe_line
+from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.streams import sink_of
 from agent.protocol import events
 from agent.protocol.errors import ClientDisconnected, EmitError
@@ -24,8 +25,10 @@ from agent.protocol.records import Record
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
 
+
 LONGEST_LINE = 4096  # characters of an output line that are shown; log and planner get what their own limits allow
 _SLOW_PLANNER = 0.25  # seconds
+_DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
@@ -75,6 +78,8 @@ class TerminalEmitter:
         self._failure: EmitError | None = None
         self._waiting = False
         self._running = ""
+        self._printed = ""  # by the latest command, the beginning
+        self._done = ""  # the planner's last words, until it is known whether the goal ends with them
 
     async def emit(self, record: Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
@@ -102,9 +107,11 @@ class TerminalEmitter:
     # --- events ---
 
     def _show(self, event: events.Event) -> None:
-        if isinstance(event, events.AssistantDelta):
+        if self._done and not isinstance(event, (events.PlannerFinished, events.PlannerNoted, events.GoalFinished)):
+            self._say_done(event.text if isinstance(event, events.AssistantMessage) else "")
+        if isinstance(event, (events.AssistantDelta, events.AssistantMessage)):
             self._spinner.stop()
-            self._words.delta(event.text)
+            self._show_words(event)
             return
         if isinstance(event, events.PlannerStarted):
             self._words.end()
@@ -117,6 +124,8 @@ class TerminalEmitter:
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
             self._notify(event)
+        elif isinstance(event, events.CommandOutput):
+            self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
         elif isinstance(event, (events.PlanProposed, events.PlanStepped, events.PlanFinished)):
             self._show_plan(event)
         else:
@@ -125,7 +134,7 @@ class TerminalEmitter:
     def _notify(self, event: events.Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, events.CommandStarted):
-            self._running = event.command
+            self._running, self._printed = event.command, ""
         elif isinstance(event, events.CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             from agent.emitters.notification import notification
 
@@ -133,12 +142,21 @@ class TerminalEmitter:
             if told:
                 self._display.err.write(told)
 
+    def _show_words(self, event: events.AssistantDelta | events.AssistantMessage) -> None:
+        whole = isinstance(event, events.AssistantMessage)
+        if whole:
+            self._waiting = False
+            self._said.add(event.text)
+        if self._may_end_with(event.text):
+            self._done = event.text
+        elif whole:
+            self._words.message(event.text)
+        else:
+            self._words.delta(event.text)
+
     def _show_message(self, event: events.Event) -> None:
         color = self._display.err.color
         match event:
-            case events.AssistantMessage(text=text):
-                self._said.add(text)
-                self._words.message(text)
             case events.Notice(text=text):
                 self._answer(prose(text))
             case events.CoreCommandFinished(text=text) if text:
@@ -162,6 +180,8 @@ class TerminalEmitter:
                 self._said.clear()
                 self._planning = 0.0
                 self._commands.typed = goal if typed else ""
+                # After a command of one's own a shell says nothing either.
+                self._commands.summarized = self._options.summary and not typed
             case events.GoalFinished():
                 self._goal_finished(event)
 
@@ -200,12 +220,38 @@ class TerminalEmitter:
         self._fresh_lines()
 
     def _goal_finished(self, event: events.GoalFinished) -> None:
+        if self._done and event.status != "completed":
+            self._say_done()
         self._words.end()
         self._fresh_lines()
+        undo = self._commands.undo_hint()
         as_typed = bool(self._commands.typed) and event.status in ("completed", "failed")
-        if self._options.summary and not as_typed:  # after a command of one's own a shell says nothing either
-            color = self._display.err.color
-            self._aside(describe.summary_line(event, color=color, said=self._said, planning=self._planning))
+        if not self._options.summary or as_typed:
+            return
+        line = partial(describe.summary_line, event, said=self._said, planning=self._planning)
+        color, columns = self._display.err.color, self._display.err.size()[0]
+        done, self._done = self._done[len(_DONE[0]) :], ""
+        if done == self._printed.strip():
+            done = ""  # it stands above
+        if done and cell_width(line(color=False, done=done, undo=undo)) > columns:
+            self._words.message(_DONE[0] + done)
+            done = ""
+        if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:
+            self._aside(paint(undo, "dim", color=color))
+            undo = ""
+        self._aside(line(color=color, done=done, undo=undo))
+
+    def _may_end_with(self, text: str) -> bool:
+        """Tell whether the line that ends the goal can say `text`, which only says that it is done."""
+        one_screen = self._display.out.is_tty and self._display.err.is_tty
+        once = self._commands.summarized and not self._words.streamed
+        return one_screen and once and text.startswith(_DONE) and "\n" not in text
+
+    def _say_done(self, message: str = "") -> None:
+        """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
+        text, self._done = self._done, ""
+        if text != message:
+            self._words.delta(text)
 
     # --- plumbing ---
 

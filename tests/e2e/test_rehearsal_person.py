@@ -68,7 +68,7 @@ def test_rehearse_diff_commit_undo(home: Path, work: Path) -> None:
         person.see(r"~ a\.txt.*-two.*\+2.*" + REVIEW)
         assert (work / "a.txt").read_text() == "one\ntwo\n"
         person.type("c\r")
-        person.see(r"Applied. Undo: :undo \w+")
+        person.see(r"applied · undo: :undo \w+")
         person.at_prompt()
         assert (work / "a.txt").read_text() == "one\n2\n"
         person.type(":undo\r")
@@ -136,7 +136,7 @@ def test_auto_is_switched_on_in_the_session_and_keeps_the_directory(home: Path, 
         person.see(r"\+ sub/.*" + REVIEW)
         assert not (work / "sub").exists()
         person.type("c\r")
-        person.see(r"Applied. Undo: :undo")
+        person.see(r"applied · undo: :undo")
         person.at_prompt()
         assert (work / "sub").is_dir()
         person.see(r"work/sub", where="screen")

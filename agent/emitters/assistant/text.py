@@ -25,6 +25,11 @@ class AssistantText:
         self._streamed = ""
 
     @property
+    def streamed(self) -> bool:
+        """Tell whether a message has begun to stand on the screen."""
+        return self._text is not None
+
+    @property
     def wants_preparation(self) -> bool:
         """Tell whether time before the first words is well spent on loading."""
         return self.renderer is not None and not self.renderer.ready

@@ -45,7 +45,7 @@ def test_one_of_several_names_is_called_a_hard_link() -> None:
     assert plain(change_lines([linked], cwd="/work"), color=False) == "  + h  3 B  [hard link]"
 
 
-@pytest.mark.parametrize(("via", "line"), [("rehearsal", "Applied. Undo: "), ("", "undo: ")])
+@pytest.mark.parametrize(("via", "line"), [("rehearsal", "applied · undo: "), ("", "undo: ")])
 def test_a_commit_says_that_it_is_real_after_the_rehearsal_said_that_nothing_was_changed(
     terminal: Callable[..., Any], via: str, line: str
 ) -> None:

@@ -1,0 +1,115 @@
+"""One line ends a goal: what was done, what it took, and how to take it back."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from agent.emitters.streams import MemorySink
+from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
+from agent.protocol import events
+from agent.protocol.outcomes import ExecutionResult
+from tests.support.event_cases import as_record
+
+OUTPUT = events.CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset=0.0)
+
+
+def ran(undo_id: str = "") -> events.CommandFinished:
+    return events.CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id=undo_id)
+
+
+def ended(status: str = "completed", exit_code: int = 0) -> events.GoalFinished:
+    commands = [{"command": "x", "outcome": "ran", "duration": 0.03}]
+    return events.GoalFinished(goal="g", status=status, exit_code=exit_code, commands=commands)
+
+
+def shown(*told: events.Event, typed: bool = False, columns: int = 80, one_screen: bool = True) -> list[str]:
+    out = MemorySink(is_tty=True, columns=columns)
+    err = out if one_screen else MemorySink()
+    emitter = TerminalEmitter(TerminalEmitterOptions(at_prompt=True, show_spinner=False), out, err)
+
+    async def play() -> None:
+        for event in (events.GoalStarted(goal="g", typed=typed), *told):
+            await emitter.emit(as_record(event))
+
+    asyncio.run(play())
+    both = out.getvalue() + (b"" if one_screen else err.getvalue())
+    return re.sub(r"\x1b\[[0-9;]*[mK]", "", both.decode()).splitlines()
+
+
+def message(*pieces: str) -> list[events.Event]:
+    """A message as a planner gives it: piece by piece, then whole."""
+    finished = events.PlannerFinished(step=2, reply="chat")
+    return [
+        *(events.AssistantDelta(text=piece) for piece in pieces),
+        finished,
+        events.AssistantMessage(text="".join(pieces)),
+    ]
+
+
+LINE = "1 command · 0.03s"
+
+
+@pytest.mark.parametrize("pieces", [("done: renamed",), ()])
+def test_what_was_done_and_how_to_take_it_back_are_one_line(pieces: tuple[str, ...]) -> None:
+    words = message(*pieces) if pieces else [events.AssistantMessage(text="done: renamed")]
+    assert shown(ran("6k2m"), *words, ended()) == [f"✓ renamed · {LINE} · undo: :undo 6k2m"]
+
+
+def test_what_the_output_says_is_not_said_again() -> None:
+    assert shown(OUTPUT, ran(), *message("done: 3 a.txt"), ended()) == [f"✓ completed · {LINE}"]
+    assert shown(OUTPUT, ran(), *message("done: 3 of them"), ended()) == [f"✓ 3 of them · {LINE}"]
+
+
+def test_several_commands_are_listed() -> None:
+    assert shown(ran("6k2m"), ran("6k2n"), ended()) == [f"✓ completed · {LINE} · undo: :undo list"]
+
+
+def test_a_goal_that_failed_can_be_taken_back_and_says_what_it_said() -> None:
+    assert shown(ran("6k2m"), *message("done: renamed"), ended("failed", 1)) == [
+        "done: renamed",
+        f"✗ failed · {LINE} · undo: :undo 6k2m",
+    ]
+
+
+def test_a_command_of_ones_own_says_at_once_how_to_take_it_back() -> None:
+    assert shown(ran("6k2m"), typed=True) == ["undo: :undo 6k2m"]
+    assert shown(ran("6k2m"), ended(), typed=True) == ["undo: :undo 6k2m"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        (("done: a", "nd more"), ["done: and more"]),
+        (("done: a\nb",), ["done: a", "b"]),
+        (("The work is done: renamed",), ["The work is done: renamed"]),
+        (("done: " + "x" * 60,), ["done: " + "x" * 60]),
+    ],
+)
+def test_other_words_stand_on_lines_of_their_own(pieces: tuple[str, ...], said: list[str]) -> None:
+    assert shown(ran("6k2m"), *message(*pieces), ended()) == [*said, f"✓ completed · {LINE} · undo: :undo 6k2m"]
+
+
+def test_on_a_narrow_screen_each_has_its_line() -> None:
+    lines = shown(ran("6k2m"), *message("done: renamed"), ended(), columns=40)
+    assert lines == ["done: renamed", "undo: :undo 6k2m", f"✓ completed · {LINE}"]
+
+
+def test_what_is_said_before_the_end_stays_before_it() -> None:
+    warned = events.Warned(text="the disk is nearly full")
+    assert shown(*message("done: renamed"), warned, ended()) == [
+        "done: renamed",
+        "warning: the disk is nearly full",
+        f"✓ completed · {LINE}",
+    ]
+
+
+def test_where_the_answer_goes_elsewhere_it_goes_there() -> None:
+    assert shown(*message("done: renamed"), ended(), one_screen=False) == ["done: renamed", f"✓ completed · {LINE}"]
+
+
+def test_words_of_a_planner_are_made_safe_in_the_line() -> None:
+    (line,) = shown(*message("done: a\x1b[2Jb"), ended())
+    assert "\x1b" not in line and line.endswith(LINE)
