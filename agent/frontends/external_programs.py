@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+import re
 import shlex
 import shutil
 import tempfile
@@ -80,8 +81,10 @@ async def edit_file(path: str, processes: Processes, environ: Mapping[str, str])
     return f"the editor ended with exit code {code}" if code else ""
 
 
-async def show_long(text: str, screen: Screen, processes: Processes, environ: Mapping[str, str]) -> None:
-    """Print `text` (made visible before), through the pager where it does not fit on the screen."""
+async def show_long(
+    text: str, screen: Screen, processes: Processes, environ: Mapping[str, str], *, title: str = ""
+) -> None:
+    """Print `text` (made visible before), through the pager where it does not fit on the screen. `title`: what it is, as `:help`."""
     lines = text.split("\n")
     rows = sum(max(1, -(-len(line) // screen.columns)) for line in lines)
     words = _pager_words(environ)
@@ -90,11 +93,21 @@ async def show_long(text: str, screen: Screen, processes: Processes, environ: Ma
         return
     with private_file(text + "\n", "text") as path:  # a pager that only prints must not leave the cursor in a line
         try:
-            code = await processes.run_attached((*words, path))
+            code = await processes.run_attached((*_titled(words, title), path))
         except OSError:
             code = 127
     if code not in _READ:
         screen.say(text)
+
+
+def _titled(words: tuple[str, ...], title: str) -> tuple[str, ...]:
+    """Less with a title in the place of a temporary file's name; it starts and writes nothing: the text may be a stranger's."""
+    program = os.path.basename(os.path.realpath(shutil.which(words[0]) or words[0]))
+    env = shutil.which("env")
+    if program != "less" or env is None:
+        return words
+    named = re.sub(r"([?:.%\\])", r"\\\1", f"agent-shell {title}".strip())
+    return (env, "LESSSECURE=1", *words, *(f"-P{kind}{named}  ?e(end):%pB\\%.  q\\: back" for kind in "smM="))
 
 
 def _pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:

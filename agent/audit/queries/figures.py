@@ -51,11 +51,24 @@ def past(database: Database) -> list[Entry]:
 
 _FAILED = f"goals.status IN ({', '.join(repr(status) for status in sorted(FAILURES))})"
 _SUMS = (
-    f"count(*), sum({_FAILED}), sum(goals.status = 'completed' OR goals.status = 'answered'), sum(goals.duration), "
+    f"count(*), sum({_FAILED}), sum(goals.status = 'completed'), sum(goals.status = 'answered'), "
+    "sum(goals.status = 'not_understood'), sum(goals.duration), "
     "sum(goals.cost), sum(goals.tokens), sum(goals.commands), sum(goals.edited), sum(goals.risk = 3)"
 )
 _PLANNER = "CASE goals.origin WHEN 'shell' THEN '' ELSE trim(goals.planner || ' ' || goals.model) END"
-_NAMES = ("goals", "failed", "done", "seconds", "cost", "tokens", "commands", "edited", "high")
+_NAMES = (
+    "goals",
+    "failed",
+    "done",
+    "answered",
+    "not_understood",
+    "seconds",
+    "cost",
+    "tokens",
+    "commands",
+    "edited",
+    "high",
+)
 
 
 def figures(database: Database, wanted: Conditions) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest, GoalStatus, GoalSummary
-from agent.text.shown import shown
+from agent.text.shown import shown, shown_line
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class Repl:
     def __init__(self, controller: SessionController, screen: Screen, *, named_anew: bool = False) -> None:
         self._named_anew = named_anew
         self._told = False
+        self._title = ""
         self._controller = controller
         controller.show = self._show
         self._screen = screen
@@ -182,6 +183,7 @@ class Repl:
     async def _do(self, text: str) -> bool:
         """Act on a line; True where it was good-bye. Raises CoreError."""
         line = parse_line(text)
+        self._title = shown_line(text, 40) if text.startswith(":") else ""
         await self._behind.warm_enough()
         if isinstance(line, Goal):
             from agent.frontends.typed.deciding import decided
@@ -232,7 +234,7 @@ class Repl:
         from agent.frontends.wrapping import wrapped_text
 
         text = wrapped_text(shown(text), self._screen.columns)
-        await show_long(text, self._screen, self._services.processes, self._environ)
+        await show_long(text, self._screen, self._services.processes, self._environ, title=self._title)
 
     async def _beside(self, request: FrontendRequest) -> None:
         """Edit a file or copy a text, as a core command asked for."""

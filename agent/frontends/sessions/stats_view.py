@@ -68,9 +68,13 @@ class _Pen:
     def summary(self, found: dict[str, Any]) -> list[str]:
         total, decisions = found["total"], found["decisions"]
         many = f"{counted(total['goals'], 'goal')} in {counted(total['sessions'], 'session')}"
-        parts = [
+        shares = [
             f"{_share(total['done'], total['goals'])} done",
+            f"{_share(total['answered'], total['goals'])} only answered" if total["answered"] else "",
+            f"{_share(total['not_understood'], total['goals'])} not understood" if total["not_understood"] else "",
             f"{_share(total['failed'], total['goals'])} failed",
+        ]
+        parts = [
             f"{seconds(total['seconds'])} in all",
             money(total["cost"]),
         ]
@@ -81,6 +85,7 @@ class _Pen:
         )
         return [
             self._paint(many, "bold") + self._dot + self._dot.join(part for part in parts if part),
+            *wrap(self._dot.join(share for share in shares if share), self._width),
             *wrap(asked, self._width),
         ]
 

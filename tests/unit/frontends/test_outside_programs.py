@@ -7,6 +7,8 @@ import base64
 import os
 from pathlib import Path
 
+import pytest
+
 from agent.frontends.external_programs import copy_text, edit_text, editor_words, show_long
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal
 
@@ -61,3 +63,19 @@ def test_copy_by_terminal_and_tool(terminal: FakeTerminal, processes: FakeProces
 def test_too_much_for_the_terminal_is_said(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     assert "not copied" in asyncio.run(copy_text("x" * 100_000, terminal.screen, processes, {}))
     assert "\x1b]52" not in terminal.raw
+
+
+def test_less_has_a_title_and_starts_nothing(
+    terminal: FakeTerminal, processes: FakeProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    less = tmp_path / "less"
+    less.write_text("#!/bin/sh\n")
+    less.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    long = "\n".join("line" for _ in range(100))
+    asyncio.run(show_long(long, terminal.screen, processes, {}, title=":help 100%"))
+    _, secure, program, *options = processes.calls[0]
+    assert (secure, program) == ("LESSSECURE=1", str(less))
+    assert [word for word in options if word.startswith("-Ps")] == [
+        r"-Psagent-shell \:help 100\%  ?e(end):%pB\%.  q\: back"
+    ]

@@ -229,6 +229,9 @@ def test_the_figures(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> 
     assert row["total"]["goals"] == 120  # type: ignore[index]
     assert sum(day["goals"] for day in row["days"]) == 120  # type: ignore[attr-defined]
     assert sum(row["statuses"].values()) == 120  # type: ignore[attr-defined]
+    for name, status in (("done", "completed"), ("answered", "answered"), ("not_understood", "not_understood")):
+        assert row["total"][name] == row["statuses"].get(status, 0)  # type: ignore[index,attr-defined]
+    assert row["total"]["done"]  # type: ignore[index]
     assert sum(program["proposed"] for program in row["commands"]) == row["decisions"]["proposed"]  # type: ignore[attr-defined,index]
     assert made.run("stats", "--cwd", "/nowhere") == 0
     assert capfd.readouterr().err == "no goals are recorded that fit\n"
