@@ -127,13 +127,15 @@ class ShellExecutor:
         return changed | {"PATH": path} if follows_folder(path) else changed
 
     def warm(self) -> None:
-        """Start the helper in the background, so that the first command need not wait for it."""
+        """Start the helper in the background, and load the rehearser, so that no first command or preview has to wait for that."""
         threading.Thread(target=self._warm, name="warm-executor", daemon=True).start()
 
     def _warm(self) -> None:
         with suppress(OSError):  # the first command will say what is wrong
             self._shells.find()
             self._helper.start()
+        import agent.execution.rehearsal.present
+        import agent.execution.rehearsal.rehearser  # noqa: F401
 
     @property
     def tty(self) -> TerminalChoice | None:
