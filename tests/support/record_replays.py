@@ -36,14 +36,14 @@ from tests.support.replay_of_models import (
     rated_only,
     tools,
 )
-from tests.support.replay_of_runs import jobs, own_commands, rehearsals, rehearsed_first, stopped, undone
+from tests.support.replay_of_runs import jobs, own_commands, previews, rehearsals, rehearsed_first, stopped, undone
 from tests.support.replay_stage import REPLAYS, STAGE, Stage
 
 Situation = Callable[[Stage], Coroutine[Any, Any, None]]
 
 SITUATIONS: dict[str, Situation] = {
     "chat": chat, "confirmations": confirmations, "high": high, "refused": refused, "going-round": going_round, "tools": tools,
-    "rehearsals": rehearsals, "rehearsed-first": rehearsed_first, "undone": undone, "stopped": stopped,
+    "rehearsals": rehearsals, "previews": previews, "rehearsed-first": rehearsed_first, "undone": undone, "stopped": stopped,
     "own-commands": own_commands, "jobs": jobs, "continued": continued, "planner-errors": planner_errors, "offline": offline,
     "plans": plans, "unattended": unattended, "limits": limits, "policy-files": policy_files, "safety-policy": safety_policy,
     "secrets": secrets, "opinions": opinions, "rated-only": rated_only, "confined": confined,

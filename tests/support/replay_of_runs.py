@@ -21,7 +21,7 @@ from agent.protocol.decisions import (
 from agent.protocol.events import CommandOutput, CommandStarted, PlannerStarted
 from agent.protocol.records import Record
 from agent.providers.scripted import ScriptedReply
-from tests.support.replay_stage import Stage, runs, says
+from tests.support.replay_stage import Stage, Typed, as_shown, runs, says
 
 
 async def rehearsals(stage: Stage) -> None:
@@ -50,6 +50,29 @@ async def rehearsals(stage: Stage) -> None:
             return Commit()
 
         await scene.goal("!" + edit, answers=(Rehearse(command=edit), Skipped()), reviews=(meanwhile,))
+
+
+async def previews(stage: Stage) -> None:
+    (stage.work / "a.txt").write_text("one\n")
+    async with stage.session(rehearse="preview") as scene:
+        await scene.goal("!mv -v a.txt b.txt", answers=(as_shown,))
+        await scene.goal("!mv b.txt c.txt", answers=(Skipped(),))
+        await scene.goal(
+            "rename it", runs("mv b.txt c.txt"), says("Done."),
+            answers=(Typed(("mv b.txt d.txt", "mv -v b.txt e.txt")),),
+        )  # fmt: skip
+        await scene.goal(
+            "!mv e.txt f.txt", answers=(Approved(command="mv e.txt g.txt"),)
+        )  # sent off before its preview came
+        await scene.goal("!mv missing.txt h.txt", answers=(as_shown,))
+        await scene.goal("!mv g.txt h.txt", answers=(Rehearse(command="mv g.txt h.txt"),), reviews=(Commit(),))
+
+        async def changed_meanwhile(request: ConfirmationRequest) -> Confirmation:
+            (stage.work / "h.txt").write_text("changed by somebody else\n")
+            return request.as_shown
+
+        await scene.goal("!sed -i s/one/two/ h.txt", answers=(changed_meanwhile, Skipped()))
+        await scene.goal("!uname", answers=(as_shown,))
 
 
 async def rehearsed_first(stage: Stage) -> None:

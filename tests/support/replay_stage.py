@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from agent.app.composition import build_services, load
@@ -21,12 +22,14 @@ from agent.planner.facts.facts import SystemFacts
 from agent.planner.llm import LLMPlanner
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.decisions import (
+    Approved,
     Confirmation,
     ConfirmationRequest,
     RiskContext,
 )
 from agent.protocol.messages import ContinuationKind, EnvironmentFacts, ToolCall, UserInput
 from agent.protocol.outcomes import RunOutcome
+from agent.protocol.ports import PreviewOf
 from agent.protocol.records import Record
 from agent.protocol.requests import Limits, RunOptions
 from agent.providers.scripted import Scripted, ScriptedReply
@@ -66,12 +69,30 @@ class Onlooker:
         pass
 
 
+class Typed(Struct, frozen=True, tag="typed"):
+    """Edits that stood there long enough to be previewed, and Enter at the last one."""
+
+    texts: tuple[str, ...]
+
+
+async def as_shown(request: ConfirmationRequest) -> Confirmation:
+    """Enter, at what stands there."""
+    return request.as_shown
+
+
 class Person(FakeReviewer):
     """Answers in order; an answer that is a function is called, and what it returns is the answer."""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         answer: Any = await super().confirm(request)
         return await answer(request) if callable(answer) else answer
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        answer = await self.confirm(request)
+        if not isinstance(answer, Typed):
+            return answer
+        seen = [await preview(text) for text in answer.texts][-1]
+        return Approved(command=answer.texts[-1], seen="" if seen is None else seen.preview_id)
 
     async def review(self, request: ConfirmationRequest, rehearsal: Any) -> Any:
         answer: Any = await super().review(request, rehearsal)

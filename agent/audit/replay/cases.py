@@ -134,6 +134,8 @@ def _obstacle(case: Case) -> str:
         isinstance(event, recorded.PlannerFinished) and "characters not recorded …]" in event.raw for event in events
     ):
         return "a reply of the planner was too long to be recorded in full"
+    if any(isinstance(event, recorded.RehearsalFinished) and event.preview and event.more for event in events):
+        return "a preview has more changes than were recorded"
     return ""
 
 

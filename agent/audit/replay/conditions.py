@@ -140,7 +140,7 @@ def _allowed(events: tuple[recorded.Event, ...]) -> dict[str, bool]:
         match event:
             case recorded.CommandRated(stage="proposed", verdict=verdict) if verdict.action == "allow":
                 found[event.command_id] = False
-            case recorded.RehearsalStarted() if event.command_id in found:
+            case recorded.RehearsalStarted(preview=False) if event.command_id in found:
                 found[event.command_id] = True
     return found
 
@@ -150,6 +150,8 @@ def _rehearse(events: tuple[recorded.Event, ...], *, interactive: bool) -> tuple
     starts = _of(events, recorded.RehearsalStarted)
     if not starts:
         return "off", False
+    if any(start.preview for start in starts):
+        return "preview", False
     network = starts[0].network
     if _only_rehearsed(events):
         return "only", network

@@ -27,6 +27,11 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
         "warnings but those about refusals and of a result",
         "said by the system, by what keeps pre-images, or by a policy file",
     ),
+    ("previews that were not ready in time", "how long something took"),
+    (
+        "preview of approval.requested, where files would change",
+        "it counts lines, and the log of a preview has no diffs",
+    ),
     ("notices, core_command.finished", "beside the goal, not part of it"),
     ("outcome.goal of run.finished", "the same as goal.finished"),
     ("report and verdict of a command with a label", "it was rated with the secret that the label stands for"),
@@ -96,12 +101,34 @@ def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
     return key
 
 
+def _late_previews(records: tuple[Record, ...]) -> frozenset[int]:
+    """Places of beginnings and endings of the previews that came to nothing."""
+    late: list[int] = []
+    began: dict[str, int] = {}
+    for place, record in enumerate(records):
+        match record.event:
+            case recorded.RehearsalStarted(preview=True, command_id=key):
+                began[key] = place
+            case recorded.RehearsalFinished(preview=True, exit_code=None, outcome=outcome, command_id=key):
+                if outcome != "unavailable":
+                    late += [began.get(key, place), place]
+    return frozenset(late)
+
+
 class _Normal:
     def __init__(self, records: tuple[Record, ...], lenient: Leniency) -> None:
         self._records = records
         self._lenient = lenient
         self._key = _keys(records)
         results = [record.event.result for record in records if isinstance(record.event, recorded.CommandFinished)]
+        self._late = _late_previews(records)
+        self._counting = {
+            self._key(record.event.command_id)
+            for record in records
+            if isinstance(record.event, recorded.RehearsalFinished)
+            and record.event.preview
+            and any(change.op == "modify" for change in record.event.changes)
+        }
         self._notes = {note for result in results for note in result.notes}
 
     def items(self) -> list[Item]:
@@ -112,7 +139,7 @@ class _Normal:
             if isinstance(event, recorded.CommandOutput):
                 streams[event.stream] = streams.get(event.stream, "") + event.data
                 continue
-            if not self._counts(event):
+            if place in self._late or not self._counts(event):
                 continue
             if isinstance(event, (recorded.CommandFinished, recorded.RehearsalFinished)):
                 key = ("command.output", self._key(event.command_id))
@@ -146,6 +173,8 @@ class _Normal:
                 data.pop("content", None)
                 if self._lenient.timeouts:
                     data.pop("timeout", None)
+            case recorded.ApprovalRequested() if self._key(event.command_id) in self._counting:
+                data.pop("preview", None)
             case recorded.CommandRated() if self._key(event.command_id) in self._lenient.unrated:
                 data.pop("report", None)
                 data.pop("verdict", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
 
 from msgspec import structs
 
@@ -22,6 +23,7 @@ _NOT_KEPT = re.compile(
     re.DOTALL,
 )
 _COMMIT_FAILED = re.compile(r"agent-shell: the commit failed: (.*)\n\Z", re.DOTALL)
+_WHY_PREVIEW_FAILED = re.compile(r"fails when tried out \(exit \d+\): (.*)\Z", re.DOTALL)
 _UNCONFINED = re.compile(r"would run not confined, though (\S+) was asked for: (.*)\Z", re.DOTALL)
 _KEPT_OUT = re.compile(r"(?:only (.*) may be written|nothing may be written) \(([a-z,-]+)\)\Z", re.DOTALL)
 
@@ -107,10 +109,9 @@ class Player:
     ) -> Rehearsal:
         """What was shown then."""
         ahead = self._tape.ahead(command.command_id)
-        told = next((event for event in ahead if isinstance(event, events.RehearsalFinished)), None)
+        told = next((event for event in ahead if _ends(event, command)), None)
         if told is None:
             raise self._tape.lacks("a command would be rehearsed now that was not rehearsed then")
-        output = _output(ahead)
         if told.exit_code is None:
             kind = RehearsalUnavailable if told.outcome == "unavailable" else CoreError
             raise kind(told.reason)
@@ -118,7 +119,13 @@ class Player:
         if interrupted and (words := self._tape.cancelled_ahead()):
             cancel.cancel(words)
         result = ExecutionResult(exit_code=told.exit_code, interrupted=interrupted)
-        committed = _commit_of(ahead)
+        if command.preview:  # nobody sees its output before it is made real
+            real = _made_real(ahead, command.command)
+            output, committed = _output(real), _ending(real)
+        else:
+            output, committed = _output(ahead), _commit_of(ahead)
+        if command.preview and told.exit_code and (why := _WHY_PREVIEW_FAILED.search(self._tape.preview_ahead())):
+            result = structs.replace(result, stderr=CapturedStream(head=why[1]))
         if committed is not None and not committed.conflict:
             result = structs.replace(
                 committed.result, exit_code=told.exit_code, stderr=_without_error(committed.result.stderr)
@@ -182,6 +189,10 @@ class Player:
         return self._tape.rated_before(self._tape.current)
 
 
+def _ends(event: events.Event, command: ApprovedRehearsal) -> TypeGuard[events.RehearsalFinished]:
+    return isinstance(event, events.RehearsalFinished) and event.preview == command.preview
+
+
 def _output(ahead: list[events.Event]) -> list[events.CommandOutput]:
     """What was printed before the next ending."""
     found: list[events.CommandOutput] = []
@@ -204,6 +215,20 @@ def _commit_of(ahead: list[events.Event]) -> events.CommandFinished | None:
         if isinstance(event, events.CommandFinished):
             return event
     return None
+
+
+def _made_real(ahead: list[events.Event], command: str) -> list[events.Event]:
+    """What followed once a preview of `command` was made real; nothing where another run came first."""
+    for place, event in enumerate(ahead):
+        if isinstance(event, events.RehearsalStarted) and not event.preview:
+            return []
+        if isinstance(event, events.CommandStarted):
+            return ahead[place:] if event.via == "rehearsal" and event.command == command else []
+    return []
+
+
+def _ending(real: list[events.Event]) -> events.CommandFinished | None:
+    return next((event for event in real if isinstance(event, events.CommandFinished)), None)
 
 
 def _without_error(stream: CapturedStream) -> CapturedStream:

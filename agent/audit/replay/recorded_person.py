@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from agent.audit.replay.tape import Tape
 from agent.protocol import events as recorded
 from agent.protocol.decisions import (
@@ -23,14 +25,15 @@ from agent.protocol.decisions import (
     Skipped,
 )
 from agent.protocol.errors import Cancelled
-from agent.protocol.rehearsals import Rehearsal
+from agent.protocol.ports import PreviewOf
+from agent.protocol.rehearsals import Preview, Rehearsal
 
 _DISCARDED = "rehearsed and discarded"
 
 
 @dataclass(frozen=True)
 class RecordedPerson:
-    """ports.Confirmer, Reviewer and Picker, fed from a tape.
+    """ports.Confirmer, LiveConfirmer, Reviewer and Picker, fed from a tape.
 
     Where today's engine asks about what ran unasked then, the answer is yes, and the word is typed: what is new is the question, and the
     comparison goes on behind it.
@@ -55,6 +58,15 @@ class RecordedPerson:
         if isinstance(following, recorded.CommandConfirmed):
             return _answer(following, request)
         return Approved(command=request.proposal.command)
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        """The same, with the edits previewed that were previewed then; yes is to what stood there, where just that was made real."""
+        found = [] if request.previewed is None else [request.previewed]
+        for text in _previewed_edits(self.tape.ahead(request.proposal.command_id)):
+            edited = await preview(text)
+            found += [] if edited is None else [edited]
+        answer = await self.confirm(request)
+        return self._to_what_was_seen(answer, found, request) if isinstance(answer, Approved) else answer
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """The word, unless it was missing then."""
@@ -88,14 +100,44 @@ class RecordedPerson:
             raise Cancelled(words)
         return self.tape.choice_ahead()
 
+    def _to_what_was_seen(self, answer: Approved, found: list[Preview], request: ConfirmationRequest) -> Approved:
+        for event in self._ahead(request):
+            if isinstance(event, recorded.RehearsalStarted):
+                break
+            if isinstance(event, recorded.CommandStarted):
+                seen = [each.preview_id for each in found if each.command == answer.command == event.command]
+                return structs.replace(answer, seen=seen[-1]) if seen and event.via == "rehearsal" else answer
+        return answer
+
     def _ahead(self, request: ConfirmationRequest) -> list[recorded.Event]:
-        ahead = self.tape.ahead(request.proposal.command_id)
+        """What comes next of its command, but for previews: nobody decided anything by them."""
+        ahead = [event for event in self.tape.ahead(request.proposal.command_id) if not _is_preview(event)]
         if ahead:
             return ahead
         words = self.tape.cancelled_ahead()
         if words:
             raise Cancelled(words)
         raise self.tape.lacks("a question is asked that was not asked then, and no answer to it was recorded")
+
+
+def _is_preview(event: recorded.Event) -> bool:
+    return isinstance(event, (recorded.RehearsalStarted, recorded.RehearsalFinished)) and event.preview
+
+
+def _previewed_edits(ahead: list[recorded.Event]) -> list[str]:
+    """The texts whose previews came to an end before anything was decided."""
+    texts, text = [], ""
+    for event in ahead:
+        match event:
+            case recorded.RehearsalStarted(preview=True):
+                text = event.command
+            case recorded.RehearsalFinished(preview=True):
+                if text and event.exit_code is not None:
+                    texts.append(text)
+                text = ""
+            case _:
+                break
+    return texts
 
 
 def _answer(event: recorded.CommandConfirmed, request: ConfirmationRequest) -> Confirmation:

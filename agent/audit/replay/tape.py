@@ -156,6 +156,11 @@ class Tape:
         following = self._events[self._at] if self._at < len(self._events) else None
         return following.number if isinstance(following, recorded.ChoiceMade) else 0
 
+    def preview_ahead(self) -> str:
+        """What the next question said that its command would do; "" where it said nothing of it."""
+        rest = self._events[self._at :]
+        return next((event.preview for event in rest if isinstance(event, recorded.ApprovalRequested)), "")
+
     def cancelled_ahead(self) -> str:
         """With which words the goal was cancelled, where that is the next thing that was recorded; "" where it is not."""
         rest = self._events[self._at :]

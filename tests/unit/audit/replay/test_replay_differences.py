@@ -14,14 +14,17 @@ from agent.audit.replay.check import Checked
 from agent.engine import guard
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import (
+    ApprovalRequested,
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandRated,
+    Event,
     GoalFinished,
     GoalStarted,
     Known,
     PlannerFinished,
+    RehearsalFinished,
     RunFinished,
     SessionStarted,
     UnknownEvent,
@@ -278,3 +281,47 @@ def test_a_log_made_to_take_long_does_not(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.outcome == "different"
     (found,) = _goals(all_of([*records[:at], *stuffed, *stuffed, *records[at:]], APP, goal=1))
     assert (found.outcome, found.reason) == ("not checked", "it has more than 8,000 events")
+
+
+def _previews(alter) -> list[Checked]:
+    """What a check of the kept previews says, where those in the log were `alter`ed."""
+    lines = [
+        replace(record, event=alter(record.event))
+        if isinstance(record.event, RehearsalFinished) and record.event.preview
+        else record
+        for record in _log("previews")
+    ]
+    return _goals(all_of(lines, APP))
+
+
+def test_a_preview_that_came_too_late_then_is_no_difference() -> None:
+    def late(event: Event) -> Event:
+        match event:
+            case RehearsalFinished():
+                return RehearsalFinished(command_id=event.command_id, outcome="interrupted", preview=True)
+            case ApprovalRequested():
+                return replace(event, preview="")
+        return event
+
+    lines = [replace(record, event=late(record.event)) for record in _log("previews")]
+    assert _goals(all_of(lines, APP))[1].outcome == "same"
+
+
+def test_a_preview_of_something_else_is_a_difference() -> None:
+    other = _previews(
+        lambda event: replace(event, changes=tuple(replace(change, source="/else") for change in event.changes))
+    )
+    assert "approval.requested" in {each.event for each in other[0].differences}
+
+
+def test_a_preview_of_more_than_was_recorded_is_not_checked() -> None:
+    assert {goal.reason for goal in _previews(lambda event: replace(event, more=3))[:3]} == {
+        "a preview has more changes than were recorded"
+    }
+
+
+def test_what_is_no_longer_previewed_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.gate.previews.is_previewable", lambda report, context: False)
+    found = _goals(checked(REPLAYS / "previews.jsonl", APP))
+    assert found[0].outcome == "different"
+    assert any(each.event == "rehearsal.started" for each in found[0].differences)
