@@ -21,9 +21,8 @@ _EVERY = 0.1
 class Spinner:
     """Draws one line on stderr and takes it away again. The caller holds the lock of the display around every method."""
 
-    def __init__(self, display: Display, *, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, display: Display) -> None:
         self._display = display
-        self._now = now
         self._started: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._drawn = False
@@ -35,14 +34,14 @@ class Spinner:
     def start(self, tick: Callable[[], None]) -> None:
         """Begin; `tick` is what the timer calls (it must lock and call `draw`)."""
         self.stop()
-        self._started = self._now()
+        self._started = time.monotonic()
         self._timer = asyncio.get_running_loop().call_later(_FIRST_AFTER, tick)
 
     def draw(self, tick: Callable[[], None]) -> None:
         """Show the next frame and order another tick."""
         if self._started is None:
             return
-        elapsed = self._now() - self._started
+        elapsed = time.monotonic() - self._started
         frame = FRAMES[int(elapsed / _EVERY) % len(FRAMES)]
         if not self._drawn:
             self._display.fresh_line("stderr")

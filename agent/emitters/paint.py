@@ -49,10 +49,13 @@ def safe_line(text: str, limit: int = 500) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def safe_cell(text: str, limit: int = 200) -> str:
-    """The beginning of a text as a cell of a table: one line of at most `limit` characters, with everything invisible made visible."""
-    cell = shown(text[: limit * 2]).replace("\n", "⏎").replace("\t", " ")
-    return cell if len(cell) <= limit else cell[: limit - 1] + "…"
+_CELL = 200
+
+
+def safe_cell(text: str) -> str:
+    """The beginning of a text as a cell of a table: one short line, with everything invisible made visible."""
+    cell = shown(text[: _CELL * 2]).replace("\n", "⏎").replace("\t", " ")
+    return cell if len(cell) <= _CELL else cell[: _CELL - 1] + "…"
 
 
 def cell_width(text: str) -> int:

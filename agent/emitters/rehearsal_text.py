@@ -44,6 +44,11 @@ def rehearsal_lines(
     return [_headline(rehearsal), *changes, *_remarks(rehearsal, offered=offered), *_caveats(rehearsal, known)]
 
 
+def all_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
+    """All that it would change, with every diff."""
+    return [*rehearsal_lines(rehearsal, offered=offered), *diff_lines(rehearsal.changes, cwd=rehearsal.cwd)]
+
+
 def _headline(rehearsal: Rehearsal) -> Line:
     code = f"exit {rehearsal.result.exit_code}"
     if not rehearsal.changes and not rehearsal.more:

@@ -83,11 +83,11 @@ def command_summary(item: CommandItem) -> CommandSummary:
     )
 
 
-def capped(text: str, cap: int = _CAP) -> str:
+def capped(text: str) -> str:
     """Head and tail of a long text, with a line that says how much is left out."""
-    if len(text) <= 2 * cap + 100:
+    if len(text) <= 2 * _CAP + 100:
         return text
-    return f"{text[:cap]}\n[… {len(text) - 2 * cap:,} characters left out …]\n{text[-cap:]}"
+    return f"{text[:_CAP]}\n[… {len(text) - 2 * _CAP:,} characters left out …]\n{text[-_CAP:]}"
 
 
 def ended_by(error: Exception) -> tuple[Ending, CoreError]:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-# unshare(2), setns(2)
+# unshare(2)
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
 CLONE_NEWIPC = 0x08000000
@@ -43,7 +43,6 @@ MOUNT_ATTR_NOSUID = 0x02
 MOUNT_ATTR_NODEV = 0x04
 MOUNT_ATTR_NOEXEC = 0x08
 AT_FDCWD = -100
-AT_SYMLINK_NOFOLLOW = 0x100
 AT_EMPTY_PATH = 0x1000
 AT_RECURSIVE = 0x8000
 OPEN_TREE_CLONE = 1
@@ -192,10 +191,6 @@ def unshare(flags: int) -> None:
     _libc("unshare", flags)
 
 
-def setns(fd: int, kind: int = 0) -> None:
-    _syscall("setns", fd, kind)
-
-
 def pivot_root(new_root: bytes, put_old: bytes) -> None:
     """Make `new_root` the root of this mount namespace; the old one goes to `put_old`."""
     _syscall("pivot_root", new_root, put_old)
@@ -215,22 +210,20 @@ def umount(target: bytes, flags: int = 0) -> None:
     _libc("umount2", target, flags)
 
 
-def mount_setattr(
-    path: bytes, *, add: int = 0, clear: int = 0, propagation: int = 0, flags: int = 0, folder: int = AT_FDCWD
-) -> None:
-    """Change attributes (MOUNT_ATTR_…) of the mount at `path`, with AT_RECURSIVE in `flags` of all below it too."""
-    attributes = struct.pack("=QQQQ", add, clear, propagation, 0)
+def mount_setattr(path: bytes, *, add: int, flags: int = 0, folder: int = AT_FDCWD) -> None:
+    """Add attributes (MOUNT_ATTR_…) to the mount at `path`, with AT_RECURSIVE in `flags` of all below it too."""
+    attributes = struct.pack("=QQQQ", add, 0, 0, 0)
     _syscall("mount_setattr", folder, path, flags, attributes, len(attributes))
 
 
-def open_tree(path: bytes, flags: int = OPEN_TREE_CLOEXEC, folder: int = AT_FDCWD) -> int:
+def open_tree(path: bytes, flags: int) -> int:
     """A descriptor of the mount at `path`; with OPEN_TREE_CLONE of a detached copy (AT_RECURSIVE: with all below)."""
-    return _syscall("open_tree", folder, path, flags)
+    return _syscall("open_tree", AT_FDCWD, path, flags)
 
 
-def move_mount(source: int, target: bytes, *, folder: int = AT_FDCWD, flags: int = MOVE_MOUNT_F_EMPTY_PATH) -> None:
+def move_mount(source: int, target: bytes) -> None:
     """Attach the mount behind descriptor `source` at `target`."""
-    _syscall("move_mount", source, b"", folder, target, flags)
+    _syscall("move_mount", source, b"", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH)
 
 
 # --- files ---

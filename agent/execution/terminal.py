@@ -16,12 +16,12 @@ from typing import Any
 _AT_MOST = 2000  # milliseconds that the child waits for us
 
 
-def leave_terminal(descriptor: int = 0) -> None:
-    """Call last. Does nothing unless this process leads the session of the terminal at `descriptor`. Never raises."""
+def leave_terminal() -> None:
+    """Call last. Does nothing unless this process leads the session of the terminal at standard input. Never raises."""
     if not hasattr(os, "pidfd_open") or os.getsid(0) != os.getpid():
         return
     try:
-        os.tcgetpgrp(descriptor)  # fails where this is not our session's terminal
+        os.tcgetpgrp(0)  # fails where this is not our session's terminal
         ourselves = os.pidfd_open(os.getpid())
     except OSError:
         return
@@ -30,7 +30,7 @@ def leave_terminal(descriptor: int = 0) -> None:
     with suppress(OSError):  # we leave like any other program, then
         if os.fork() == 0:
             _hold(ourselves)
-        fcntl.ioctl(descriptor, termios.TIOCNOTTY)
+        fcntl.ioctl(0, termios.TIOCNOTTY)
     os.close(ourselves)
 
 

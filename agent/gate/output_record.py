@@ -29,15 +29,13 @@ class OutputLog:
         events: EventSink,
         command_id: str,
         open_redaction: Callable[[], StreamRedaction],
-        *,
-        head_bytes: int = HEAD_BYTES,
     ) -> None:
         self._events = events
         self._command_id = command_id
         self._lock = threading.Lock()
         self._streams: dict[StreamName, _Pending] = {
-            "stdout": _Pending(head_bytes, open_redaction()),
-            "stderr": _Pending(head_bytes, open_redaction()),
+            "stdout": _Pending(HEAD_BYTES, open_redaction()),
+            "stderr": _Pending(HEAD_BYTES, open_redaction()),
         }
         self._fed: set[StreamName] = set()
         self._task: asyncio.Task[None] | None = None

@@ -32,19 +32,9 @@ _FILTERS = frozenset(
 _SHELL = frozenset(
     "cd pushd popd set shopt export local declare read let : [[ umask unset return break continue exit".split()
 )
-_PROGRAMS = PLAIN_READERS - {
-    "ps",
-    "pgrep",
-    "pstree",
-    "ss",
-    "who",
-    "last",
-    "whoami",
-    "free",
-    "vmstat",
-    "iostat",
-    "mpstat",
-} | (_CHANGERS | _FILTERS | _SHELL)
+_LIVE = frozenset("ps pgrep pstree ss who last whoami free vmstat iostat mpstat".split())
+"""They tell of processes and of the machine, of which a rehearsal may see others."""
+_PROGRAMS = (PLAIN_READERS - _LIVE) | _CHANGERS | _FILTERS | _SHELL
 _SHELLS = frozenset(("sh", "bash", "dash"))
 _READS_INPUT = frozenset(
     "cat tac head tail sort uniq wc cut rev nl fold fmt column paste sed awk gawk mawk grep egrep fgrep shuf".split()

@@ -110,8 +110,8 @@ class Cancelled(CoreError):
     http_status = 499
     exit_code = ExitCode.CANCELLED
 
-    def __init__(self, message: str = "cancelled", *, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str = "cancelled") -> None:
+        super().__init__(message)
 
     def terminal_message(self) -> str:
         """Nothing: whoever pressed Ctrl-C knows."""
@@ -200,8 +200,8 @@ class RehearsalConflict(CoreError):
     http_status = 409
     default_hint = "nothing was changed; rehearse it again"
 
-    def __init__(self, message: str, *, conflicts: tuple[Conflict, ...] = (), hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, conflicts: tuple[Conflict, ...] = ()) -> None:
+        super().__init__(message)
         self.conflicts = conflicts
 
 

@@ -142,11 +142,6 @@ def make_visible(text: str) -> str:
     return "".join(visible_pieces(text))
 
 
-def has_deception(text: str) -> bool:
-    """Tell whether `make_visible` would change `text`."""
-    return bool(hidden_positions(text))
-
-
 def spelled(name: str) -> str:
     """`name` with every character beyond ASCII written out: for saying that it is not what it looks like."""
     return "".join(char if " " <= char <= "~" else _picture(char) for char in name)

@@ -147,7 +147,7 @@ def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFil
     yield from own
 
 
-def whole_records(session: SessionFile, known: Sequence[SessionFile] | None = None) -> Iterator[Record | BadLine]:
+def whole_records(session: SessionFile) -> Iterator[Record | BadLine]:
     """The same as records, in the order in which things happened: each origin up to the branching point, then the session.
 
     What is missing is a warning before the session's own records. Raises IoError.
@@ -155,18 +155,18 @@ def whole_records(session: SessionFile, known: Sequence[SessionFile] | None = No
     if not branched_from(session):
         yield from read_session(session)
         return
-    line = lineage_beside(session, known)
+    line = lineage_beside(session)
     for part in line.parts[:-1]:
         # That an origin was closed once is not the end of what is told here.
         yield from (each for each in records_of(part) if not isinstance(each.event, SessionFinished))
     yield from _with_notes(read_session(session), line)
 
 
-def goals_before(session: SessionFile, known: Sequence[SessionFile] | None = None) -> list[tuple[str, int]]:
+def goals_before(session: SessionFile) -> list[tuple[str, int]]:
     """How many goals the session took over, by the session that they are from, the oldest first. Raises IoError."""
     if not branched_from(session):
         return []
-    return [(part.session.session_id, goals_in(part)) for part in lineage_beside(session, known).parts[:-1]]
+    return [(part.session.session_id, goals_in(part)) for part in lineage_beside(session).parts[:-1]]
 
 
 def records_of(part: Part) -> Iterator[Record]:

@@ -38,13 +38,13 @@ def as_text(data: bytes) -> str | None:
         return None
 
 
-def unified(before: str, after: str, *, most_lines: int = MOST_LINES) -> str:
+def unified(before: str, after: str) -> str:
     """The hunks of a unified diff without file names, "" where the texts are equal. Longer ones are cut, and say so."""
     old, new = _lines(before), _lines(after)
     lines = list(_hunks(old, new, changed_runs(old, new)))
-    out = [line if len(line) <= LONGEST_LINE else f"{_cut(line)}…" for line in lines[:most_lines]]
-    if len(lines) > most_lines:
-        out.append(f"… {len(lines) - most_lines:,} more lines of this diff")
+    out = [line if len(line) <= LONGEST_LINE else f"{_cut(line)}…" for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        out.append(f"… {len(lines) - MOST_LINES:,} more lines of this diff")
     return "".join(f"{line}\n" for line in out)
 
 

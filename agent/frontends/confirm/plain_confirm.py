@@ -96,12 +96,10 @@ class PlainConfirmer:
         return Remark(text=text[1:].strip()) if text.startswith("?") else Approved(command=text)
 
     def _show_changes(self, previewed: Preview) -> None:
-        from agent.emitters.rehearsal_text import diff_lines, rehearsal_lines
+        from agent.emitters.rehearsal_text import all_lines
         from agent.frontends.confirm.review import fragments
 
-        rehearsal = previewed.rehearsal
-        lines = [*rehearsal_lines(rehearsal), *diff_lines(rehearsal.changes, cwd=rehearsal.cwd)]
-        self.screen.say_all([fragments(line) for line in lines])
+        self.screen.say_all([fragments(line) for line in all_lines(previewed.rehearsal)])
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed, None at the end of input."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agent.emitters.console import complain, print_rows, say
-from agent.emitters.rehearsal_text import diff_lines, plain, rehearsal_lines
+from agent.emitters.rehearsal_text import all_lines, plain
 from agent.emitters.streams import sink_of
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import NullEmitter
@@ -56,7 +56,7 @@ async def run_rehearse(services: Services, command: str, *, network: bool = Fals
 
 
 def _print(seen: Rehearsal) -> None:
-    lines = [*rehearsal_lines(seen, offered=False), *diff_lines(seen.changes, cwd=seen.cwd)]
+    lines = all_lines(seen, offered=False)
     out = sink_of(sys.stdout)
     say(plain(lines, color=out.color), out)
 

@@ -106,7 +106,7 @@ def mounts(proc: str = "/proc") -> list[Mount]:
     return result
 
 
-def device_facts(path: str, *, proc: str = "/proc", sys: str = "/sys") -> tuple[str, ...]:
+def device_facts(path: str) -> tuple[str, ...]:
     """Of a block device: "device", and "in-use" with "used=WHERE", or "unused" where that is certain. Otherwise nothing."""
     try:
         found = os.stat(path)
@@ -115,7 +115,7 @@ def device_facts(path: str, *, proc: str = "/proc", sys: str = "/sys") -> tuple[
     if not stat.S_ISBLK(found.st_mode):
         return ()
     number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
-    used, certain = disk_use(number, os.path.realpath(path), proc=proc, sys=sys)
+    used, certain = disk_use(number, os.path.realpath(path))
     if used:
         return ("device", "in-use", f"used={used}")
     return ("device", "unused") if certain else ("device",)

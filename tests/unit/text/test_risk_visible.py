@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
-from agent.text.visible import has_deception, make_visible
+from agent.text.visible import hidden_positions, make_visible
 from tests.support.each import each
 
 
@@ -34,7 +34,7 @@ from tests.support.each import each
 )
 def test_hidden_things_are_written_out_and_reported(text: str, shown: str, rule: str) -> None:
     assert make_visible(text) == shown
-    assert has_deception(text)
+    assert hidden_positions(text)
     report = classify(text)
     assert report.level != "low"
     assert rule in [finding.rule for finding in report.findings]
@@ -46,14 +46,14 @@ def test_hidden_things_are_written_out_and_reported(text: str, shown: str, rule:
 )
 def test_honest_text_stays_as_it_is(text: str) -> None:
     assert make_visible(text) == text
-    assert not has_deception(text)
+    assert not hidden_positions(text)
     assert classify(text).level == "low"
 
 
 @given(st.text())
 def test_nothing_that_acts_on_a_terminal_is_left(text: str) -> None:
     shown = make_visible(text)
-    assert has_deception(text) == (shown != text)
+    assert bool(hidden_positions(text)) == (shown != text)
     assert not any((ord(char) < 0x20 and char not in "\n\t") or 0x7F <= ord(char) < 0xA0 for char in shown)
     assert not any(char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u200b\u200e\u200f\u2028\u2029" for char in shown)
     shown.encode()
