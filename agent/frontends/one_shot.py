@@ -13,7 +13,7 @@ from agent.frontends.one_session import open_controller
 from agent.frontends.piped import read_piped
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.typed.deciding import decided
+from agent.frontends.typed.reading import decided
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput

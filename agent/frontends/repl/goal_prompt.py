@@ -24,8 +24,7 @@ from agent.frontends.screen import Screen
 if TYPE_CHECKING:
     from agent.commands.context import CommandServices
     from agent.frontends.repl.history_search_view import HistorySearch
-    from agent.frontends.typed.deciding import Chosen
-    from agent.frontends.typed.reading import Typed
+    from agent.frontends.typed.reading import Chosen, Typed
 
 Toolbar = Callable[[], str]
 Marks = Callable[[], StyleAndTextTuples]

@@ -186,7 +186,7 @@ class Repl:
         self._title = shown_line(text, 40) if text.startswith(":") else ""
         await self._behind.warm_enough()
         if isinstance(line, Goal):
-            from agent.frontends.typed.deciding import decided
+            from agent.frontends.typed.reading import decided
 
             chosen = self._prompt.chosen if self._prompt is not None else ""
             line = decided(line, self._controller.meanings(), chosen)

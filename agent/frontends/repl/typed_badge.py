@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agent.frontends.line import EXIT_WORDS
 
 if TYPE_CHECKING:
-    from agent.frontends.typed.deciding import Chosen
-    from agent.frontends.typed.reading import Typed
+    from agent.frontends.typed.reading import Chosen, Typed
 
 SWITCH_KEY = "f6"
 _LONGEST = 2_000

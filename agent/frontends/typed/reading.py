@@ -7,12 +7,15 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.frontends.line import Goal, OwnCommand
 from agent.frontends.typed.evidence import Kind, Meanings, first_verbs, kind_of
 from agent.frontends.typed.words import ENGLISH, NATURAL, NOT_ALONE, NOT_HERE, WRAPPERS
+from agent.protocol.errors import InvalidRequest
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Node, Pipeline, Sequence, Simple, WordNode
 
+Chosen = Literal["", "command", "goal"]
 _LONGEST = 20_000
 _NAME = re.compile(r"[A-Za-z_][\w.+-]*\Z")
 _OPTION_LIKE = re.compile(r"-{1,2}[A-Za-z?]|\+%")
@@ -144,3 +147,15 @@ def _missing(name: str, words: list[WordNode], around: Meanings, *, assigned: bo
 def not_found(typed: Typed) -> str:
     """`gti: not found; git?`."""
     return f"{typed.missing}: not found" + (f"; {', '.join(typed.near)}?" if typed.near else "")
+
+
+def decided(line: Goal, around: Meanings, chosen: Chosen = "") -> Goal | OwnCommand:
+    """The line as a goal or as the person's own command. Raises InvalidRequest for a command whose program is not here."""
+    if chosen == "goal" or not line.text.strip():
+        return line
+    typed = read_typed(line.text, around)
+    if chosen == "command" or typed.kind in ("command", "unsure"):
+        return OwnCommand(line.text, unlisted=line.unlisted, asked=typed.kind == "unsure" and not chosen)
+    if typed.kind == "missing":
+        raise InvalidRequest(not_found(typed), hint=f"`:prompt {line.text}` sends it as a goal")
+    return line

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.general import file, runs, shell_text
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

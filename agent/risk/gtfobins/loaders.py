@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
 from agent.risk.invocations.environment import is_trusted
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import Program
 

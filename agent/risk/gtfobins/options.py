@@ -9,8 +9,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import Program, ways_of
 from agent.risk.tables.store import program as find_program

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.general import file, library, runs, shell, shell_text
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

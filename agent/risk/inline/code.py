@@ -14,8 +14,7 @@ from agent.risk.inline.reading import Reading
 from agent.risk.inline.texts import home_named, sign
 from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word, is_name
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, is_name
 from agent.risk.tables.names import names
 from agent.text.lazy_pattern import LazyPattern
 

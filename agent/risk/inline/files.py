@@ -11,8 +11,7 @@ from agent.risk.inline.reading import HOME, Reading
 from agent.risk.inline.texts import joined, sign
 from agent.risk.paths.scopes import PSEUDO_HOME
 from agent.risk.paths.secret_paths import is_secret
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word, origin
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, origin
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word, is_name
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, is_name
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -8,8 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.inline.programs import suspect_text
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import pattern, patterns
 
 if TYPE_CHECKING:

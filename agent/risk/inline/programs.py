@@ -12,8 +12,7 @@ from agent.risk.inline.files import judge_deletions
 from agent.risk.inline.origins import first, tell_cut
 from agent.risk.inline.texts import joined, listed, q_quoted, sign
 from agent.risk.reader.expansions import decode_ansi_c
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import LazyPattern
 

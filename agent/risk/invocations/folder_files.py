@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent.protocol.decisions import Level, worst
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import members, names
 from agent.risk.tables.store import program as find_program
 from agent.text.visible import make_visible

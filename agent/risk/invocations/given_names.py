@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import STANDARD_FOLDERS
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program

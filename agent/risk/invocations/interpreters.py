@@ -11,8 +11,7 @@ from agent.risk.invocations.folder_files import matched_names
 from agent.risk.invocations.leaks import judge_served
 from agent.risk.invocations.written_code import judge_language, judge_loaded
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word, join_taint
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program

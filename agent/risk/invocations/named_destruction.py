@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import Invocation
 from agent.risk.tables.names import pattern
 from agent.text.lazy_pattern import LazyPattern
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import CaseRule, Program
 from agent.text.lazy_pattern import LazyPattern

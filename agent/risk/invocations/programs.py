@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, ProgramRun
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.levels import MAX_SHOWN, show
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
 from agent.risk.invocations.written_code import judge_text
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import members, names
 
 if TYPE_CHECKING:

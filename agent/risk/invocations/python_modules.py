@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import judge_served
 from agent.risk.invocations.written_code import judge_language
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word, several
+from agent.risk.reader.words import Invocation, Output, Word, several
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

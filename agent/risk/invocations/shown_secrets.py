@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import is_kept
-from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.tree import Node, Simple
-from agent.risk.reader.words import NUMBER, Word, origin
+from agent.risk.reader.words import NUMBER, Invocation, Output, Word, origin
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.store import Program
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import CaseRule, Program
 

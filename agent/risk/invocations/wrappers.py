@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
+from agent.risk.reader.words import NUL, UNKNOWN, Invocation, Output, Word, decode_printf, join_taint, one_word
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program, may_be_command
 

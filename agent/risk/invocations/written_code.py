@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import members, pattern
 from agent.risk.tables.options import Args
 from agent.text.lazy_pattern import LazyPattern

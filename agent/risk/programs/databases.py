@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.inline.texts import joined
 from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word, unseen
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, unseen
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import names, pattern, patterns
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -10,8 +10,7 @@ from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.interpreters import program_file
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word, runs_only
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import is_kept
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args, spelled_out, split_args
 from agent.risk.tables.store import Program
 

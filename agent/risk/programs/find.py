@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.paths.secret_paths import is_secret
 from agent.risk.programs.find_expressions import Expression, Reach
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word, join_taint, one_word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint, one_word
 from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -9,8 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word, runs_only
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -10,8 +10,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import confides, is_kept, metadata
 from agent.risk.paths.absolute import absolute
 from agent.risk.programs.network import judge_wire
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.option_names import judge_evaluation
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import confides, is_kept
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word, join_taint
+from agent.risk.reader.words import Invocation, Output, Word, join_taint
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.reader.words import Invocation, Output
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN, Invocation, Output
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

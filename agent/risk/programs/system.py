@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import members, names
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

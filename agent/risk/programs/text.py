@@ -10,8 +10,7 @@ from agent.risk.inline.programs import judge_suspects
 from agent.risk.invocations.interpreters import program_file
 from agent.risk.programs.awk_code import read_awk
 from agent.risk.programs.sed_scripts import judge_sed
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUMBER, UNKNOWN, Word, is_name, unseen
+from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Word, is_name, unseen
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 

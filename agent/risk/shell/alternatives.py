@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.tree import Function
-from agent.risk.reader.words import MAX_FIELDS, NUMBER, UNKNOWN, Word, join_taint
+from agent.risk.reader.words import MAX_FIELDS, NUMBER, UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.judge import judge
 from agent.risk.shell.state import ProgramFile

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import judge_code
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import HISTORY_VARIABLES, NUL, NUMBER, UNKNOWN, Word, bounded, join_taint, taint_of
+from agent.risk.reader.words import (
+    HISTORY_VARIABLES,
+    NUL,
+    NUMBER,
+    UNKNOWN,
+    Invocation,
+    Output,
+    Word,
+    bounded,
+    join_taint,
+    taint_of,
+)
 from agent.risk.shell.assignments import keep_special
 from agent.risk.shell.hidden_code import assign_named, judge_hidden
 from agent.risk.shell.state import Value, elements

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.shown_secrets import leave_out_counted
-from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
-from agent.risk.reader.words import UNKNOWN, bounded, join_taint
+from agent.risk.reader.words import UNKNOWN, Output, bounded, join_taint
 from agent.risk.shell.hazards import ReadBack, judge_loop
 from agent.risk.shell.state import Value, either_way
 

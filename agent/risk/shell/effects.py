@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.option_names import evaluates_to_tell, judge_evaluation
 from agent.risk.invocations.written_code import judge_package_source
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.options import Args, choose_case, matches_options, operand_roles
 from agent.risk.tables.store import CaseRule, Program, level_row, may_be_command
 

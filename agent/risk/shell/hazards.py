@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.invocation import Invocation, Target
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import Invocation, Target, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

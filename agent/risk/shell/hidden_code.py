@@ -6,8 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.shell.state import ProgramFile, Value
 
 if TYPE_CHECKING:

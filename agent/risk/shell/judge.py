@@ -23,8 +23,7 @@ from agent.risk.invocations.written_code import judge_fetched
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
 from agent.risk.reader.cursor import WRAPPER
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources
 from agent.risk.shell.lists import judge_lists

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import NUMBER, UNKNOWN, several
+from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, several
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUMBER, UNKNOWN, Word
+from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Word
 
 _DATE = r"(?:%[-_0^#]?\d*[CdeFgGHIjklmMNsSTuUVwWyY]|[\d ./:,-])+"
 _DIGITS = r"(?:\[0-9\]|\[\[:digit:\]\]|\\d)"

@@ -20,8 +20,7 @@ from agent.risk.invocations.environment import (
     judge_environment,
 )
 from agent.risk.invocations.written_code import judge_language
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word
+from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Invocation, Word
 from agent.risk.tables.variables import variables
 
 if TYPE_CHECKING:

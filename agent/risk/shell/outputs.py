@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import names_secret
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, origin, taint_of
+from agent.risk.reader.words import NUL, UNKNOWN, Invocation, Output, Word, decode_printf, join_taint, origin, taint_of
 from agent.risk.shell.hazards import judge_endless
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

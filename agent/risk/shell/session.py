@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, worst
 from agent.risk.paths.search_path import EVERYWHERE, doubtful_folder
-from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import MAX_VALUE, PRIVATE, UNKNOWN, join_taint
+from agent.risk.reader.words import MAX_VALUE, PRIVATE, UNKNOWN, Invocation, Output, join_taint
 from agent.risk.shell.state import Value
 from agent.risk.tables.store import program as find_program
 from agent.text.visible import make_visible

@@ -8,9 +8,8 @@ from agent.protocol.decisions import Level
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import is_secret, names_secret
 from agent.risk.reader.cursor import STEP
-from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.tree import Redirect, Sequence
-from agent.risk.reader.words import NUMBER, UNKNOWN, Word, join_taint
+from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Target, Word, join_taint
 from agent.risk.shell.hazards import judge_endless
 from agent.risk.shell.state import Value
 

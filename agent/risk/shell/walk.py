@@ -11,10 +11,9 @@ import re
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk.invocations.programs import Programs
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
-from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
-from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
+from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Target, Word, join_taint
 from agent.risk.shell import assignments, control_flow, streams
 from agent.risk.shell.alternatives import dispatch_here, judge_readings, readings
 from agent.risk.shell.expand import Expander
