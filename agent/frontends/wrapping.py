@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent.frontends.screen import Fragments
 
 _INDENT = 2  # columns that a continued line stands further in
+_NARROW, _BELOW = 60, 4  # columns in which two columns have no room beside each other; how far the second one stands in
 _PIECES = re.compile(r" +|[^ ]+")
 
 
@@ -27,8 +28,19 @@ def wrapped(lines: Iterable[Fragments], columns: int) -> list[Fragments]:
 
 def wrapped_text(text: str, columns: int) -> str:
     """The same for plain text with line ends."""
-    rows = wrapped(([("", line)] for line in text.split("\n")), columns)
+    lines = text.split("\n")
+    if columns < _NARROW:
+        lines = [part for line in lines for part in _stacked(line, columns)]
+    rows = wrapped(([("", line)] for line in lines), columns)
     return "\n".join(_text(row) for row in rows)
+
+
+def _stacked(line: str, columns: int) -> list[str]:
+    """A row of two columns that does not fit, the second one below the first."""
+    halves = re.split(r"(?<=\S) {2,}(?=\S)", line)
+    if len(halves) != 2 or cells(line) < columns:
+        return [line]
+    return [halves[0], " " * _BELOW + halves[1]]
 
 
 def _rows(line: Fragments, columns: int) -> list[Fragments]:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.codecs.streaming import text_stream
+from agent.planner.echo import echoes
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Command, Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
+from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 _BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
@@ -111,6 +112,8 @@ class LLMPlanner:
                 raise PlannerError(words, hint="put the goal in other words")
             try:
                 reply = codec.parse(answer.text, answer.calls, answer.finish)
+                if isinstance(reply, Chat) and echoes(reply.message, messages[0].content):
+                    raise PlannerError("it repeats the instructions; answer the goal")
             except PlannerError as error:
                 why = error.message
                 messages = (*messages, *self._repair(codec, answer, why))

@@ -23,7 +23,7 @@ from agent.frontends.repl.history_match import Narrowing, Past, places
 from agent.frontends.repl.history_search import PastReader, merged
 from agent.frontends.screen import Screen
 from agent.frontends.styles import style_of
-from agent.frontends.wrapping import short_folder
+from agent.frontends.wrapping import cells, short_folder
 from agent.text.shown import shown_line
 from agent.text.times import ago
 
@@ -180,7 +180,12 @@ class HistorySearch:
             f"{number:,} {'goal or command' if self._kind == 0 else kind[:-1]}" if number == 1 else f"{number:,} {kind}"
         )
         more = " (reading …)" if self._reader.reading else ""
-        return [("", f" {count}{more}   Enter: into the line   Tab: {_KINDS[(self._kind + 1) % 3]}   Esc: back")]
+        parts = [f" {count}{more}", "Enter: take", f"Tab: {_KINDS[(self._kind + 1) % 3]}", "Esc: back"]
+        told = "   ".join(parts)
+        while cells(told) >= self._screen.columns > 0 and len(parts) > 1:  # a hint is whole, or left out
+            parts = parts[:-1]
+            told = "   ".join(parts)
+        return [("", told)]
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

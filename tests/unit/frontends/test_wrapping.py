@@ -70,3 +70,12 @@ def test_help_says_what_ctrl_z_does_while_a_command_runs() -> None:
 def test_texts_of_several_lines() -> None:
     assert wrapped_text("rules:\n  a: one two three\n", 14) == "rules:\n  a: one two\n    three\n"
     assert wrapped_text("one two three", 0) == "one two three"
+
+
+def test_help_in_forty_columns_puts_what_a_command_does_below_it() -> None:
+    lines = wrapped_text(help_text(), 40).splitlines()
+    assert all(len(line) < 40 for line in lines)
+    at = lines.index(":jobs [ID], :fg, :kill")
+    assert lines[at + 1] == "    list background jobs, or show one;"
+    assert " ".join(lines).split() == help_text().split()
+    assert wrapped_text(help_text(), 80) == help_text()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -331,3 +333,15 @@ def test_the_time_is_for_the_call_as_a_whole():
     with pytest.raises(ProviderError, match=r"no complete reply within 0\.3 s"):
         plan(provider, seconds=0.3)
     assert len(provider.requests) == 1
+
+
+def test_an_echoed_instruction_is_no_answer():
+    provider = ListProvider(CHAT)
+    plan(provider)
+    sentence = max(re.split(r"[.\n]", provider.requests[0].messages[0].content), key=len).strip()
+    echo = json.dumps({"mode": "chat", "message": sentence.upper() + "!"})
+    provider = ListProvider(echo, CHAT)
+    reply, _ = plan(provider)
+    assert reply.reply == Chat(message="done")
+    assert "it repeats the instructions" in provider.requests[1].messages[-1].content
+    assert "it repeats the instructions" in fails(ListProvider(echo, echo)).message

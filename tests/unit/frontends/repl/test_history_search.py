@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from prompt_toolkit.history import InMemoryHistory
@@ -16,6 +18,7 @@ from agent.frontends.repl.goal_prompt import GoalPrompt
 from agent.frontends.repl.history_match import Narrowing, ordered, places
 from agent.frontends.repl.history_search import PastReader, Typed, merged, typed
 from agent.frontends.repl.history_search_view import HistorySearch
+from agent.frontends.screen import Screen
 from benchmarks.audit_logs import write_sessions
 from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal
@@ -268,3 +271,12 @@ def test_an_open_menu_leaves_no_empty_lines_behind(terminal: FakeTerminal) -> No
     assert asyncio.run(main()) == ":undo"
     assert ":undo-turn" in terminal.raw  # the menu was there
     assert terminal.raw[terminal.raw.rindex(":undo") :].count("\r\n") <= 1, "the line is followed by its end alone"
+
+
+@pytest.mark.parametrize(("columns", "last"), [(40, "Enter: take"), (120, "Esc: back")])
+def test_hints_are_whole_or_left_out(terminal: FakeTerminal, columns: int, last: str) -> None:
+    searched = opened(terminal, Reader(entry("ls", at=1)))
+    searched._screen = cast("Screen", SimpleNamespace(columns=columns))
+    bar = "".join(fragment[1] for fragment in searched._bar())
+    assert len(bar) < columns
+    assert bar.endswith(last)
