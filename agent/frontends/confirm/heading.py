@@ -107,7 +107,7 @@ def _no_way_back(request: ConfirmationRequest, rehearse_key: str) -> str:
     if request.undo.startswith("cannot"):
         offers = request.rehearsal in ("off", "ask") and tells(request.report)
         if offers:
-            return f"cannot be undone, unless {rehearse_key} rehearses it first"
+            return f":undo cannot take this back, unless {rehearse_key} rehearses it first"
         return "" if request.rehearsal == "auto" and tells(request.report) else shown_line(request.undo)
     _, _, lost = request.undo.partition("; cannot take back: ")
     return f"undo cannot take back: {shown_line(lost)}" if lost else ""

@@ -137,7 +137,10 @@ def _missing(name: str, words: list[WordNode], around: Meanings, *, assigned: bo
     with_options = assigned or any(_OPTION_LIKE.match(text) for text in texts)
     near = around.nearest(name)
     if texts and not with_options:
-        near = tuple(each for each in near if texts[0] in first_verbs(each))
+        files = all(around.exists(text) for text in texts)
+        near = tuple(
+            each for each in near if texts[0] in first_verbs(each) or (files and each not in ENGLISH and program(each))
+        )
     elif not texts:
         near = tuple(each for each in near if each not in ENGLISH and program(each) is not None and not several)
     known = with_options and name not in ENGLISH and program(name) is not None

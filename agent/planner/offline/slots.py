@@ -41,6 +41,9 @@ CUED_TYPES = frozenset(
         "name", "user", "package", "branch", "program", "host", "text", "rest", "word", "service", "variable",
         "image", "remote",
     })  # fmt: skip
+_STATES = frozenset(
+    ("running", "active", "enabled", "installed", "alive", "up", "down", "listening", "open", "working")
+)
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 _NAMES = {
     "name": re.compile(r"[^\x00/]+\Z"),
@@ -135,6 +138,8 @@ def read_host(sentence: Sentence, at: int, cued: str) -> Found:
     raw = re.sub(r"\A(?:https?|ftp)://([^/:]+).*", r"\1", token.raw)
     dotted = "." in raw and (ADDRESS.match(raw) is not None or _is_domain(raw, scene))
     if token.is_path or token.filler or token.weak or not _HOST.match(raw) or not (cued or dotted):
+        return None
+    if token.low in _STATES and not token.quoted:  # "is ssh running" asks after a program, and names no host
         return None
     return 1, Value(text=raw, origin=token.raw, doubtful=not dotted and scene.lexicon.knows(token.low))
 

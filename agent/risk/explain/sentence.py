@@ -62,6 +62,8 @@ _PLACES = {
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::.*|/.*|\?.*)?")
 
 
+# "shows or changes the network": said of a command that only reads, half of it is not true.
+_CHANGING_HALF = re.compile(r" or (?:changes|sets|restores|rebuilds)\b|, or changes .*")
 _SENTENCE = re.compile(r"[a-z]+s\b")  # it begins with what is done
 
 
@@ -258,7 +260,7 @@ def _about(run: ProgramRun) -> str:
     told, table = help_for(name), find_program(name)
     operands = _operands(run, table) if table is not None else []
     phrase, size = told.phrase(tuple(word.text for word in operands[:4]))
-    about = one_line((phrase or told.about).partition(";")[0], 80)
+    about = one_line(_CHANGING_HALF.sub("", (phrase or told.about).partition(";")[0]), 80)
     if not _SENTENCE.match(about):
         return f"runs {one_line(name, 40)}, which only reads here"
     if table is None or size or table.cases:

@@ -20,8 +20,8 @@ def offer(command: str = "rm x", **keywords: str) -> list[str]:
 
 
 def test_a_terminal_that_cannot_move_the_cursor_has_no_function_keys() -> None:
-    assert offer(rehearse_key="r") == ["cannot be undone, unless r rehearses it first"]
-    assert offer() == ["cannot be undone, unless F9 rehearses it first"]
+    assert offer(rehearse_key="r") == [":undo cannot take this back, unless r rehearses it first"]
+    assert offer() == [":undo cannot take this back, unless F9 rehearses it first"]
 
 
 @pytest.mark.parametrize(

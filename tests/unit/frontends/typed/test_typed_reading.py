@@ -45,7 +45,9 @@ class Fake:
         return MAKEFILE if path == "Makefile" else ""
 
     def nearest(self, name: str) -> tuple[str, ...]:
-        return {"gti": ("git",), "sl": ("ls",), "dcoker": ("docker",), "lis": ("ls", "last")}.get(name, ())
+        return {"gti": ("git",), "sl": ("ls",), "vmi": ("vim",), "dcoker": ("docker",), "lis": ("ls", "last")}.get(
+            name, ()
+        )
 
 
 def kind(line: str) -> str:
@@ -106,6 +108,8 @@ def test_rules(line: str, expected: str) -> None:
         ("gti", ("missing", ("git",))),
         ("gti commit -m x", ("missing", ("git",))),
         ("gti the last commit", ("goal", ())),
+        ("vmi notes.txt", ("missing", ("vim",))),
+        ("vmi nowhere.txt", ("goal", ())),
         ("dcoker ps -a", ("missing", ("docker",))),
         ("lis files", ("goal", ())),
         ("jq --version", ("missing", ())),

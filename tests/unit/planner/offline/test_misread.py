@@ -66,6 +66,8 @@ _RIGHT = {
     "extract archive.tar.gz into its own directory": "mkdir -p archive && tar -xf archive.tar.gz -C archive",
     "upload src to bob@example.com": "scp -r src bob@example.com:",
     "stop and remove all containers": "docker ps -aq | xargs -r docker rm -f",
+    "is sshd running": "pgrep -a sshd",
+    "delete the empty folder build": "rmdir build",
     "remove unused packages": "sudo apt-get autoremove",
 }
 

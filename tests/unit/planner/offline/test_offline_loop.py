@@ -253,6 +253,12 @@ def test_a_port_that_is_taken_leads_to_who_has_it(tmp_path: Path) -> None:
     assert isinstance(reply, Command) and reply.command == "ss -ltnp 'sport = :8123'"
 
 
+@pytest.mark.parametrize("goal", ["how do I exit", "how can I quit this", "how to leave the prompt", "bye"])
+def test_how_to_leave_is_said(goal: str, tmp_path: Path) -> None:
+    reply = answer(goal_item(goal, str(tmp_path)))
+    assert isinstance(reply, Chat) and "Ctrl-D" in reply.message
+
+
 ABOUT_LAST = (
     "why did that fail", "why did it fail?", "why does this not work", "why", "fix it", "Fix that please", "what went wrong",
     "what went wrong there", "so what happened?", "explain the error", "how do I fix this?", "what does the last error mean", "that failed",

@@ -37,6 +37,8 @@ def told(command: str) -> str:
         ("sed -i s/a/b/ f.txt; git push", "changes f.txt; sends commits to the remote"),
         ("cat a.txt b.txt", "prints files: a.txt and b.txt"),
         ("ls | sort", "lists files, then sorts lines"),
+        ("ip -brief address", "shows the network"),
+        ("hostname", "shows the name of the machine"),
         ("du -sh * | sort -h | tail -5", "shows how much room files take, then 2 more steps"),
         ("docker ps", "lists containers"),
         ("mkdir a", "creates a"),
