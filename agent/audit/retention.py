@@ -77,7 +77,7 @@ def parse_age(text: str) -> float:
         r"\s*(\d{1,6})\s*(h|hours?|d|days?|w|weeks?|mo|months?|y|years?)\s*", text, re.ASCII | re.IGNORECASE
     )
     if not match:
-        raise InvalidRequest(f"{text[:40]!r} is no age", hint="such as 90d, 12h, 3 weeks, 6 months or 1y")
+        raise InvalidRequest(f"{text[:40]!r} is not an age", hint="such as 90d, 12h, 3 weeks, 6 months or 1y")
     name = match[2].lower()
     name = name if name in _UNITS else name.removesuffix("s")
     return int(match[1]) * float(_UNITS[_NAMES.get(name, name)])
@@ -87,7 +87,7 @@ def parse_size(text: str) -> int:
     """Bytes of `2GB`, `500 MB`, `1GiB`, `0`. Raises InvalidRequest."""
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,3})?)\s*([kmgt]i?)?b?\s*", text, re.ASCII | re.IGNORECASE)
     if not match:
-        raise InvalidRequest(f"{text[:40]!r} is no size", hint="such as 2GB, 500MB or 1GiB")
+        raise InvalidRequest(f"{text[:40]!r} is not a size", hint="such as 2GB, 500MB or 1GiB")
     return int(float(match[1]) * _SIZES[(match[2] or "").lower()])
 
 

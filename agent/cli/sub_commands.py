@@ -156,7 +156,7 @@ def _risk(options: argparse.Namespace) -> int:
 
 
 def _add_exec(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
+    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then commit that")
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
 
 
@@ -206,7 +206,7 @@ def _sessions(options: argparse.Namespace) -> int:
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object a check")
+    parser.add_argument("--json", action="store_true", help="one JSON object per check")
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -220,7 +220,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a model")
+    parser.add_argument("--json", action="store_true", help="one JSON object per model")
 
 
 def _models(options: argparse.Namespace) -> int:
@@ -233,7 +233,7 @@ def _models(options: argparse.Namespace) -> int:
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
-    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
+    parser.add_argument("--json", action="store_true", help="one JSON object per setting")
 
 
 def _config(options: argparse.Namespace) -> int:
@@ -299,7 +299,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     ),
     "exec": SubCommand(
         "[options] COMMAND",
-        "run your own command through gate, executor and log",
+        "run your own command: rated, confirmed, logged",
         _exec,
         _add_exec,
         """\
@@ -349,12 +349,12 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         _add_doctor,
         """\
   agent-shell doctor                              what works here, and what to do about the rest
-  agent-shell doctor --json                       one JSON object a check
+  agent-shell doctor --json                       one JSON object per check
 """,
     ),
     "models": SubCommand(
         "[list|show|use] [NAME] [--json]",
-        "the models of this machine, and using one",
+        "list the models of this machine, or choose one",
         _models,
         _add_models,
         """\

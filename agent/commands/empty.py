@@ -10,7 +10,7 @@ from agent.protocol.commands import EmptySession
 async def empty(context: CommandContext, arguments: EmptySession) -> DispatchOutcome:
     count = len(context.session.history)
     emptied = Change("history", "", {"history": []}, before=f"{count} items")
-    return DispatchOutcome("the planner starts from nothing; the log stays", {"forgotten": count}, changes=(emptied,))
+    return DispatchOutcome("the planner starts afresh; the log stays", {"forgotten": count}, changes=(emptied,))
 
 
 COMMANDS = (

@@ -13,7 +13,7 @@ _TYPED = (
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
-    ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make what runs a job"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend, or make what runs a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
     ("F1, F2, F6, F8, F9", "at commands: keys, explain, other, rule, rehearse"),
 )

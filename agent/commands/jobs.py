@@ -89,7 +89,7 @@ def state_of(job: Job) -> str:
         word = "suspended" if job.suspended else "running"
         return f"{word}, pid {job.pid}" if job.pid else word
     if job.lost:
-        return f"lost, pid {job.pid} may live on" if job.pid else "lost, what is left of it may live on"
+        return f"lost, pid {job.pid} may still run" if job.pid else "lost, some of its processes may still run"
     word = "killed" if job.killed or job.signal is not None else "ended"
     if job.signal is not None:
         word += f" by {signal_name(job.signal)}"

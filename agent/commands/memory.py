@@ -75,7 +75,7 @@ async def forget(context: CommandContext, arguments: str) -> DispatchOutcome:
     most = _AT_ONCE if words else 1
     found, _ = await in_thread(partial(_latest, memory, context.session.cwd, words, since=since, most=most))
     if not found:
-        context.tell("nothing that is remembered holds these words" if words else "nothing is remembered yet")
+        context.tell("nothing remembered contains these words" if words else "nothing is remembered yet")
         return DispatchOutcome()
     if len(found) > 1:
         for item in found[:_LISTED_BEFORE_ASKING]:
@@ -108,7 +108,7 @@ async def _done(work: Callable[[], None]) -> None:
 
 async def _agreed(context: CommandContext, question: str) -> bool:
     if context.person.ask is None:
-        raise InvalidRequest("so much can be forgotten only by a person at a terminal")
+        raise InvalidRequest("only a person at a terminal can forget that much")
     if await context.person.ask(question):
         return True
     context.tell("nothing was forgotten")

@@ -81,7 +81,7 @@ async def _add(context: CommandContext, action: str, text: str) -> None:
         made, path="the rule", trust="user", home=context.app.policy(cwd, context.session.rules).place.home
     )
     if parsed.error:
-        raise InvalidRequest(f"this makes no rule: {shown_line(parsed.error, 300)}")
+        raise InvalidRequest(f"this is not a rule: {shown_line(parsed.error, 300)}")
     for rule in parsed.rules:
         context.tell(f"{rule.name}: {shown_line(sentence(rule), 500)}; {shown_line(limits(rule), 200)}")
     if not await ask(f"add {'this rule' if len(parsed.rules) == 1 else 'these rules'} to {shown(path)}?"):

@@ -13,7 +13,7 @@ from agent.text.shown import shown
 
 _LONGEST_SLIP = 8
 _MODES = {
-    "auto": "what writes is rehearsed first, and made real when you say so",
+    "auto": "what writes is rehearsed first, and committed when you say so",
     "preview": "the question shows what a command would do to your files; the rest is offered to be rehearsed",
     "ask": "a rehearsal is offered for what writes",
     "off": "only what you ask for is rehearsed (F9 at a command, `:rehearse COMMAND`)",

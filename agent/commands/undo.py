@@ -171,9 +171,7 @@ def list_text(entries: tuple[UndoEntry, ...]) -> str:
 def _nothing(entries: tuple[UndoEntry, ...], listing: str = LISTING) -> str:
     if entries:
         return f"everything was taken back already, or cannot be; `{listing}` shows it"
-    return (
-        "what can be taken back: rehearsals that were made real, and runs of which the files that they name were kept"
-    )
+    return "what can be taken back: committed rehearsals, and runs whose files were kept"
 
 
 _CHOICES: dict[str, UndoChoice] = {"s": "skip", "t": "force", "x": "stop", "": "stop"}

@@ -64,10 +64,10 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
     ),
     "verify": (
         "[--public-key PATH] [--heads DIR] [--make-key PATH] [--json] [ID...]",
-        "whether the logs are what was written: edits, lines that are missing, a cut end",
+        "check the logs for edits, missing lines and cut ends",
         """\
   agent-shell sessions verify                     was anything changed, removed, added or cut off
-  agent-shell sessions verify --json last         one JSON object a session; exit code 1 if one was touched
+  agent-shell sessions verify --json last         one JSON object per session; exit code 1 if one was touched
   agent-shell sessions verify --make-key ~/.config/agent-shell/sign.pem
   agent-shell sessions verify --public-key ~/.config/agent-shell/sign.pem.pub
 """,
@@ -112,7 +112,7 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
     ),
     "prune": (
         "[--older-than AGE] [--keep-size SIZE] [--status S] [--tombstones-older-than AGE] [--dry-run] [--yes] [--force] [--json]",
-        "old sessions make room; a tombstone stays in the place of each",
+        "remove old sessions; a tombstone stays in place of each",
         """\
   agent-shell sessions prune --older-than 90d --dry-run
   agent-shell sessions prune --keep-size 2GB      the oldest go, after asking; a tombstone stays in the place of each

@@ -147,7 +147,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="rehearse", kind="choice", choices=("auto", "preview", "ask", "off"), flag="--rehearse", group="safety",
-        help="try commands that write over an overlay first: always (auto), for the question what they would do (preview), as an offer "
+        help="rehearse commands that write: always (auto), to show what they would do (preview), as an offer "
         "(ask), when told to (off)",
     ),
     Setting(
@@ -220,7 +220,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="json", kind="bool", flag="--json", group="run", help="JSON on stdout: events as lines; one object of plan and rehearse"),
     Setting(
         name="shell", kind="choice", choices=("bash", "zsh", "fish", "sh", "auto"), group="run",
-        help="your own shell, which runs what means the same there as in bash (auto: $SHELL)",
+        help="your own shell; it runs what means the same there as in bash (auto: $SHELL)",
     ),
     Setting(
         name="tty", kind="choice", choices=("auto", "on", "off"), group="run",

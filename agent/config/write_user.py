@@ -67,7 +67,7 @@ def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, .
 def _read(path: str) -> str:
     try:
         if os.path.exists(path) and (not os.path.isfile(path) or os.path.getsize(path) > _MAX_FILE):
-            raise ConfigError(f"{path} is no settings file", hint="mend or remove it")
+            raise ConfigError(f"{path} is not a settings file", hint="mend or remove it")
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:

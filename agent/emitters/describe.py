@@ -57,9 +57,7 @@ def ending_line(event: events.CommandFinished, *, color: bool) -> str | None:
 
 def job_ending(event: events.JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
-    word = {"left": "goes on without us", "lost": "is no longer watched"}.get(
-        event.outcome, safe_line(event.outcome, 60)
-    )
+    word = {"left": "keeps running", "lost": "is no longer watched"}.get(event.outcome, safe_line(event.outcome, 60))
     code = "" if event.exit_code is None or event.outcome != "ended" else f" with exit {event.exit_code}"
     note = f" ({safe_line(event.note, 200)})" if event.note else ""
     text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"

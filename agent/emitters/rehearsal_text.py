@@ -67,9 +67,9 @@ def _remarks(rehearsal: Rehearsal, *, offered: bool) -> Iterator[Line]:
     """What there is to say about making it real."""
     code = rehearsal.result.exit_code
     if offered and code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
-        yield [("yellow", f"it failed in the rehearsal (exit {code}); it can be made real all the same")]
+        yield [("yellow", f"it failed in the rehearsal (exit {code}); it can be committed all the same")]
     if rehearsal.obstacle:
-        yield [("red", f"cannot be made real: {name(rehearsal.obstacle)}")]
+        yield [("red", f"cannot be committed: {name(rehearsal.obstacle)}")]
     if offered and rehearsal.shell and not rehearsal.obstacle:
         yield [("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")]
 

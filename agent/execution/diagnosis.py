@@ -51,9 +51,9 @@ def _confinement() -> tuple[Capability, ...]:
 def _lock(helper: Helper) -> Capability:
     trial = Holder(helper, WriteFolders(workspace="/")).trial
     if trial.works:
-        found = "what runs unasked is held by a filter of system calls that asks us"
+        found = "what runs unasked is held to its rating by a system-call filter"
         return Capability(name="lock", state="ok", found=found if trial.sudo else f"{found}; not for sudo")
-    found = f"none, so that only plain readers run unasked ({trial.reason})"
+    found = f"none, so only read-only commands run unasked ({trial.reason})"
     return Capability(name="lock", state="note", found=found, advice=words.remedy(trial.step))
 
 

@@ -345,7 +345,7 @@ class ShellExecutor:
         if "\0" in command:
             why = "the command holds a NUL character, which no program can be given"
         elif re.search("[\ud800-\udc7f\udd00-\udfff]", command):
-            why = "the command holds half a character (a lone surrogate)"
+            why = "the command contains a lone surrogate, which is not valid Unicode"
         elif not os.path.isdir(self.cwd):
             # Never run it elsewhere instead: it was rated and confirmed for this folder.
             why = f"the folder {self.cwd} is gone"

@@ -23,7 +23,7 @@ _MODE = 0o666  # the person's mask takes from it
 _RIGHTS = 0o777  # new contents do not inherit the rights to run as somebody else
 _MOST_READ = 256 * 1024
 _MOST_SHOWN = 16 * 1024
-_LATER = "it is not what it was when it was agreed to"
+_LATER = "it changed after you agreed to it"
 
 
 class FilePerformer:

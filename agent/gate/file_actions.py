@@ -112,7 +112,7 @@ class FileActions:
         """The question. `note`: what is said beside it, and then it need not be kept."""
         proposal, rated, action = attempt.proposal, attempt.rated, attempt.action
         if not self.approval.interactive:
-            remark = note or "nobody is there to agree to it"
+            remark = note or "nobody is there to confirm it"
             return await self._not_done(proposal, "declined", by="nobody", remark=remark)
         request = ConfirmationRequest(
             proposal=proposal,

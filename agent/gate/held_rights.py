@@ -45,7 +45,7 @@ async def held(
     if executor not in _told:
         _told.add(executor)
         await events.send(
-            Warned(text=f"what runs unasked cannot be held to its rating here, so only plain readers do: {why}")
+            Warned(text=f"what runs unasked cannot be held to its rating here, so only read-only commands do: {why}")
         )
     if reads_plainly(report):
         return verdict, None

@@ -102,7 +102,7 @@ class Rater:
         await self._show_new_rules(in_force)
         verdict, command = self._decide(report, in_force), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
-            reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
+            reason = f"{len(command):,} characters are more than anybody would read, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
@@ -143,7 +143,7 @@ class Rater:
         )
         if again.verdict.action != "allow":
             return again
-        reason = "it wanted more than its rating says, so it is asked for"
+        reason = "it tried more than its rating says, so it asks first"
         return replace(
             again, verdict=Verdict(action="ask", rule=RULE, reason=reason, word=again.verdict.word), rights=None
         )

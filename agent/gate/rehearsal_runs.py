@@ -187,7 +187,7 @@ class Rehearsals:
         )
         trouble = await self.events.send_if_possible(event) or trouble
         if trouble is not None:
-            raise ended_unrecorded("what was rehearsed was made real", trouble)
+            raise ended_unrecorded("the rehearsal was committed", trouble)
         for note in notes:
             await self.events.send(Warned(text=note))
         item = item_of(proposal, approved.report, "ran", run=approved.command)

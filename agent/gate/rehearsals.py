@@ -20,9 +20,9 @@ from agent.waiting import cancellable
 _NO_REHEARSER = "nothing can be rehearsed in this session"
 _DISCARDED = "rehearsed and discarded"
 _ONLINE = "with the network on, what it sends is sent, rehearsal or not"
-_MADE_REAL = "what was rehearsed is made real; it does not run a second time"
+_MADE_REAL = "what was rehearsed is committed; it does not run a second time"
 _OUTSIDE = "change the command, or what confines it (`--confine-write FOLDER`, `:set confine off`)"
-NOT_AS_SEEN = "nothing was done: what you saw is not so any more; look again"
+NOT_AS_SEEN = "nothing was done: what you saw has changed; look again"
 _OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
 
 
@@ -104,7 +104,7 @@ class RehearsalFlow:
         asking, rehearsal, reviewer = self.asking, rehearsed.rehearsal, self.asking.confirmer
         only = asking.approval.rehearse == "only"
         if rehearsal is None or (rehearsed.trouble and not only):
-            attempt.note = f"it could not be rehearsed to its end, and nothing was changed: {rehearsed.trouble}"
+            attempt.note = f"the rehearsal did not finish, and nothing was changed: {rehearsed.trouble}"
             if not rehearsed.interrupted:
                 first, attempt.direct = asking.rehearsed_first(attempt), True
                 attempt.note += "\nEnter runs it for real now" if first and asking.approval.interactive else ""

@@ -107,7 +107,7 @@ def rate(
 
 def failed_rating(command: str, error: Exception) -> RiskReport:
     """The rating of what could not be rated."""
-    reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
+    reason = f"the classifier failed ({type(error).__name__}), so this command is not rated"
     finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
     return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
 
@@ -122,7 +122,7 @@ def what_changed(
         if not words and now.facts != then.facts and classify(report.command, now).level.rank > report.level.rank:
             words = "there is more to lose"
     except Exception as error:  # fail closed, whatever went wrong
-        return f"what it stands on could not be looked at again ({type(error).__name__})"
+        return f"what it depends on could not be checked again ({type(error).__name__})"
     return words
 
 

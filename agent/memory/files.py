@@ -99,7 +99,7 @@ class Forgotten:
     def add(self, pairs: Iterable[tuple[str, str]] | None, *, since: int = 0, until: int) -> None:
         """Forget these commands (key of the goal, command) in that time; None: everything. Raises IoError."""
         if self.unreadable:
-            hint = "move that file away; then nothing of it counts"
+            hint = "move that file away to start without it"
             raise IoError(f"the list of what was forgotten cannot be used: {self._path}", hint=hint)
         lines: list[dict[str, str | int]] = []
         if not self._salt:

@@ -120,7 +120,7 @@ def _from_outside(command: str) -> str:
 
 
 def _fed(run: ProgramRun) -> str:
-    return f"what {(run.words or ('it',))[0]} does may stand in what it reads on standard input"
+    return f"what {(run.words or ('it',))[0]} does may depend on its standard input"
 
 
 def _uncovered(finding: Finding, report: RiskReport) -> str:

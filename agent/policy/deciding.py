@@ -132,7 +132,7 @@ def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
     if report.cut or report.parse == "failed":  # what it hides could be what a rule forbids
         forbidding = (named(file, rule) for file in policy.files for rule in file.rules if rule.action == "deny")
         for name in islice(forbidding, 1):
-            reason = "not all of it could be read, so a rule that forbids cannot be held against it"
+            reason = "not all of it could be read, so forbidding rules cannot be checked"
             yield Verdict(action="refuse", rule=name, reason=reason)
 
 

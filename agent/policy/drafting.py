@@ -20,7 +20,7 @@ NEVER: dict[str, str] = {
     "environment": "it changes what later programs load",
     "deception": "its text hides something",
     "unreadable": "it could not be read to its end",
-    "kill": "it ends processes, and their numbers are others next time",
+    "kill": "it ends processes, whose numbers differ next time",
     "send": "it sends data over the network, and next time that may be anything",
     "schedule": "it makes something run later",
     "tunnel": "it opens a way into a network",

@@ -57,7 +57,7 @@ def read_own_text(path: str, *, missing: str | None = "", limit: int = MAX_BYTES
         raise
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unreadable(f"{path} is no regular file")
+            raise Unreadable(f"{path} is not a regular file")
         data = file.read(limit + 1)
     if len(data) > limit:
         raise Unreadable(f"{path} is larger than {limit >> 10} kB")

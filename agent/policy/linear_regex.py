@@ -32,7 +32,7 @@ class LinearPattern:
             known = "\\b and \\w know the letters of ASCII only"
             raise ValueError(f"{known}, and this pattern has others; write \\pL for any letter")
         if "\\C" in pattern:
-            raise ValueError("\\C stands for half a character; write . for any")
+            raise ValueError("\\C matches a single byte; write . for any character")
         try:
             re2: Any = importlib.import_module("re2")
         except ImportError:
@@ -72,7 +72,7 @@ def _forms(text: str) -> list[str]:
 
 def _reason(error: Exception, flags: str) -> str:
     told = error.args[0] if error.args else ""
-    said = told.decode("utf-8", "replace") if isinstance(told, bytes) else "holds half a character"
+    said = told.decode("utf-8", "replace") if isinstance(told, bytes) else "contains a lone surrogate"
     if _LOOKS_AROUND.match(said):
         return "looks around, (?=…) and the like, which cannot be done in linear time"
     if _REFERS_BACK.match(said):

@@ -102,7 +102,7 @@ def rule_of(table: Any, number: int, trust: Trust) -> Rule:
 def _check(rule: Rule, where: str, trust: Trust) -> None:
     for program in rule.program:
         if not program.strip() or program.startswith("-") or any(char.isspace() for char in program):
-            raise PolicyError(f"{where}: program {brief(program)} is no name of a program")
+            raise PolicyError(f"{where}: program {brief(program)} is not a program name")
         if "/" in program and not program.startswith(("/", "./")):
             raise PolicyError(f"{where}: program {brief(program)} must be a name, or a path from / or ./")
     for path in rule.paths:
@@ -115,7 +115,7 @@ def _check(rule: Rule, where: str, trust: Trust) -> None:
     options = rule.options
     for option in (*options.any, *options.all, *options.none, *(options.only or ())):
         if len(option) < 2 or option[0] not in "-+" or "=" in option:
-            raise PolicyError(f"{where}: options: {brief(option)} is no option")
+            raise PolicyError(f"{where}: options: {brief(option)} is not an option")
     if not rule.reason.isprintable() or len(rule.reason) > _MAX_SHOWN:
         raise PolicyError(f"{where}: reason must be one printable line of at most {_MAX_SHOWN} characters")
     if rule.until:
@@ -144,7 +144,7 @@ def _moment(text: str, where: str) -> None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise PolicyError(f"{where}: until: {brief(text)} is no time like 2026-01-31T18:00:00Z") from None
+        raise PolicyError(f"{where}: until: {brief(text)} is not a time like 2026-01-31T18:00:00Z") from None
     if moment.tzinfo is None:
         raise PolicyError(f"{where}: until: {brief(text)} lacks its time zone; add Z for UTC")
 

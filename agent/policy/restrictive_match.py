@@ -37,9 +37,9 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     run = report.programs[index]
     if not any(same_program(run, name, workspace=place.workspace, certain=False) for name in rule.program):
         if run.words and UNKNOWN_PART in run.words[0]:
-            return Match("maybe", "which program it is cannot be known")
+            return Match("maybe", "the program is only known when it runs")
         if _may_start(run, rule.program):
-            return Match("maybe", "a program that nothing is known about may start it")
+            return Match("maybe", "an unknown program may start it")
         return Match("no", "another program")
     reading = reading_of(run.words)
     answers = (

@@ -73,7 +73,7 @@ def limited(text: str, limit: Limit, place: Place) -> str:
     try:
         tables: Any = tomllib.loads(text).get("rule", [])
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"this is no TOML: {error or 'nested too deeply'}") from None
+        raise ValueError(f"this is not TOML: {error or 'nested too deeply'}") from None
     headers = list(_HEADER.finditer(text))
     if not isinstance(tables, list) or len(headers) != len(tables):
         raise ValueError("write each rule as a [[rule]] table")

@@ -68,7 +68,7 @@ class ShownFiles:
 def _as_it_is(path: str, content: str) -> Showing:
     lines = "\n".join(f"  │ {line}" for line in _visible(content).rstrip("\n").split("\n"))
     name = _visible(path).replace("\n", "␊").replace("\t", "␉")
-    text = f"{name} counts here from now on; it can only make things stricter:\n{lines}"
+    text = f"{name} applies here from now on; it can only make things stricter:\n{lines}"
     return Showing(path, text, hashlib.sha256(content.encode("utf-8")).hexdigest())
 
 

@@ -142,12 +142,12 @@ class MessageAssembler(Assembler):
                 pass  # ping, block ends, and events of later versions
 
     def feed_whole(self, data: bytes) -> Iterator[StreamPiece]:
-        message = self._decoded(data, "answered with something that is no message")
+        message = self._decoded(data, "answered with something that is not a message")
         if message.get("error") or message.get("type") == "error":
             raise error_of_event(self._endpoint, message, model=self._asked_model)
         content = message.get("content")
         if not isinstance(content, list):
-            raise malformed(self._endpoint, "answered with something that is no message", data)
+            raise malformed(self._endpoint, "answered with something that is not a message", data)
         self._about(message)
         self._stop = _str(message.get("stop_reason"))
         for index, block in enumerate(content):

@@ -49,7 +49,7 @@ class WireClient:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             names = None
         if names is None:
-            raise malformed(self._endpoint, "answered with something that is no list of models", body)
+            raise malformed(self._endpoint, "answered with something that is not a list of models", body)
         return names
 
     async def aclose(self) -> None:

@@ -235,7 +235,7 @@ def _fault(endpoint: Endpoint, error: Exception) -> ProviderError:
     local_hint = endpoint.start_hint if endpoint.is_loopback else ""
     transport, hint = True, "the server or the connection broke; try again"
     if isinstance(error, httpx.TimeoutException):
-        words = "cannot connect in time" if isinstance(error, httpx.ConnectTimeout) else "nothing came for too long"
+        words = "cannot connect in time" if isinstance(error, httpx.ConnectTimeout) else "no data came for too long"
         words = f"{words} ({endpoint.host})"
         hint = local_hint or "check the network, or try again with a longer --timeout"
     elif "CERTIFICATE_VERIFY_FAILED" in text:

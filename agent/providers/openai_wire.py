@@ -103,7 +103,7 @@ class ReplyAssembler(Assembler):
         self._finish = choice.finish_reason or self._finish
 
     def feed_whole(self, data: bytes) -> Iterator[StreamPiece]:
-        complaint = "answered with something that is no chat completion"
+        complaint = "answered with something that is not a chat completion"
         pieces = list(self.feed(data, sample=complaint))
         if not self.finished and not pieces and not self._calls:
             raise malformed(self._endpoint, complaint, data)

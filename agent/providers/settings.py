@@ -78,7 +78,7 @@ def clean_key(api_key: str, name: str) -> str:
     """The key without the blanks that copying adds. Raises ConfigError, which never quotes it, for what no header can carry."""
     key = api_key.strip()
     if not all("!" <= char <= "~" for char in key):
-        words = f"the API key for {name} contains blanks, line breaks or characters outside ASCII"
+        words = f"the API key for {name} contains spaces, line breaks or characters outside ASCII"
         raise ConfigError(words, hint="copy it again, without quotes and without the text around it")
     return key
 
@@ -110,7 +110,7 @@ def endpoint(
     # the URL itself is not quoted: it may carry a password
     if parts is None or parts.scheme not in ("http", "https") or not host or not url.isprintable() or " " in url:
         hint = "it looks like http://localhost:8080/v1"
-        raise ConfigError(f"the base URL for {name} is no http(s) address", hint=hint)
+        raise ConfigError(f"the base URL for {name} is not an http(s) address", hint=hint)
     if parts.username is not None or parts.query or parts.fragment:
         hint = "leave out user names, passwords, '?' and '#'; give a key in the provider's own variable"
         raise ConfigError(f"the base URL for {name} carries more than an address and a path", hint=hint)

@@ -92,7 +92,7 @@ def without_links(path: str, flags: int) -> int:
 
 @contextmanager
 def open_log(path: str) -> Iterator[BinaryIO]:
-    """The file to read from. Raises IoError for what is no regular file, and for whatever goes wrong while it is read."""
+    """The file to read from. Raises IoError for what is not a regular file, and for whatever goes wrong while it is read."""
     try:
         with open(path, "rb", opener=without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

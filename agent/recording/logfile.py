@@ -228,7 +228,7 @@ def _own(fd: int, path: str) -> None:
     if not stat.S_ISREG(info.st_mode):
         raise RecordingError(f"the session log {path} is not a regular file", hint=_ANOTHER)
     if info.st_nlink > 1:
-        words = f"the session log {path} has another name, too: whatever is written here would be written there"
+        words = f"the session log {path} has another hard link: whatever is written here would be written there, too"
         hint = "put a copy in its place (cp it, and mv the copy over it), or choose another --session-id"
         raise RecordingError(words, hint=hint)
     try:

@@ -43,7 +43,7 @@ def repair(loose: Loose) -> str:
         if not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
             return "it is neither a file nor a folder"
         if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
-            return "it has another name, too, whose mode would change with it"
+            return "it has another hard link, whose mode would change, too"
         os.fchmod(descriptor, stat.S_IMODE(info.st_mode) & 0o700)
     except OSError as error:
         return f"its mode cannot be changed: {error.strerror or error}"
@@ -97,6 +97,6 @@ def _look(path: str, kind: str) -> Loose | None:
     if not mode & 0o077:
         return None
     if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
-        return Loose(path, kind, mode, "has another name, too, whose mode would change with it", False)
+        return Loose(path, kind, mode, "has another hard link, whose mode would change, too", False)
     rights = [word for word, bits in (("written", 0o022), ("read", 0o044), ("entered or run", 0o011)) if mode & bits]
     return Loose(path, kind, mode, f"can be {' and '.join(rights)} by others", True)

@@ -119,7 +119,7 @@ def test_leaving_leaves_alone_on_request(person: Terminal, tmp_path: Path, marke
     person.see("1 job is still running")
     person.see("ancel exit ❯$", where="line")
     person.type("l\r")
-    person.see("job 1 goes on without us: sleep 1000 &")
+    person.see("job 1 keeps running: sleep 1000 &")
     assert person.leaves() == 0
     assert "sleep 1000 " in marker.survivors().values()
     assert jobs_told(tmp_path) == [("job.started", 1, "left"), ("job.finished", 1, "left")]

@@ -150,7 +150,7 @@ def test_a_full_disk_stops_commit_and_undo_before_anything_is_lost(bench: Bench)
 def test_a_rehearsal_that_fills_the_disk_is_ended(bench: Bench) -> None:
     _on_a_small_disk(bench, "80m")
     (said,) = bench.runs("echo kept > f; head -c 200M /dev/zero > large; sleep 30")
-    assert said["obstacle"] == "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
+    assert said["obstacle"] == "the rehearsal's disk is nearly full, so this is not all that it would do"
 
 
 @pytest.fixture(scope="module")

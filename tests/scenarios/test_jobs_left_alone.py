@@ -30,7 +30,7 @@ def test_exec_leaves_its_job_alone_and_says_so(world: World) -> None:
     assert (ended.code, ended.stdout) == (0, "out\n")
     assert "it left a process running in the background: job 1 (pid " in ended.stderr
     assert "its output goes to " in ended.stderr
-    assert "job 1 goes on without us: sleep 1000 & echo out" in ended.stderr
+    assert "job 1 keeps running: sleep 1000 & echo out" in ended.stderr
     assert end_of(world) == ["sleep 1000"]
     assert [event["outcome"] for event in world.events() if event["type"] == "job.finished"] == ["left"]
     assert world.goal()["status"] == "completed"
@@ -54,7 +54,7 @@ def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
     assert "2  running, pid " in ended.stdout
     assert "job       2, running" in ended.stdout
     assert "job 1 killed: sleep 1000 &" in ended.stderr
-    assert "job 2 goes on without us: sleep 999 &" in ended.stderr
+    assert "job 2 keeps running: sleep 999 &" in ended.stderr
     assert end_of(world) == ["sleep 999"]
 
 

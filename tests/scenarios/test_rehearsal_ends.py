@@ -199,9 +199,7 @@ def test_a_full_disk_is_the_commands_own_trouble() -> None:
         script = 'mount --make-rprivate / && mount -t tmpfs -o size=80m none "$1" && mkdir "$1/work" "$1/state" && shift && exec "$@"'
         bench.words = ("unshare", "-m", "sh", "-c", script, "sh", str(bench.base), sys.executable)
         said = bench.run("head -c 200M /dev/zero > f; echo $?; sleep 30")
-        assert (
-            said["obstacle"] == "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
-        )
+        assert said["obstacle"] == "the rehearsal's disk is nearly full, so this is not all that it would do"
     finally:
         bench.remove()
 
@@ -224,17 +222,17 @@ os.execv(sys.argv[1], sys.argv[1:])
         (
             "unshare",
             1,
-            "a rehearsal cannot be had here: the system forbids namespaces to this user (Operation not permitted)",
+            "rehearsals do not work here: the system forbids namespaces to this user (Operation not permitted)",
         ),
         (
             "unshare",
             28,
-            "a rehearsal cannot be had here: no more namespaces may be made (the limit in /proc/sys/user is used up)",
+            "rehearsals do not work here: no more namespaces may be made (the limit in /proc/sys/user is used up)",
         ),
         (
             "mount",
             1,
-            "a rehearsal cannot be had here: the system forbids the mounts it needs (Operation not permitted)",
+            "rehearsals do not work here: the system forbids the mounts it needs (Operation not permitted)",
         ),
     ],
 )

@@ -36,7 +36,7 @@ def import_sessions(
         raise InvalidState(
             expected=f"tables of version {SCHEMA_VERSION}",
             found=f"version {version}",
-            hint="--rebuild makes them anew from the logs",
+            hint="--rebuild recreates them from the logs",
         )
     store.make(anew=rebuild)
     known = store.stamps()

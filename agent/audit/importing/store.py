@@ -132,7 +132,7 @@ class _Sqlite(Store):
         try:
             yield
         except sqlite3.Error as error:
-            raise IoError(f"the database {self.shown} does not do it: {error}") from error
+            raise IoError(f"the database {self.shown} failed: {error}") from error
 
 
 class _Postgres(Store):
@@ -185,7 +185,7 @@ class _Postgres(Store):
             text = " ".join(str(error).split())[:300]
             for secret in self._secrets:
                 text = text.replace(secret, "…")
-            raise IoError(f"the database {self.shown} does not do it: {text}") from None
+            raise IoError(f"the database {self.shown} failed: {text}") from None
 
 
 def shown_url(url: str) -> str:

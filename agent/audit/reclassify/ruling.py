@@ -179,4 +179,4 @@ def _lengthened(verdict: Verdict, case: Case) -> Verdict:
     """What the gate asks for because nobody sees all of it go by."""
     if verdict.action != "allow" or case.origin == "person" or len(case.text) <= LONGEST_UNASKED:
         return verdict
-    return structs.replace(verdict, action="ask", rule="length", reason="more than anybody sees go by")
+    return structs.replace(verdict, action="ask", rule="length", reason="more than anybody would read")

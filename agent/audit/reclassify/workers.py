@@ -110,7 +110,7 @@ class Workers:
 
 def _lost() -> OtherError:
     return OtherError(
-        "a worker process ended before its work was done", hint="was the memory full? --jobs 1 does without them"
+        "a worker process ended before its work was done", hint="perhaps memory ran out; --jobs 1 works without them"
     )
 
 

@@ -193,7 +193,7 @@ COMMANDS = (
            f"coalesce({_of_run('command')} <> {_last('command', 'command.proposed')}, false)"),
     Column("cwd", "VARCHAR", "the folder it ran in, or was to run in",
            f"coalesce({_last('cwd', 'command.started')}, {_last('cwd', 'command.proposed')})"),
-    Column("via", "VARCHAR", "rehearsal: it was made real from a rehearsal", _of_run("via")),
+    Column("via", "VARCHAR", "rehearsal: committed from a rehearsal", _of_run("via")),
     Column("confine", "VARCHAR", "how it was confined: off, workspace, no-network …", _of_run("confine")),
     Column("exit_code", "BIGINT", "the exit code; NULL: not run, or not over", _last("exit_code", "command.finished", _FINISHED)),
     Column("duration", "DOUBLE", "seconds", _last("try_cast(result->>'duration' AS DOUBLE)", "command.finished", _FINISHED)),

@@ -127,7 +127,7 @@ def _change(
         case recorded.RuleAdded(rules=rules, where=where, text=text):
             return f"policy rule {', '.join(rules)} for {where}: {text}", "info", {"rules": list(rules), "where": where}
         case recorded.RuleRemoved(rules=rules, where=where, reason=reason):
-            words = f"policy rule {', '.join(rules)} of {where} counts no longer" + (f": {reason}" if reason else "")
+            words = f"policy rule {', '.join(rules)} of {where} no longer applies" + (f": {reason}" if reason else "")
             return words, "info", {"rules": list(rules), "where": where}
     many = "all remembered commands" if event.commands is None else counted(event.commands, "remembered command")
     return f"forgotten: {many}" + (f" since {event.since}" if event.since else ""), "info", {}

@@ -69,7 +69,7 @@ def fits(prefix_width: int, text: str, columns: int) -> bool:
 _ASKING = ("ask", "type")
 _BADGE = 20  # columns that the badge before a command takes at most
 _ENTER = 0.3  # seconds between the last key and Enter
-_REVIEW = "make it real? (c commit · e edit · d discard)"
+_REVIEW = "commit it? (c commit · e edit · d discard)"
 _ANSWERS = {"approved": "c", "declined": "d", "skipped": "d", "edited": "e", "cancelled": "^C"}
 _AFTERWARDS = {"regenerate": "another command was asked for", "refused": "refused"}
 

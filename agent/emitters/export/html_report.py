@@ -54,7 +54,7 @@ def verdict(found: integrity.Checked, *, outside: bool = False) -> Checked:
     """Put into words what was found out about a log. `outside`: it is none of this machine's, so no head here can know it."""
     counted_events = f"{counted(found.events, 'event')}, each with the hash of the one before"
     if outside and all(problem.line == 0 for problem in found.problems):
-        text = f"{counted_events}; the log came from elsewhere, and no head is kept here that vouches for it"
+        text = f"{counted_events}; the log came from elsewhere, and no stored head here confirms it"
         return Checked(state="unproven", text=text)
     if found.problems:
         told = [

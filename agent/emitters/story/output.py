@@ -46,7 +46,7 @@ class CommandText:
             words.append(f"confined: {safe_line(command.confine, 60)}")
         if command.via == "rehearsal":
             seen = bool(command.rehearsals) and command.rehearsals[-1].preview
-            words.append("done as previewed" if seen else "made real from its rehearsal")
+            words.append("done as previewed" if seen else "committed from its rehearsal")
         if self._full and command.started:
             words.append(f"started {clock(command.started, self.since)} in {name(command.cwd)}")
         return " · ".join(words)

@@ -158,7 +158,7 @@ class Confiner:
                 "the workspace is your home folder, whose files run by themselves\nstart in a project's folder"
             )
         if real == "/" or (home and home.startswith(f"{real}/")):
-            raise Unconfinable(f"{real} is no workspace that would confine anything\nstart in a project's folder")
+            raise Unconfinable(f"{real} as the workspace would confine nothing\nstart in a project's folder")
 
 
 def gains_rights(report: RiskReport) -> bool:

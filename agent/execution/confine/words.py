@@ -175,7 +175,7 @@ def reason(step: str, number: int) -> str:
     if step == "seccomp":
         return f"this kernel takes no filter of system calls ({name or number})"
     if step == "check":
-        return "it was set up, and did not hold"
+        return "it was set up, but had no effect"
     if number:
         return f"{step}: {os.strerror(number)}" if step else os.strerror(number)
     return step or "unknown"

@@ -181,7 +181,7 @@ def _difference(action: Action, then: Facts | None, now: Facts | None, others: _
     if not now.is_folder and (now.size, now.mtime) != (then.size, then.mtime):
         return "its content changed"
     if now.ctime != then.ctime and not others.explains(then, now):
-        return "something came or went in it" if now.is_folder else "its attributes or names changed"
+        return "something came or went in it" if now.is_folder else "its attributes or hard links changed"
     return ""
 
 

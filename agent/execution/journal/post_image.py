@@ -123,7 +123,7 @@ def _link(folders: Folders, action: Action, *, done: bool) -> None:
     fd, name = folders.parent(action.path)
     if here is not None and not done:
         if here.links < 2:
-            raise Misplaced(action.path, "it is the last name of its file now")
+            raise Misplaced(action.path, "its other hard links are gone")
         os.unlink(name, dir_fd=fd)
         return
     first = look(folders, action.source)

@@ -247,7 +247,7 @@ def _keep_names(folders: Folders, path: bytes, slot: bytes, facts: dict[bytes, F
     if facts[b""].is_folder:
         inside = Counter(each.ino for each in files)
         if any(each.links > inside[each.ino] for each in files):
-            return [f"files in {shown} that have other names elsewhere become files of their own"]
+            return [f"files in {shown} with hard links elsewhere become separate files"]
     elif facts[b""].links > 1:
         fd, name = folders.parent(path)
         slot_fd, slot_name = folders.parent(slot)

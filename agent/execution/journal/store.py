@@ -90,7 +90,8 @@ class Journals:
                 raise UndoFailed(f"{action.undo_id} is {turning.entry.state} by now, so nothing was changed")
             if told_ops(preview.turned(turning, done=done)) != told_ops(action.changes):
                 raise UndoFailed(
-                    "it would change something else than was agreed to, so nothing was changed", hint="look at it again"
+                    "it would change something other than what you agreed to, so nothing was changed",
+                    hint="look at it again",
                 )
             undo.refuse_others(turning, skip=approved.left, known=approved.over)
 

@@ -42,7 +42,7 @@ def regular(folder: int, name: bytes) -> Iterator[int]:
     """A regular file, open for reading, never a FIFO, device or link. Raises OSError if it cannot be read or is something else by now."""
     with closing(os.open(name, _READ, dir_fd=folder)) as opened:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", name)
+            raise OSError(errno.EINVAL, "it is not a regular file", name)
         yield opened
 
 

@@ -118,7 +118,7 @@ class FolderEnds:
         if started != _description(root.lower_status):
             if facts != started:
                 self.remark = (
-                    f"mode or owner of {os.fsdecode(self._layer.root)!r} itself was changed; that is not made real"
+                    f"mode or owner of {os.fsdecode(self._layer.root)!r} itself was changed; that is not committed"
                 )
             return
         root.differs = "same" if facts == started else "meta"

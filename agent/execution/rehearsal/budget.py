@@ -22,7 +22,7 @@ class Budget:
             return f"it would write more than {self.files:,} files, and was ended (rehearsal_files)"
         if what == "bytes":
             return f"it would write more than {in_words(self.bytes)}, and was ended (rehearsal_bytes)"
-        return "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
+        return "the rehearsal's disk is nearly full, so this is not all that it would do"
 
 
 PREVIEW = Budget(files=1_000, bytes=64 << 20, seconds=0.3)

@@ -27,7 +27,7 @@ _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
 )
 _FOR_USERS = (
-    "not part of any rehearsal by an ordinary user: hard links of a file that is written to (its other names), and "
+    "not part of any rehearsal by an ordinary user: other hard links of changed files, and "
     "changes to files of other users or groups"
 )
 _FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
@@ -48,7 +48,7 @@ def lines(
     """What to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
     found = [*_network(reports), *_left(reports)]
     if elevated and user:
-        found.append("sudo: other rights than yours cannot be had in a rehearsal, so what sudo would do is not shown")
+        found.append("sudo: a rehearsal has only your own rights, so what sudo would do is not shown")
     found += _places(reports, layout)
     if network:
         found.append("the network was on: what was sent has been sent")
@@ -108,7 +108,7 @@ def not_made_real(changes: Iterable[Change]) -> tuple[str, ...]:
         return ()
     names, places = map(dict.fromkeys, zip(*found, strict=True))
     return (
-        f"attributes {some(names, 3)} of {some(places, 3)}: such names are the overlay's own in a rehearsal, so they are not made real",
+        f"attributes {some(names, 3)} of {some(places, 3)}: such names are the overlay's own in a rehearsal, so they are not committed",
     )
 
 
@@ -126,7 +126,7 @@ def otherwise_for_real(
     apart += [path for path, _ in layout.left_out]
     for path in _named(report, cwd) if apart else ():
         if any(is_within(path, place) or is_within(place, path) for place in apart):
-            return f"{shown(os.fsdecode(path))} is not as it is outside of a rehearsal"
+            return f"{shown(os.fsdecode(path))} differs from what it is outside the rehearsal"
     return ""
 
 
@@ -227,13 +227,11 @@ class Trouble:
 def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
     """The error for what was tried."""
     if sys.platform != "linux":
-        return RehearsalUnavailable(
-            "rehearsals need Linux: overlays and namespaces are what they are made of", hint=_CAREFULLY
-        )
+        return RehearsalUnavailable("rehearsals need Linux (overlays and namespaces)", hint=_CAREFULLY)
     if not troubles:
-        return RehearsalUnavailable("the rehearsal did not start, and left no word why", hint="try it again")
+        return RehearsalUnavailable("the rehearsal did not start, and gave no reason", hint="try it again")
     said = "; ".join(dict.fromkeys(_reason(trouble) for trouble in troubles))
-    return RehearsalUnavailable(f"a rehearsal cannot be had here: {said}", hint=_remedy(troubles[-1]))
+    return RehearsalUnavailable(f"rehearsals do not work here: {said}", hint=_remedy(troubles[-1]))
 
 
 def _reason(trouble: Trouble) -> str:
@@ -254,7 +252,7 @@ def _reason(trouble: Trouble) -> str:
 
 def _remedy(trouble: Trouble) -> str:
     if trouble.step.startswith("scratch"):
-        return "see to it that the state folder (XDG_STATE_HOME) can be written"
+        return "make the state folder (XDG_STATE_HOME) writable"
     if trouble.step == "overlay":
         return "ordinary users need Linux 5.11 or newer for that, and its overlay module (modprobe overlay)"
     if trouble.number == errno.ENOSPC:

@@ -334,7 +334,7 @@ class _Editor:
         if not self._first or not text.strip():
             return []
         waits = self._previews.is_pending(text)
-        return [("class:hint", "as edited: …" if waits else "as edited: what it would do is not known before it runs")]
+        return [("class:hint", "as edited: …" if waits else "as edited: what it would do is only known when it runs")]
 
     def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
         if line or wrap:

@@ -49,7 +49,7 @@ class RehearsalReview:
                 self.screen.say(shown(line), "class:warn")
         choices = _choices(request, rehearsal)
         if _is_kept_out(request, rehearsal):
-            self.screen.say("so it cannot be made real: a rehearsal does not widen what a command may do", "class:warn")
+            self.screen.say("so it cannot be committed: a rehearsal does not widen what a command may do", "class:warn")
         self.screen.set_aside_typed_ahead()
         while True:
             answer = await self._line(_question(choices, rehearsal, high=request.verdict.action == "type"))

@@ -140,7 +140,7 @@ class HistorySearch:
             lines += self._row(entry, chosen=place == self._chosen)
             lines.append(("", "\n"))
         if not found:
-            lines.append(("class:hint", "  reading the logs …" if self._reader.reading else "  nothing that fits"))
+            lines.append(("class:hint", "  reading the logs …" if self._reader.reading else "  no match"))
         return lines
 
     def _row(self, entry: Past, *, chosen: bool) -> StyleAndTextTuples:

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to-env", metavar="NAME", help="the variable that holds the URL: arguments can be seen by others"
     )
-    parser.add_argument("--rebuild", action="store_true", help="make the tables anew")
+    parser.add_argument("--rebuild", action="store_true", help="rebuild the tables")
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--facts", action="store_true", help="with what the disk says today, instead of what was known then"
     )
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes that rate; default: one a processor")
+    parser.add_argument("--jobs", type=int, metavar="N", help="rating processes; default: one per processor")
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ _OF_GOALS = (*_WHEN, *_COMMON)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to list, and how much of it."""
-    parser.add_argument("--goals", action="store_true", help="one row a goal instead of one a session")
+    parser.add_argument("--goals", action="store_true", help="one row per goal instead of per session")
     parser.add_argument("--all", action="store_true", help="also sessions in which nothing was asked for")
     add_conditions(parser)
 
@@ -83,7 +83,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
     if not found:
         nothing = f"nothing is recorded in {shown_line(session_folder(services))} yet"
-        say("nothing recorded fits" if wanted.are_any else nothing)
+        say("no recorded session matches" if wanted.are_any else nothing)
         return 0
     home = services.loaded.environ.get("HOME", "")
     print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)

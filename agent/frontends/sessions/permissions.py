@@ -61,5 +61,5 @@ def _tell(found: list[Loose], rows: list[dict[str, object]], *, repaired: bool) 
         complain("agent-shell: `agent-shell sessions permissions --repair` takes others' rights away")
     if any(not each.can_repair for each in found):
         complain(
-            f"agent-shell: what is a link, has a second name or is not yours stays as it is (you are user {os.geteuid()})"
+            f"agent-shell: symbolic links, hard links and what is not yours stay as they are (you are user {os.geteuid()})"
         )

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only sessions of which every goal ended so; may be given again",
     )
     parser.add_argument("--tombstones-older-than", metavar="AGE", help="remove tombstones that are older, for good")
-    parser.add_argument("--dry-run", action="store_true", help="list what would go; remove nothing")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be removed; remove nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--force", action="store_true", help="prune logs that do not verify, too")
 
@@ -66,7 +66,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     buried_before = parse_age(options.tombstones_older_than) if options.tombstones_older_than else None
     if wish == Wish() and buried_before is None:
         raise InvalidRequest(
-            "say which sessions are to go",
+            "say which sessions to remove",
             hint="--older-than 90d, --keep-size 2GB or --status completed; --dry-run only lists them",
         )
     now = time.time()
@@ -153,7 +153,7 @@ def _tell(rows: Sequence[_Row], in_use: Sequence[Chosen], undos: int) -> None:
     if len(rows) > _LISTED:
         say(f"and {len(rows) - _LISTED:,} more")
     size = sum(row.found.session.size for row in rows)
-    say(f"{counted(len(rows), 'session')}, {counted(size, 'byte')}" if rows else "nothing is to go")
+    say(f"{counted(len(rows), 'session')}, {counted(size, 'byte')}" if rows else "nothing to remove")
     if undos:
         say(
             f"{undos:,} of their runs can still be undone: `agent-shell undo --list`; that stays so, but the log of them goes"

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORDS",
-        help="all of them, each a word or its beginning, in either case; several in quotes as they stand",
+        help="all of them, each a word or its beginning, upper or lower case; quote a phrase",
     )
     parser.add_argument("--regex", metavar="RE", help="one line must match this (RE2's syntax)")
     parser.add_argument("-i", "--ignore-case", action="store_true", help="--regex in either case")
@@ -64,14 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _levels(text: str) -> tuple[str, ...]:
     levels = tuple(word.strip() for word in text.split(",") if word.strip())
     if not levels or any(level not in LEVELS for level in levels):
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is no level; write low, medium, high, or several: medium,high")
+        raise argparse.ArgumentTypeError(
+            f"{text[:60]!r} is not a level; write low, medium, high, or several: medium,high"
+        )
     return levels
 
 
 def _exit(text: str) -> int | str:
     if text == "nonzero" or re.fullmatch(r"-?\d{1,9}", text, re.ASCII):
         return text if text == "nonzero" else int(text)
-    raise argparse.ArgumentTypeError(f"{text[:60]!r} is no exit code; write a number, or nonzero")
+    raise argparse.ArgumentTypeError(f"{text[:60]!r} is not an exit code; write a number, or nonzero")
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:

@@ -118,7 +118,7 @@ def add_conditions(parser: argparse.ArgumentParser, *, of_rows: bool = True) -> 
         parser.add_argument(
             "--limit", metavar="N", type=limit_of, help="how many at most, 0 for all (20; with --json all)"
         )
-    parser.add_argument("--rebuild", action="store_true", help="make the index of the logs anew first")
+    parser.add_argument("--rebuild", action="store_true", help="rebuild the index of the logs first")
 
 
 def limit_of(text: str) -> int:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"memory for the query (default: {DEFAULT_MEMORY})",
     )
     parser.add_argument(
-        "-x", "--expanded", action="store_true", help="a line a column, as a terminal has it where columns do not fit"
+        "-x", "--expanded", action="store_true", help="one line per column, as on a terminal where columns do not fit"
     )
     parser.add_argument("--schema", action="store_true", help="list the views and their columns")
 

@@ -136,7 +136,7 @@ def _path(text: str, folder: str) -> str:
 
 
 def _content(path: str, *, hashed: bool) -> str:
-    """What tells a file's contents from any others; "" for what is no regular file. Large ones are told by their times."""
+    """What tells a file's contents from any others; "" for what is not a regular file. Large ones are told by their times."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -206,6 +206,4 @@ class Answerer:
                 # A recipe that knows no filters would leave the remark out and look like an answer to it.
                 if offer.command not in tried and (not as_filter or offer.filters):
                     return command_of(offer)
-        return Chat(
-            message="I cannot work that remark in; edit the command yourself, or say the whole goal anew", reached=False
-        )
+        return Chat(message="I cannot apply that remark; edit the command, or type the whole goal again", reached=False)

@@ -65,7 +65,7 @@ def unusable(text: str) -> str:
     if len([line for line in text.splitlines() if line.strip()]) > 1:
         return "these are several goals; the offline planner takes one at a time, each on a line of its own"
     if _UNUSABLE.search(text):
-        return "the goal has control characters or half characters in it that cannot go into a command; type it anew"
+        return "the goal has control characters or broken Unicode in it that cannot go into a command; type it again"
     return ""
 
 

@@ -68,7 +68,7 @@ def read_header(path: str) -> Gguf:
             return _read(file, path, status.st_size)
         except _Broken as error:
             hint = "a model in GGUF form ends in .gguf and is some 100 MB at least"
-            raise ConfigError(f"{path} is no usable GGUF model: {error}", hint=hint) from None
+            raise ConfigError(f"{path} is not a usable GGUF model: {error}", hint=hint) from None
 
 
 class _Broken(Exception):

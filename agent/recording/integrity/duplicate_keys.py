@@ -70,7 +70,7 @@ _BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the pr
 def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
     """`(piece, ended)`: whole lines, or the file's last bytes, or (not `ended`) a part of a line that is too long to be held.
 
-    `size` bytes are read at a time. Raises IoError for what is no regular file or cannot be read.
+    `size` bytes are read at a time. Raises IoError for what is not a regular file or cannot be read.
     """
     with open_log(path) as file:
         held: list[bytes] = []

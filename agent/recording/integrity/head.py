@@ -100,15 +100,15 @@ def compare_head(
     known = hash_at(head.kept.seq) if 0 < head.kept.seq < end.seq else head.kept.hash
     if end.seq > head.kept.seq and known == head.kept.hash:
         if power:
-            return HeadState(crash="the machine stopped; the log got further than its head")
-        return HeadState(problem=f"events {head.kept.seq + 1} to {end.seq} are not known to its head: they were added")
+            return HeadState(crash="the machine stopped; the log is ahead of its head")
+        return HeadState(problem=f"events {head.kept.seq + 1} to {end.seq} lie beyond the stored head: they were added")
     if end.seq < head.kept.seq:
         lost = f"{end.seq + 1} to {head.kept.seq}" if end.seq + 1 < head.kept.seq else str(head.kept.seq)
         synced = head.synced.seq == 0 or hash_at(head.synced.seq) == head.synced.hash
         if power and synced and end.seq >= head.synced.seq:
             return HeadState(crash=f"the machine stopped before event {lost} reached the disk", lost=True)
         return HeadState(problem=f"the end is missing: event {lost} was written and is not there")
-    return HeadState(problem=f"event {head.kept.seq} is not the one that its head knows: the log was rewritten")
+    return HeadState(problem=f"event {head.kept.seq} does not match the stored head: the log was rewritten")
 
 
 def _at_head(head: Head, *, trailing: bool, power: bool) -> HeadState:

@@ -113,7 +113,7 @@ class HeadWriter:
         self._open()
         found = [pair for pair in _pairs(self._fd) if pair[1].names(log)]
         if not found:
-            problem = f"no head was known for its first {end.seq} events when it was continued"
+            problem = f"no stored head covered its first {end.seq} events when it was continued"
             self._add(Head(log=log, kept=end, boot=boot_id(), folder=self._folder, doubt=problem))
             return "", problem
         self._offset, head = max(found, key=lambda pair: pair[1].turn)

@@ -53,7 +53,7 @@ def private_key(place: str) -> Ed25519PrivateKey:
     try:
         key = serialization.load_pem_private_key(data, password=None)
     except Exception:
-        words = f"the signing key {place} cannot be used: it is no Ed25519 key in PEM without a password"
+        words = f"the signing key {place} cannot be used: it is not an Ed25519 key in PEM without a password"
         raise ConfigError(words) from None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError(f"the signing key {place} cannot be used: it is of another kind than Ed25519")
@@ -68,9 +68,9 @@ def public_key(path: str) -> Ed25519PublicKey:
     except ConfigError:
         raise
     except Exception:
-        raise ConfigError(f"{path} is no public key in PEM", hint="it is the file that ends in .pub") from None
+        raise ConfigError(f"{path} is not a public key in PEM", hint="it is the file that ends in .pub") from None
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise ConfigError(f"{path} is no Ed25519 key")
+        raise ConfigError(f"{path} is not an Ed25519 key")
     return cast("Ed25519PublicKey", key)
 
 

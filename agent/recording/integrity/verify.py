@@ -132,7 +132,7 @@ class _End:
         self.state = "empty"
         known = [head for head in heads if not _may_be_lost(head)]
         if known:
-            self._wrong(f"there is no event left of the {known[-1].kept.seq} that its head knows", line=0)
+            self._wrong(f"there is no event left of the {known[-1].kept.seq} that the stored head counts", line=0)
 
     def compare(self, before: Sequence[Head], after: Sequence[Head]) -> None:
         """Hold the end against the head as it was before the walk and is after it: the log may be growing."""
@@ -146,7 +146,7 @@ class _End:
             return
         if now is not None and now.turn != head.turn and not head.doubt:  # it is being written
             if head.kept.seq and walk.hashes.get(head.kept.seq, walk.end.hash) != head.kept.hash:
-                self._wrong(f"event {head.kept.seq} is not the one that its head knows")
+                self._wrong(f"event {head.kept.seq} does not match the stored head")
             self.state = "unfinished"
             return
         stands = compare_head(head, walk.end, trailing=walk.trailing, boot=boot_id(), hash_at=walk.hashes.get)
@@ -187,7 +187,7 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked], only: str | None
         for head in _heads(heads, session_id):
             if head.folder != place or _may_be_lost(head) or known & {head.log, head.next}:
                 continue
-            text = f"its log is gone; its head knows {head.kept.seq} events"
+            text = f"its log is gone; the stored head counts {head.kept.seq} events"
             lost.append(
                 _not_read("gone", session_id, os.path.join(folder, session_id), text, end=head.kept, log=head.log)
             )

@@ -88,8 +88,8 @@ _SAFER = {
     "crlf": "save it with the line ends of Unix",
     "dash": "type plain hyphens",
     "quotes": "type plain quotes",
-    "blank": "type plain blanks",
-    "sign": "type plain signs",
+    "blank": "type plain spaces",
+    "sign": "type the plain characters",
     "newline": "",
 }
 
@@ -107,13 +107,13 @@ _KINDS: dict[str, tuple[Level, str]] = {
     "erase": (Level.HIGH, "contains a character that erases what is shown before it"),
     "nul": (Level.HIGH, "contains a NUL character, which the shell drops"),
     "control": (Level.MEDIUM, "contains control characters"),
-    "surrogate": (Level.MEDIUM, "contains bytes that are no text"),
+    "surrogate": (Level.MEDIUM, "contains bytes that are not text"),
     "bidi": (Level.HIGH, "contains characters that reorder what is shown"),
     "invisible": (Level.HIGH, "contains invisible characters"),
-    "blank": (Level.MEDIUM, "contains unusual blanks, which the shell does not treat as blanks"),
-    "private": (Level.MEDIUM, "contains characters that every font draws as it likes"),
+    "blank": (Level.MEDIUM, "contains unusual spaces, which the shell does not treat as spaces"),
+    "private": (Level.MEDIUM, "contains private-use characters, which every font draws differently"),
     "marks": (Level.MEDIUM, "stacks so many accents that they cover the text around them"),
-    "sign": (Level.MEDIUM, "contains signs that look like those of the shell, which it does not treat as such"),
+    "sign": (Level.MEDIUM, "contains characters that look like shell operators, but are not"),
     "lookalike": (Level.HIGH, "contains letters of another alphabet that look like Latin ones"),
 }
 _ONLY_IN_CODE = frozenset(("blank", "private", "marks", "sign", "wide"))

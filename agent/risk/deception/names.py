@@ -40,7 +40,11 @@ def _of_program(run: ProgramRun) -> list[tuple[str, Level, str]]:
         if word.isascii():
             continue
         if _DASHED.fullmatch(word):
-            found["dash"] = ("dash", Level.MEDIUM, f"{spelled(word)} begins with a typographic dash: it is no option")
+            found["dash"] = (
+                "dash",
+                Level.MEDIUM,
+                f"{spelled(word)} begins with a typographic dash: it is not an option",
+            )
         folder = _FOLDER.match(word)
         if folder and not folder[1].isascii() and skeleton(folder[1]) in _SYSTEM:
             reason = f"the folder /{spelled(folder[1])} only looks like /{skeleton(folder[1])}"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MAX_SCRIPT = 20_000  # characters of a text that are read
 _UNKNOWN = "…"
 _RUNS = {
-    "sudo": "with the rights of another user:", "doas": "with the rights of another user:",
-    "pkexec": "with the rights of another user:", "run0": "with the rights of another user:",
+    "sudo": "as another user:", "doas": "as another user:",
+    "pkexec": "as another user:", "run0": "as another user:",
     "xargs": "with what comes in as words:", "parallel": "once for each item:",
     "find": "for what it finds:", "fd": "for what it finds:", "watch": "again and again:",
     "env": "in this environment:", "timeout": "for this long at most:", "nohup": "and goes on after logout:",

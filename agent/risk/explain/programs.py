@@ -197,11 +197,7 @@ class Explainer:
         if _UNKNOWN in name:
             known = f": {one_line(name, 40)}" if name.strip(_UNKNOWN) else ""
             return f"a program whose name is known only when it runs{known}"
-        return (
-            "a program in a file, which may do anything"
-            if "/" in name
-            else "a program that nothing is known about here"
-        )
+        return "a program in a file, which may do anything" if "/" in name else "an unknown program"
 
     def _words(self, index: int, written: list[str], inner: list[list[Part]], hidden: set[int]) -> list[Part]:
         run = self.programs[index]

@@ -160,7 +160,7 @@ def piped(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`@file`: more options stand there, such as one that loads a plugin."""
-    reason = "takes options that are not seen from {targets}"
+    reason = "takes options from {targets} that are not shown here"
     walker.add("run", [word], invocation.place, reason=reason, rule="escape.options")
 
 

@@ -37,7 +37,7 @@ def pod(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def confine(walker: Walker, invocation: Invocation, word: Word) -> None:
     if re.search(r"unconfined|label[:=]disable|systempaths", word.text):
-        reason = "takes the confinement from a container"
+        reason = "takes away a container's confinement"
         walker.add("container-host", [word], invocation.place, reason=reason, rule="container.confinement")
 
 

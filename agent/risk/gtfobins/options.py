@@ -43,7 +43,7 @@ def judge_gtfobins(walker: Walker, name: str, invocation: Invocation) -> None:
     for option, kind in ways:
         for word in _values(words, option, table):
             if not left:
-                reason = "is told to run more than can be looked through"
+                reason = "is told to run more than can be checked"
                 walker.add("run-opaque", [], invocation.place, reason=reason)
                 return
             left -= 1

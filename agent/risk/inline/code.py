@@ -92,7 +92,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     if network and sign("reverse").search(code) and (runs or "dup2" in code or "sh" in code):
         walker.add("reverse-shell", [], place)
     if sign("setuid").search(code):
-        reason = "takes the rights of another user from inline code"
+        reason = "switches to another user from inline code"
         walker.add("elevate", [], place, level=Level.HIGH, reason=reason, rule="inline.setuid")
     if sign("library").search(code):
         walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")

@@ -46,7 +46,7 @@ def judge_environment(
             if kind in WHEN_SET and counts_when_set(name):
                 JUDGES[kind](walker, name, word, place)
         if elevated and len(walker.findings) > before:
-            reason = "loads or runs {targets} with the rights of another user, usually root"
+            reason = "loads or runs {targets} as another user, usually root"
             words = [word.part(f"{name}={word.text}")]
             walker.add("environment", words, place, level=Level.HIGH, reason=reason, rule="environment.elevated")
 

@@ -311,7 +311,7 @@ def _judge_shadows(walker: Walker, invocation: Invocation, args: Args) -> None:
     known = walker.rater.context.facts.get(invocation.cwd, ())
     hidden = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("shadows=")]
     if hidden:
-        reason = "would load {targets} of this folder in the place of a module of Python's own"
+        reason = "would load {targets} from this folder instead of Python's own module"
         walker.add("run", hidden, invocation.place, reason=reason, rule="run.shadow")
 
 
@@ -374,7 +374,7 @@ def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: 
     )
     for word in args.operands:
         if opens and not _NAMES_FROM.isdisjoint(word.taint.split()):
-            reason = "has perl open {targets} by names that nobody has seen, and one that ends in | is run"
+            reason = "has perl open {targets} by unseen names, and one that ends in | is run"
             walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
         names = [word, *matched_names(walker, word, invocation.cwd, "magic")] if opens else [word]
         for name in names:

@@ -44,7 +44,7 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
             or (everything and _DELETES.fullmatch(word.text))
             or (unlisted and re.fullmatch(r"(?:batch-?)?(?:delete|destroy)(?:-\w+)*", word.text))
         ):
-            reason = f"is told to {word.text[:40]}, and what that reaches is not known here"
+            reason = f"is told to {word.text[:40]}, and what that affects is unknown"
             unknown = any(finding.rule == "run.unknown" for finding in found)
             level = Level.MEDIUM if unknown else None
             walker.add("destroy", [word], invocation.place, level=level, reason=reason, rule="destroy.named")

@@ -80,7 +80,7 @@ def read_awk(text: str, variables: dict[str, str]) -> AwkProgram:
             found.called = True
             found.commands.append(_value(_right(tokens, index + 1), known))
         elif kind == "call" and word not in own and word.removeprefix("awk::") not in _FUNCTIONS:
-            found.unread = f"calls {word[:40]}, which is none of awk's functions"
+            found.unread = f"calls {word[:40]}, which is not an awk function"
         elif kind == "at":
             _directive(found, tokens, index)
         elif kind == "name" and word == "ENVIRON":

@@ -93,7 +93,7 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
         client = invocation.words[0].text.rpartition("/")[2]
         unread = mongo_not_understood(text) if client in ("mongosh", "mongo") else not_understood(text)
         if unread:
-            reason = f"runs {unread!r} in a database, and what that changes is not known here".replace(UNKNOWN, "…")
+            reason = f"runs {unread!r} in a database, and what that changes is unknown".replace(UNKNOWN, "…")
             walker.add("db-change", [], place, reason=reason, rule="db.unread")
         elif unseen(text, taint):
             walker.add("db-change", [], place, reason="runs statements with unknown parts", rule="db.unknown")

@@ -100,7 +100,7 @@ def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word
         if words:
             walker.add("modify", words, place, invocation=invocation, rule="editor.write")
     if found.unread or UNKNOWN in word.text:
-        reason = f"has the editor do what is not understood here: {found.unread or word.text}".replace(UNKNOWN, "…")
+        reason = f"has the editor do something unknown: {found.unread or word.text}".replace(UNKNOWN, "…")
         walker.add("run", [word], place, reason=reason, rule="editor.command")
     elif found.commands or found.code:
         walker.add("run", [word], place, reason="has the editor run a command", rule="editor.execute")

@@ -142,7 +142,7 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 def named_by_wildcard(walker: Walker, invocation: Invocation, program: Word) -> None:
     """`sed *`: the first name that is there is the program."""
     if program.glob and "/" not in program.text:
-        reason = "takes for its program whatever name {targets} matches first"
+        reason = "takes the first name that {targets} matches as its program"
         walker.add("run", [program], invocation.place, reason=reason, rule="run.wildcard")
 
 

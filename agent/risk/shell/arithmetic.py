@@ -73,7 +73,7 @@ class _Expression:
             self.walker.add("run-decoded", [], place, rule="run-decoded.value")
         else:
             reason = (
-                "takes a value that is not known before it runs for a number or a name: bash would run commands in it"
+                "reads a value that is only known when it runs as a number or a name: bash would run commands in it"
             )
             self.walker.add("run-unknown", [], place, level=Level.MEDIUM, reason=reason, rule="run.value")
 

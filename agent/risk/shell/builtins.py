@@ -267,7 +267,7 @@ def _umask(walker: Walker, invocation: Invocation) -> Output:
         if re.fullmatch(r"0?[0-7]{0,2}[0145]", word.text) or re.search(
             r"(?:^|,)(?:a|[ug]*o[ug]*)?[+=][rx]*w", word.text
         ):
-            reason = "lets everybody change the files made from here on"
+            reason = "lets everybody change files made from now on"
             walker.add(
                 "permission-wide", [], invocation.place, level=Level.MEDIUM, reason=reason, rule="permission-wide.umask"
             )

@@ -107,7 +107,7 @@ def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) 
         return
     words = [word for word in invocation.words[1:] if _OPEN_ADDRESS.search(word.text)]
     if words:
-        reason = "installs what comes unprotected from {targets}, which anybody on the way can change"
+        reason = "installs what comes unencrypted from {targets}, which others on the way can change"
         walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.unprotected")
 
 
@@ -125,7 +125,7 @@ def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Ar
         if kind in _RUNS:
             suspect_rest(walker, invocation, 0)
         name = f"{invocation.words[0].text.rpartition('/')[2]} {args.operands[0].text}"
-        reason = f"runs {name[:60]}, and what that changes is not known here" if kind == "change" else ""
+        reason = f"runs {name[:60]}, and what that changes is unknown" if kind == "change" else ""
         walker.add(
             kind,
             args.operands[:1],

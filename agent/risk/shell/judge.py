@@ -111,7 +111,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return None, ""
         invocation = inner
         walker.work.spend(WRAPPER)
-    walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
+    walker.add("run-opaque", [], invocation.place, reason="is wrapped too deep to be followed")
     return None, ""
 
 

@@ -60,7 +60,7 @@ def _judge_expression(walker: Walker, invocation: Invocation) -> None:
             rooted and (not word.quoted or index == len(words) - 1)
         )  # in quotes, most likely a second root
         if open_ended and not awaited and word.text[:1] == UNKNOWN and word.taint != NUMBER:
-            reason = "gives find words that nobody has seen where it expects tests and actions, which may delete or run something"
+            reason = "gives find unseen words where it expects tests and actions, which may delete or run something"
             walker.add("run", [word], invocation.place, reason=reason, rule="run.listed")
             return
         if word.text in EXECUTES:
@@ -83,9 +83,7 @@ def _judge_options(walker: Walker, invocation: Invocation, table: Program) -> No
             and word.text[:1] == UNKNOWN
             and not _OPTIONS_FROM.isdisjoint(word.taint.split())
         ):
-            reason = (
-                f"gives {table.name} words that nobody has seen, and options among them may write files or run programs"
-            )
+            reason = f"gives {table.name} unseen words, and options among them may write files or run programs"
             walker.add("run", [word], invocation.place, reason=reason, rule="run.listed")
             return
         if table.style == "posix" and word.text[:1] != "-":

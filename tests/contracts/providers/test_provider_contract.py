@@ -325,7 +325,7 @@ def test_silence_times_out_and_is_not_tried_again(connect, behaviour) -> None:
         error = failure(connect(server, http=replace(QUICK, read_timeout=0.15)))
         assert len(server.requests) == 1
         assert server.client_gone.wait(5)
-    assert "nothing came for too long" in error.message
+    assert "no data came for too long" in error.message
 
 
 def test_total_time_out_bounds_a_dripping_stream(connect) -> None:

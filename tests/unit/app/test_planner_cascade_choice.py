@@ -136,7 +136,7 @@ def test_a_model_file_that_is_none_is_said_with_the_goal(tmp_path: Path) -> None
     planner = made.make(None, None)
     assert (planner.name, planner.model) == ("local", "x")
     assert made.stays_here(planner)
-    with pytest.raises(ConfigError, match="no usable GGUF"):
+    with pytest.raises(ConfigError, match="not a usable GGUF"):
         ask(made, "anything")
     with pytest.raises(ConfigError, match="no model file is chosen"):
         ask(choice(tmp_path, AGENT_PLANNER="local"), "anything")

@@ -62,4 +62,4 @@ def test_a_mode_is_set_and_shown() -> None:
     world.do(":rehearse auto")
     world.do(":rehearse")
     assert (world.context.rehearse, world.rehearsed) == ("auto", [])
-    assert world.told == ["rehearse auto: what writes is rehearsed first, and made real when you say so"]
+    assert world.told == ["rehearse auto: what writes is rehearsed first, and committed when you say so"]

@@ -127,7 +127,7 @@ def test_what_is_set_and_taken_out_again_leaves_every_other_line(
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no settings file"):
+    with pytest.raises(ConfigError, match="not a settings file"):
         write_settings(str(tmp_path), {"planner": "local"})
     with pytest.raises(ConfigError):
         write_settings(str(tmp_path / "c.toml"), {"model": "\udcff"})

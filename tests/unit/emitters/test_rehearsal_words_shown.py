@@ -15,7 +15,7 @@ from agent.protocol.rehearsals import Change, ChangeOp, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok
 
-OFFER = "it can be made real all the same"
+OFFER = "it can be committed all the same"
 
 
 def told(rehearsal: Rehearsal, *, offered: bool = True) -> str:

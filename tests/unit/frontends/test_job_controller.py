@@ -128,7 +128,7 @@ def test_states_and_outcomes() -> None:
         replace(ended, exit_code=143, killed=True): ("killed, exit 143", "killed"),
         replace(ended, exit_code=143, killed=True, signal=15): ("killed by SIGTERM, exit 143", "killed"),
         replace(ended, exit_code=139, signal=11): ("killed by SIGSEGV, exit 139", "ended"),
-        replace(ended, lost=True): ("lost, pid 42 may live on", "lost"),
+        replace(ended, lost=True): ("lost, pid 42 may still run", "lost"),
     }
     for job, (state, outcome) in table.items():
         assert (state_of(job), finished(job).outcome) == (state, outcome)

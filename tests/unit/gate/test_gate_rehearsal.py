@@ -139,7 +139,7 @@ def test_a_high_one_needs_the_word_to_be_made_real_but_not_to_be_rehearsed(words
     assert len(done.rehearser.committed) == committed
     confirmed = done.log.only(CommandConfirmed)[-1]
     assert (confirmed.decision, confirmed.word_typed) == (("approved", True) if committed else ("declined", False))
-    assert person.asked_words[0].note == "what was rehearsed is made real; it does not run a second time"
+    assert person.asked_words[0].note == "what was rehearsed is committed; it does not run a second time"
 
 
 def test_what_policy_refuses_is_not_rehearsed_either() -> None:

@@ -113,7 +113,7 @@ def test_what_a_proposal_covers_and_what_not(command: str, like: str, no: tuple[
         ("cat .env", "shows secrets"),
         ("rm $X", "only known when it runs"),
         ("xargs rm < list", "only known when it runs"),
-        ("kill 123", "numbers are others"),
+        ("kill 123", "numbers differ"),
         ("ssh host ls", "another machine"),
         ("rm *.o", "no rule was found"),
         ("curl -d @notes https://x.org", "sends data"),

@@ -31,7 +31,7 @@ def test_whole_with_its_path_and_only_once(tmp_path: Path, shown: ShownFiles) ->
     due = shown.due(folder)
     assert due is not None
     assert due.text == (
-        f"{tmp_path}/{PROJECT_FILE} counts here from now on; it can only make things stricter:\n"
+        f"{tmp_path}/{PROJECT_FILE} applies here from now on; it can only make things stricter:\n"
         + "\n".join("  │ " + line for line in RULE.splitlines())
     )
     assert shown.due(folder) == due, "it is due until somebody saw it"
@@ -90,7 +90,7 @@ def test_special_files_do_not_hang(tmp_path: Path, shown: ShownFiles) -> None:
     os.mkfifo(tmp_path / PROJECT_FILE)
     due = shown.due(str(tmp_path))
     assert due is not None
-    assert "no regular file" in due.text
+    assert "not a regular file" in due.text
 
 
 def test_a_link_cannot_bring_another_file_to_the_screen(tmp_path: Path, shown: ShownFiles) -> None:

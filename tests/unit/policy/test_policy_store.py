@@ -109,7 +109,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 def test_no_file_that_is_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert "no regular file" in add_rules(str(tmp_path / "pipe"), NEW)
+    assert "not a regular file" in add_rules(str(tmp_path / "pipe"), NEW)
     (tmp_path / "latin").write_bytes(b"# caf\xe9\n")
     assert "not UTF-8" in add_rules(str(tmp_path / "latin"), NEW)
     (tmp_path / "big").write_text("#" * (1 << 20))

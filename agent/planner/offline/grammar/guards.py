@@ -173,7 +173,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
         ):
             return f"{target} would be emptied before it is read"
         if HOLDS_NO_TEXT.search(target) and not _MAKES_BYTES.search(before) and not _joins(before, target):
-            return f"{target} is no text file"
+            return f"{target} is not a text file"
         if kind == ">" and exists(target) and re.search(r"\b(?:link|symlink|shortcut)\b", said):
             return f"{target} is there already"
         joins = re.search(r"\b(?:combine|merge|join|concatenate)\b", said)
@@ -182,7 +182,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
     if re.match(r"tar -r\w* \S+\.(?:gz|bz2|xz|zst|t[gbx]z2?)\b", command):
         return "nothing can be added to a compressed archive"
     if _TEXT_TOOL.search(command) and any(HOLDS_NO_TEXT.search(word) for word in words[2:]):
-        return "a file of that kind is no text"
+        return "files of that kind are not text"
     if words and words[0] in ("printf", "echo") and redirections(command):
         return _bad_text(goal, words, exists)
     return ""
@@ -226,7 +226,7 @@ def _bad_change(goal: str, said: str, command: str) -> str:
             if words[0] in ("cp", "mv") and word == operands[-1] and nameless and word.isalpha():
                 return f"{word!r} does not look like a name"
     if _SUPERLATIVES.search(command) and not re.search(r"\b(?:named|called|name)\b", said):
-        return "which one is meant is more than a name"
+        return "it is not clear which one is meant"
     if (
         re.search(r"(?<![\w-])(?<!git )rm\b", command)
         and "uninstall" not in said
@@ -241,7 +241,7 @@ def _bad_change(goal: str, said: str, command: str) -> str:
     ):
         return "cleaning up may mean less than deleting it"
     if _ATTRIBUTE.search(command) and not _IN_A_FILE.search(said):
-        return "that is a property of a file more likely than a text in it"
+        return "that is more likely a property of a file than text in it"
     return _bad_repository(said, command) or _bad_name(goal, said, command)
 
 
@@ -267,7 +267,7 @@ def _bad_name(goal: str, said: str, command: str) -> str:
         return "nothing in the goal is about extensions"
     ends = re.search(r"-name '\*\.(\w+)'.*\$0\"; done' (\w+)", command)
     if ends and re.search(rf"\b{ends[2]}\b.*\b{ends[1]}\b", goal):
-        return "which extension becomes which is not certain"
+        return "it is not clear which extension becomes which"
     if "${f%.*}.$0" in command and (
         (re.search(r"\bnames?\b", said) and "extension" not in said) or "-name" not in command
     ):
@@ -277,7 +277,7 @@ def _bad_name(goal: str, said: str, command: str) -> str:
         and "sed -i" in command
         and not re.search(r"\bin (?:all|every|each|the|\x02)", said)
     ):
-        return "what is to be renamed is not certain"
+        return "it is not clear what to rename"
     return ""
 
 

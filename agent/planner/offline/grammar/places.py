@@ -41,7 +41,7 @@ def _denial_lost(said: str, command: str, does: frozenset[str]) -> str:
         and _DENIES.search(re.sub(r"(?:does|do) not exist", "", said))
         and not _DENIED.search(command)
     ):
-        return "what is to be left out is not left out"
+        return "the command does not leave out what you excluded"
     if re.search(r"-not -path '?\*/[^/']+\.\w+/\*", command):
         return "a file is taken for a folder"
     inner = re.search(r"-not -name '?([\w-]+)'?(?:\s|\Z)", command)
@@ -57,7 +57,7 @@ def _place_lost(goal: str, command: str, exists: Callable[[str], bool]) -> str:
         if word.lower() in ("all", "file", "files", "folder", "git", "test"):
             continue
         if exists(word) and not re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", command):
-            return f"{word} is here, and the command does nothing about it"
+            return f"{word} is here, and the command leaves it out"
     modes = re.findall(r"(?<!\S)[0-7]{3,4}(?!\S)", goal)
     if "chmod" in command and any(mode not in command for mode in modes):
         return "the command does not have all the modes"
@@ -74,7 +74,7 @@ def _wrong_way(goal: str, command: str) -> str:
     if words[0] in ("mkdir", "touch"):
         named = re.search(r"(?i)\b(?:called|named)\s+['\"]?([\w.-]+)", goal)
         if named and operands and all(named[1].rstrip(".") not in word for word in operands):
-            return "that is not the name that was said"
+            return "that is not the name you gave"
         return ""
     if (
         re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from)\b", goal)
@@ -89,7 +89,7 @@ def _wrong_way(goal: str, command: str) -> str:
     if "-t" not in words and "--remove-destination" not in words and last and re.search(rf"(?<!\S){last}", goal):
         after = rf"(?i)\b{_TARGET_AFTER}\s+(?:the\s+|a\s+|new\s+|folder\s+|file\s+|directory\s+|called\s+|named\s+)*['\"./]*{last}"
         if not re.search(after, goal):
-            return "where it is to go is not certain"
+            return "it is not clear where it should go"
     return ""
 
 
@@ -99,7 +99,7 @@ def _wrong_text(said: str, command: str, does: frozenset[str]) -> str:
     if does & {"edit", "delete"} and shows and not then_changes:
         return "the goal asks to see something, not to change it"
     if _VALUE_OF_KEY.search(command) and not re.search(r"\b(?:replace|substitute)", said):
-        return "the value is meant more likely than its name"
+        return "the value is more likely meant than its name"
     if re.search(r"sed -i.*s(.)[^/]*\1contents?\1", command):
         return "contents are meant, not the word"
     if (
@@ -117,5 +117,5 @@ def _too_much(command: str, exists: Callable[[str], bool]) -> str:
         return "that is far more than one goal should delete"
     root = re.match(r"find (\d+) ", command)
     if root and not exists(root[1]):
-        return f"{root[1]} is a number more likely than a folder"
+        return f"{root[1]} is more likely a number than a folder"
     return ""

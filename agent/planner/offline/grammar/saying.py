@@ -145,7 +145,7 @@ def no_order(said: str) -> str:
         return "is a question"
     for pattern, why in (
         (_RESTORES, "is about undoing something"),
-        (_TOLD_OF, "tells or asks about a change"),
+        (_TOLD_OF, "reads like a report or a question"),
         (_CONDITION, "has a condition"),
         (_FORBIDS, "says what not to do"),
     ):

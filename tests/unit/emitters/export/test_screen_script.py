@@ -63,7 +63,7 @@ def test_a_working_morning_looks_as_it_did() -> None:
         "[… 70,123 bytes not kept …]",
         "exit 2 after 1.3s",
         "■ word ❯ proceed",
-        "make it real? (c commit · e edit · d discard) ❯ c",
+        "commit it? (c commit · e edit · d discard) ❯ c",
         "skip ❯",
         "A lexer turns text into tokens.",
     ):
@@ -201,7 +201,7 @@ def test_after_a_rehearsal_it_may_be_edited() -> None:
     made.confirm(key, "touch b", "edited")
     made.run(key, "touch b")
     lines = screen_of(screen_script(made.records, Look()))
-    assert lines[-2:] == ["make it real? (c commit · e edit · d discard) ❯ e", "● low edited ❯ touch b"]
+    assert lines[-2:] == ["commit it? (c commit · e edit · d discard) ❯ e", "● low edited ❯ touch b"]
     assert lines.count("● ❯ touch a") == 1
 
 

@@ -63,7 +63,7 @@ def test_budgets_in_words() -> None:
     budget = Budget(files=20_000, bytes=1 << 30)
     assert budget.exceeded("files") == "it would write more than 20,000 files, and was ended (rehearsal_files)"
     assert budget.exceeded("bytes") == "it would write more than 1 GiB, and was ended (rehearsal_bytes)"
-    assert budget.exceeded("disk").startswith("the disk that holds the rehearsal")
+    assert budget.exceeded("disk").startswith("the rehearsal's disk")
 
 
 @pytest.mark.parametrize(
@@ -126,5 +126,5 @@ def test_attributes_that_the_overlay_keeps_for_itself_are_told() -> None:
     told = [line for line in said["not_shown"] if line.startswith("attributes")]
     assert told == [
         f"attributes {prefix}redirect, {prefix}origin of {bench.work}/d/g, {bench.work}/f: "
-        "such names are the overlay's own in a rehearsal, so they are not made real"
+        "such names are the overlay's own in a rehearsal, so they are not committed"
     ]

@@ -191,7 +191,7 @@ def test_but_not_where_it_wanted_the_network(terminal: FakeTerminal, processes: 
 def test_an_obstacle_leaves_nothing_to_commit(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     stuck = rehearsal_of("cp a b", ADDED, obstacle="it would write more than 20,000 files")
     assert review(terminal, processes, stuck, "c" + ENTER, "d" + ENTER) == Discard()
-    assert "cannot be made real" in terminal.seen
+    assert "cannot be committed" in terminal.seen
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("workspace", Discard()), ("off", Commit())])
@@ -204,7 +204,7 @@ def test_what_confinement_keeps_out_cannot_be_committed(
     keys = ("c" + ENTER, "d" + ENTER)
     assert typed(terminal, lambda: confirmer(terminal, processes).review(request, outside), *keys) == expected
     assert ("c commit" in terminal.seen) is (mode == "off")
-    assert ("it cannot be made real" in terminal.seen) is (mode == "workspace")
+    assert ("it cannot be committed" in terminal.seen) is (mode == "workspace")
 
 
 def test_a_high_one_says_that_the_word_is_asked_for(terminal: FakeTerminal, processes: FakeProcesses) -> None:

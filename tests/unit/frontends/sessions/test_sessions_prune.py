@@ -86,7 +86,7 @@ def test_a_pruned_session_leaves_a_tombstone_that_verifies(world: World) -> None
     assert record.event.before == before["a"].end.hash
     assert (record.event.events, record.event.goals, record.event.proven) == (before["a"].events, 1, True)
     assert record.event.reason == "older than 1 hours"
-    assert world.prune("--older-than", "1h", "--yes") == (0, "nothing is to go\n", "")
+    assert world.prune("--older-than", "1h", "--yes") == (0, "nothing to remove\n", "")
 
 
 def test_copies_are_not_pruned_for_the_sake_of_the_logs_that_they_are_of(world: World) -> None:
@@ -134,7 +134,7 @@ def test_old_tombstones_go_only_with_a_word(world: World) -> None:
 def test_what_is_being_written_stays(world: World) -> None:
     log = world.log("a", close=False)
     code, out, err = world.prune("--older-than", "1h", "--yes")
-    assert (code, out) == (0, "nothing is to go\n")
+    assert (code, out) == (0, "nothing to remove\n")
     assert err == "agent-shell: a stays: it is being written\n"
     log.close()
 
@@ -305,5 +305,5 @@ def test_a_file_with_another_name_keeps_its_mode(world: World, tmp_path: Path) -
     os.link(elsewhere, os.path.join(world.sessions, "2026-03-04-linked.jsonl"))
     code, out, err = world.run(permissions, "--repair")
     assert code == 1
-    assert "has another name" in out and "second name" in err
+    assert "has another hard link" in out and "hard links" in err
     assert elsewhere.stat().st_mode & 0o777 == 0o644

@@ -209,7 +209,7 @@ def test_a_module_of_the_folder_hides_that_of_the_library(place: Path) -> None:
     code = "python3 -c 'import json, sys; print(json.load(sys.stdin))'"
     assert rated(code, place).level.value == "low"
     (place / "codecs.py").touch()  # json imports it in turn
-    assert "would load codecs.py of this folder" in reasons(rated(code, place))
+    assert "would load codecs.py from this folder" in reasons(rated(code, place))
     for command in (code, "python3 -m json.tool x", "echo 'print(1)' | python3", "cd . && python3 -c 'print(1)'"):
         assert rated(command, place).level.value == "medium", command
     for command in ("python3 -I -c 'print(1)'", "python3 -P -c 'print(1)'", "cd / && python3 -c 'print(1)'"):

@@ -358,13 +358,13 @@ def test_remarks_add_up(tmp_path: Path) -> None:
 
 
 def test_a_remark_that_cannot_be_worked_in(tmp_path: Path) -> None:
-    assert "cannot work that remark in" in message_for("list files", "", remark("ls", "make it pretty and warm"))
+    assert "cannot apply that remark" in message_for("list files", "", remark("ls", "make it pretty and warm"))
 
 
 def test_a_remark_is_never_silently_left_out() -> None:
     """A recipe without filters cannot take the remark in; its command would be the goal's, not the remark's."""
     goal = "remove the folder build"
-    assert "cannot work that remark in" in message_for(goal, "", remark("rm -r build", "only in src"))
+    assert "cannot apply that remark" in message_for(goal, "", remark("rm -r build", "only in src"))
 
 
 def as_root(text: str, *after: CommandItem, present: Callable[[str], bool] = lambda name: name != "sudo") -> Reply:

@@ -135,7 +135,7 @@ def test_going_on_with_a_touched_log_does_not_make_it_whole(place) -> None:
 def test_going_on_with_a_log_without_head_does_not_make_it_known(place) -> None:
     place.write(heads=None)
     place.write()
-    assert "no head was known for its first 8 events" in place.one().problems[0].text
+    assert "no stored head covered its first 8 events" in place.one().problems[0].text
 
 
 def test_a_log_that_is_gone_is_missed(place) -> None:
@@ -145,7 +145,7 @@ def test_a_log_that_is_gone_is_missed(place) -> None:
     whole, gone = place.verify()
     assert (whole.session_id, whole.state) == ("a", "whole")
     assert (gone.session_id, gone.state) == ("b", "gone")
-    assert "its head knows 8 events" in gone.problems[0].text
+    assert "the stored head counts 8 events" in gone.problems[0].text
 
 
 def test_an_emptied_log_is_missed(place) -> None:

@@ -214,7 +214,7 @@ def test_a_file_with_another_name_is_not_written_to(place, tmp_path) -> None:
     precious.write_text("root:x:0:0\n")
     path.unlink()
     os.link(precious, path)
-    with pytest.raises(RecordingError, match="another name"):
+    with pytest.raises(RecordingError, match="another hard link"):
         place.open()
     assert precious.read_text() == "root:x:0:0\n"
 

@@ -59,7 +59,7 @@ def test_many_findings_are_cut() -> None:
         ("sudo apt-get update", "runs apt-get with another user's rights, usually root's"),
         ("docker run -it ubuntu bash", "opens a shell of its own"),
         ("make", "runs code that nobody has checked"),
-        ("gpg --delete-keys x", "changes files, settings or data, and which is not known here"),
+        ("gpg --delete-keys x", "changes files, settings or data; which ones is unknown"),
         ("if true; then ls", "is not a complete command: fi is missing"),
     ],
 )
