@@ -217,3 +217,21 @@ def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path
         assert (work / "b.txt").read_text() == "one\ntwo\n"
     started = [event for event in events(home) if event["type"] == "command.started"]
     assert [event["via"] for event in started] == ["rehearsal"]
+
+
+def test_an_edit_is_previewed_too_and_enter_makes_real_what_stands_there(home: Path, work: Path) -> None:
+    with open_terminal(home, work, "--rehearse", "preview") as person:
+        person.at_prompt()
+        person.type("!mv a.txt b.txt\r")
+        person.see(r"would rename a\.txt → b\.txt")
+        person.at_confirmation("mv a")
+        person.type(CTRL_U + "mv a.txt edited.txt")
+        person.see(r"would rename a\.txt → edited\.txt", where="screen")
+        person.at_confirmation("edited.txt")
+        person.type("\r")
+        person.see(r"ndo: :undo \w+")
+        person.at_prompt()
+        assert (work / "edited.txt").read_text() == "one\ntwo\n"
+        assert not (work / "b.txt").exists()
+    started = [event for event in events(home) if event["type"] == "command.started"]
+    assert [event["via"] for event in started] == ["rehearsal"]
