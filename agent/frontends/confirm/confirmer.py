@@ -174,9 +174,8 @@ class PromptConfirmer:
         await RehearsalView(self.screen, self.processes, self.environ).show_all(preview.rehearsal)
 
     def _fits(self, request: ConfirmationRequest, text: str) -> bool:
-        """Tell whether the person can see all of `text` at once in the editor, or has typed it as it is."""
-        typed = request.proposal.origin == "person" and text == request.proposal.command
-        return typed or rows_of(text, self.screen.columns) <= editor_rows(self.screen)
+        """Tell whether the person can see all of `text` at once in the editor. What they sent may be pasted, so it counts alike."""
+        return rows_of(text, self.screen.columns) <= editor_rows(self.screen)
 
     async def _beside(
         self, action: Action, request: ConfirmationRequest, editor: _Editor, text: str, cursor: int

@@ -15,11 +15,13 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-from agent.frontends.prompt_app import build_app, vi_letter
+from agent.frontends.confirm.enter_guard import EnterGuard
+from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.repl.pasting import Pasted
 from agent.frontends.repl.typed_badge import SWITCH_KEY, TypedBadge
 from agent.frontends.screen import Screen
+from agent.frontends.wrapping import rows_of
 
 if TYPE_CHECKING:
     from agent.commands.context import CommandServices
@@ -57,7 +59,9 @@ class GoalPrompt:
         self._searching = False
         self._list: HistorySearch | None = None
         self._left = False
-        self._typed_ahead = screen.typed_ahead
+        self._screen = screen
+        self._guard = EnterGuard(0)
+        self.shown_whole = True  # all that was sent stood on the screen at once
         self._buffer = Buffer(
             history=history,
             completer=GoalCompleter(cwd, services),
@@ -77,21 +81,27 @@ class GoalPrompt:
             for_goals=True,
         )
         self.app.after_render += self._on_render
+        self._buffer.on_text_changed += lambda _: self._guard.other_key()
 
     async def read(self) -> str | None:
         """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
         text, hint = self._pasted.next()
-        text = text or self._typed_ahead()
+        if text or self._screen.ahead:  # keys that were pressed before it stood there do not send it
+            self._screen.set_aside_typed_ahead()
+        text = text or self._screen.typed_ahead()
         self._left = False
         while True:
             self._buffer.reset(Document(text))
             self._badge.reset()
+            self._guard = EnterGuard(self._screen.dead_time if text else 0)
             self._hint, hint = hint, ""
             self._searching = False
             try:
                 line: str | None = await self.app.run_async(handle_sigint=False)
             except EOFError:
                 return None
+            finally:
+                self._guard.other_key()
             if not self._searching:
                 return line
             text = await self._chosen(line or "")
@@ -132,9 +142,20 @@ class GoalPrompt:
         return [("", f" {self._hint or ' · '.join(filter(None, (badge, self._toolbar())))}{vi_letter(self.app)}")]
 
     def _on_render(self, _: Application[Any]) -> None:
+        self._guard.painted()
         if not self._rendered:
             self._rendered = True
             self._after_first_render()
+
+    def _send(self, app: Application[Any]) -> None:
+        if app.is_done:
+            return
+        self.shown_whole = rows_of(self._buffer.text, self._screen.columns) <= editor_rows(self._screen)
+        text = self._pasted.first(self._buffer.text)
+        if text != self._buffer.text:
+            self._buffer.document = Document(text)
+        self._buffer.append_to_history()
+        app.exit(result=text)
 
     def _bindings(self) -> KeyBindings:
         keys = KeyBindings()
@@ -151,11 +172,7 @@ class GoalPrompt:
             if state is not None and state.current_completion is not None:
                 buffer.complete_state = None  # Enter takes the completion that is lit; the next one sends
                 return
-            text = self._pasted.first(buffer.text)
-            if text != buffer.text:
-                event.app.current_buffer.document = Document(text)
-            buffer.append_to_history()
-            event.app.exit(result=text)
+            self._guard.pressed(lambda: self._send(event.app))
 
         @keys.add("escape", "enter", filter=focused & emacs_mode)
         def _newline(event: KeyPressEvent) -> None:
@@ -164,6 +181,8 @@ class GoalPrompt:
         @keys.add("<bracketed-paste>", filter=focused)
         def _paste(event: KeyPressEvent) -> None:
             self._hint = self._pasted.take(event.data)
+            # An Enter that comes with a paste is a part of it: some terminals let a pasted text end the paste.
+            self._guard = EnterGuard(self._screen.dead_time)
 
         @keys.add(SWITCH_KEY, filter=focused)
         def _switch(event: KeyPressEvent) -> None:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import checkout_root, state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
-from agent.frontends.line import Goal, Leave, Nothing, parse_line
+from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
@@ -190,6 +191,8 @@ class Repl:
 
             chosen = self._prompt.chosen if self._prompt is not None else ""
             line = decided(line, self._controller.meanings(), chosen)
+        if isinstance(line, OwnCommand) and self._prompt is not None and not self._prompt.shown_whole:
+            line = structs.replace(line, asked=True)  # a part of it may never have been on the screen
         match line:
             case Nothing():
                 return False

@@ -60,9 +60,13 @@ def test_an_edit_of_a_long_text_is_shown_again(terminal: FakeTerminal, processes
     assert got == CancelGoal()
 
 
-def test_an_own_command_was_typed_by_whom_it_is_shown_to(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+def test_an_own_command_may_be_pasted_so_it_is_shown_whole_as_well(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
     command = LONG["wrapped lines"]
-    assert answer(terminal, processes, request_for(command, origin="person"), ENTER) == Approved(command=command)
+    request = request_for(command, origin="person")
+    assert answer(terminal, processes, request, ENTER, ENTER) == Approved(command=command)
+    assert "Enter runs" in terminal.seen
 
 
 @given(st.text(max_size=400), st.integers(20, 200))

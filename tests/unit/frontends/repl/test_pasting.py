@@ -78,3 +78,30 @@ def test_a_large_paste_says_its_size(terminal: FakeTerminal, tmp_path: Path) -> 
     world = World(FakePlanner(say("a")), tmp_path)
     go(terminal, world, paste("error: x\n" * 400), "\x03", "exit\r")
     assert "pasted: 3,600 characters in 401 lines" in terminal.seen
+
+
+def test_an_enter_that_a_paste_brings_along_sends_nothing(terminal: FakeTerminal, tmp_path: Path) -> None:
+    terminal.screen.dead_time = 0.05
+    world = World(FakePlanner(say("a")), tmp_path)
+    go(terminal, world, paste("ls one") + "\r", "\x15", "exit\r")
+    assert (world.executor.ran, finished(world)) == ([], [])
+    assert "ls one" in terminal.seen
+
+
+def test_an_enter_from_before_a_waiting_goal_stood_there_does_not_send_it(
+    terminal: FakeTerminal, tmp_path: Path
+) -> None:
+    terminal.screen.dead_time = 0.05
+    world = World(FakePlanner(say("a"), say("b")), tmp_path)
+    lines = paste("one thing\ntwo things\nthree things")
+    go(terminal, world, lines, lambda: None, lambda: None, "\r\r\r", lambda: None, lambda: None, "\x03", "exit\r")
+    assert [goal for goal, _ in finished(world)] in ([], ["one thing"])
+
+
+@pytest.mark.parametrize("text", ["!echo first " + "word " * 300, "\n".join(f"ls {n}" for n in range(30))])
+def test_an_own_command_of_which_a_part_was_off_the_screen_is_asked_about(
+    terminal: FakeTerminal, tmp_path: Path, text: str
+) -> None:
+    world = World(FakePlanner(say("a")), tmp_path)
+    go(terminal, world, paste(text), "\r", "\x03", "\x03", "!ls -la\r", "exit\r")
+    assert [(command.command, command.consent.by) for command in world.executor.ran] == [("ls -la", "policy")]
