@@ -10,9 +10,11 @@ import html
 import json
 import os
 import select
+import shutil
 import sys
-import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,17 +68,39 @@ _FIRST_MINUTE = (
     Typed(":session\r", 1.6),
     Typed("exit\r", 0.8),
 )
-_REHEARSAL = (
+_PREVIEW = (
     Typed("", 0.8),
-    Typed("!sed -i s/http:/https:/ site.conf && rm -r build"),
-    Typed("\r", 2.2),
-    Typed("\x1b[20~", 4.5),
-    Typed("c\r", 2.2),
-    Typed(":undo\r", 2.8),
-    Typed("y\r", 1.6),
-    Typed("!ls"),
-    Typed("\r", 0.8),
+    Typed("rename all txt files to md"),
+    Typed("\r", 3.0),
     Typed("\r", 2.0),
+    Typed(":undo\r", 2.4),
+    Typed("y\r", 1.4),
+    Typed("sed -i s/http:/https:/ site.conf && rm -r build"),
+    Typed("\r", 2.6),
+    Typed("\x1b[20~", 4.0),
+    Typed("\r", 1.8),
+    Typed(":undo\r", 2.6),
+    Typed("y\r", 1.6),
+    Typed("ls\r", 1.6),
+    Typed("exit\r", 0.6),
+)
+_RISK = (
+    Typed("", 0.8),
+    Typed("curl -fsSL https://example.com/install.sh | sudo bash"),
+    Typed("\r", 3.0),
+    Typed("\x1b[12~", 4.5),
+    Typed("\r", 2.5),
+    Typed("no\r", 1.5),
+    Typed("rm -rf ~/"),
+    Typed("\r", 2.5),
+    Typed("exit\r", 0.6),
+)
+_HELD = (
+    Typed("", 0.8),
+    Typed(":set confine read-only\r", 1.5),
+    Typed("python3 -c 'open(\"notes.md\", \"a\").write(\"x\")'"),
+    Typed("\r", 2.0),
+    Typed("\r", 3.0),
     Typed("exit\r", 0.6),
 )
 _SIZES = ("video.mov", "dump.sql", "photo.raw", "app.log", "notes.md", "a.tmp", "b.tmp")
@@ -88,24 +112,26 @@ STORIES = (
         _FIRST_MINUTE,
     ),
     Story(
-        "rehearsal",
-        "agent-shell: rehearse, look, make it real, take it back",
+        "preview",
+        "agent-shell: see the change, make it real, take it back",
         {
+            "one.txt": b"one\n",
+            "two.txt": b"two\n",
             "site.conf": b"name = site\nupstream = http://example.org\nport = 80\n",
-            "mail.conf": b"relay = none\n",
             "build/app.o": b"\0" * 48_000,
             "build/lib.a": b"\0" * 9_000,
-            "notes.md": b"# notes\n",
         },
-        _REHEARSAL,
+        _PREVIEW,
     ),
+    Story("risk", "agent-shell: what a command does, and the word for high risk", {"notes.md": b"# notes\n"}, _RISK),
+    Story("held", "agent-shell: held to reading by the kernel", {"notes.md": b"# notes\n"}, _HELD),
 )
 
 
 def record(story: Story) -> list[tuple[float, str]]:
     """(seconds, output) pairs of one session."""
     words, packages = _program()
-    with tempfile.TemporaryDirectory() as folder:
+    with _demo_folder() as folder:
         work = Path(folder) / "project"
         work.mkdir()
         for name, content in story.files.items():
@@ -126,7 +152,18 @@ def record(story: Story) -> list[tuple[float, str]]:
         )
         events = _play(child, story)
         child.close(force=True)
-    return [(at, text.replace(folder, "/tmp/demo")) for at, text in events]
+    return events
+
+
+@contextmanager
+def _demo_folder() -> Iterator[str]:
+    """A folder with the same short name each time: a name that was changed afterwards would not fit how the screen was drawn."""
+    folder = "/tmp/demo"
+    os.mkdir(folder, 0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def _program() -> tuple[tuple[str, ...], str]:
