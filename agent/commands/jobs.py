@@ -50,8 +50,8 @@ async def bring_back(context: CommandContext, arguments: str) -> DispatchOutcome
     if more:
         raise InvalidRequest("one job can have the terminal", hint="`:fg 1` brings one back, `:jobs` lists them all")
     job = await jobs.foreground(number)
-    again = f"; `:fg {number}` brings it back" if job.suspended else ""
-    context.tell(f"job {job_line(job)}{again}")
+    if job.suspended:  # the end of one is told by its event
+        context.tell(f"job {job_line(job)}; `:fg {number}` brings it back")
     return DispatchOutcome()
 
 

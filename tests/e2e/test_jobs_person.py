@@ -167,7 +167,7 @@ def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path)
     person.type(":fg\r")
     until(lambda: person.pump() and b"line 20" in person.raw[before:])  # it draws its screen anew
     person.type("q")
-    person.see("job 1  ended, exit 0  less long.txt")
+    person.see("job 1 ended with exit 0: less long.txt")
     person.at_prompt()
     person.type("exit\r")
     assert person.leaves() == 0

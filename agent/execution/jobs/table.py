@@ -61,8 +61,7 @@ class Handing:
         """The program stopped for Ctrl-Z. Its number, and notes for the person."""
         job = self._enter(watched, int(watched["pid"]), "sent", stopped)
         self.keeps_terminal = True
-        what = f"suspended as job {job.job_id}; `:fg {job.job_id}` brings it back"
-        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
+        return job.job_id, (f"suspended as job {job.job_id}; `:fg {job.job_id}` brings it back",)
 
     def left(self, watched: wire.Message, first: int, held: tuple[int, ...]) -> tuple[str, ...]:
         """The command ended and left something running, which may hold its outputs. Notes for the person."""
