@@ -203,7 +203,7 @@ class ShellExecutor:
     ) -> Rehearsal:
         """Run it over an overlay, so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
         async with self._lock:
-            refused = self._unrunnable(command.command)
+            refused = self._unrunnable(command.command, leave=False)
             if refused is not None:
                 raise RehearsalUnavailable(refused.stderr.head.strip())
             return await self._rehearser.rehearse(command, sink, cancel)
@@ -339,8 +339,11 @@ class ShellExecutor:
         files = () if start.dump is None else (start.dump.path,)
         return self._holder.plan(command.rights, self._first_env, files).encoded()
 
-    def _unrunnable(self, command: str) -> ExecutionResult | None:
-        """A result for text that no process can be given, and for a folder that is gone."""
+    def _unrunnable(self, command: str, *, leave: bool = True) -> ExecutionResult | None:
+        """A result for text that no process can be given, and for a folder that is gone, which is left then.
+
+        Not by a rehearsal: the command that it is of may run next, and was rated for the folder that is gone.
+        """
         notes: tuple[str, ...] = ()
         if "\0" in command:
             why = "the command holds a NUL character, which no program can be given"
@@ -349,7 +352,7 @@ class ShellExecutor:
         elif not os.path.isdir(self.cwd):
             # Never run it elsewhere instead: it was rated and confirmed for this folder.
             why = f"the folder {self.cwd} is gone"
-            notes = (self._leave_lost_folder(),)
+            notes = (self._leave_lost_folder(),) if leave else ()
         else:
             return None
         return failure(CANNOT_RUN, f"agent-shell: {why}; nothing was run", cwd=self.cwd, notes=notes)

@@ -11,6 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.protocol.approvals import ApprovedRehearsal, Consent
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.errors import RehearsalUnavailable
 from tests.support.tries import tries
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 
@@ -133,6 +137,17 @@ def test_nothing_runs_where_the_folder_vanished_before_the_command(run: Runner, 
     assert "is gone; nothing was run" in result.stderr.head
     assert os.listdir(tmp_path) == []
     assert run.out("pwd") == str(tmp_path)
+
+
+def test_a_rehearsal_in_a_vanished_folder_does_not_move_the_run_that_follows(run: Runner, tmp_path: Path) -> None:
+    run("mkdir gone; cd gone")
+    (tmp_path / "gone").rmdir()
+    report = RiskReport(command="touch stray", level=Level.LOW)
+    rehearsal = ApprovedRehearsal(command_id="c1", command="touch stray", report=report, consent=Consent(by="policy"))
+    with pytest.raises(RehearsalUnavailable, match="is gone"):
+        run.loop.run_until_complete(run.executor.rehearse(rehearsal, None, CancellationToken()))
+    assert "is gone; nothing was run" in run("touch stray").stderr.head
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_variable_too_long_for_the_system_is_not_kept(run: Runner) -> None:
