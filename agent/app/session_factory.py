@@ -59,6 +59,7 @@ class SessionFactory:
         planner = process.planners.make(None, None, redactor)
         role = process.load_role(settings.role) if settings.role else ""
         started = {"planner": planner.name, "model": planner.model, "role": settings.role or "", **rules_of(settings)}
+        started["rehearse"] = _rehearse(settings)
         started = settings_of(branched) if branched is not None else started
         recorder, past = process.logs.open(
             session_id, cwd, frontend, origin=origin, profile=profile, settings=started, redactor=redactor

@@ -20,6 +20,7 @@ APPROVERS = {
     "gate/confirmation.py": {"ApprovedCommand"},
     "gate/file_actions.py": {"ApprovedFileAction"},
     "gate/undo_actions.py": {"ApprovedUndo"},
+    "gate/previews.py": {"ApprovedRehearsal"},
     "gate/rehearsals.py": {"ApprovedRehearsal"},
     "execution/diagnosis.py": {"ApprovedRehearsal"},  # `true`, over an overlay, to see whether there are any here
 }
@@ -32,14 +33,12 @@ WRITERS = {
     "audit/sql/database.py": "sessions sql",
     "audit/sql/staging.py": "sessions sql -o",
     "frontends/sessions/export.py": "sessions export -o",
-    "frontends/subcommands/config.py": "config init",
     "frontends/session_controller.py": "shell_history: appended to, as the shell itself would",
     # our own state: logs, keys, policy, settings, memory
     "audit/retention.py": "session logs",
     "config/private_folder.py": "our folders",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",
-    "frontends/repl/repl.py": "its folder",
     "memory/files.py": "accepted commands",
     "policy/shown_once.py": "which rules were shown",
     "policy/store.py": "the policy file, with rules that the person made",

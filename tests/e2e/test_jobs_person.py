@@ -135,7 +135,7 @@ def test_kill_in_another_session(person: Terminal, tmp_path: Path, marker: Marke
     person.type(":kill 2\r")
     person.see("no job called '2'")
     person.type(":kill 1\r")
-    person.see("job 1  killed, exit 143  sleep 1000 &")
+    person.see("job 1  killed by SIGTERM, exit 143  sleep 1000 &")
     assert not any(line.startswith("sleep") for line in marker.survivors().values())
     person.at_prompt()
     person.type("exit\r")

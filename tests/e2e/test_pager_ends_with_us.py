@@ -45,7 +45,7 @@ def test_the_repl(home: Path) -> None:
         before = modes(person)
         person.at_prompt()
         person.type(":help\r")
-        person.see("/text", where="line")
+        person.see("q: back", where="line")
         ends(person, before, 143)
 
 

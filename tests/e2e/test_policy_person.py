@@ -180,7 +180,7 @@ def test_rules_of_a_folder_are_shown_before_they_count(home: Path, work: Path) -
     with open_terminal(home, work) as person:
         person.at_prompt()
         person.type("!make test\r")
-        person.see(r"l counts here from now on.*│ reason = \"use just\".*use just")
+        person.see(r"l applies here from now on.*│ reason = \"use just\".*use just")
         person.at_prompt()
         assert runs(home) == []
         rules.write_text("")

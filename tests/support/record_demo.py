@@ -98,7 +98,7 @@ _RISK = (
 _HELD = (
     Typed("", 0.8),
     Typed(":set confine read-only\r", 1.5),
-    Typed("python3 -c 'open(\"notes.md\", \"a\").write(\"x\")'"),
+    Typed('python3 -c \'open("notes.md", "a").write("x")\''),
     Typed("\r", 2.0),
     Typed("\r", 3.0),
     Typed("exit\r", 0.6),

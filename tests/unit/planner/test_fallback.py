@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent.planner.offline.planner import OfflinePlanner
-from agent.planner.standing_in import stand_in
+from agent.planner.fallback import stand_in
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import EnvironmentFacts, GoalItem, HistoryItem
 from agent.protocol.replies import Chat, Command, PlannerReply
