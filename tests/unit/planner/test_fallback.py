@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.planner.offline.planner import OfflinePlanner
 from agent.planner.fallback import stand_in
+from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import EnvironmentFacts, GoalItem, HistoryItem
 from agent.protocol.replies import Chat, Command, PlannerReply
