@@ -33,7 +33,7 @@ from tests.support.each import each
         ("landlock", errno.ENOSYS, "no Landlock"),
         ("landlock", errno.EOPNOTSUPP, "switched off"),
         ("seccomp", errno.EINVAL, "no filter of system calls"),
-        ("check", 0, "did not hold"),
+        ("check", 0, "had no effect"),
         ("/srv/ws", errno.EBUSY, "/srv/ws: Device or resource busy"),
         ("", 0, "unknown"),
     ],

@@ -15,7 +15,8 @@ from tests.unit.execution.rehearsal.reading import overlay, read, shown
 
 BEFORE = """
 mkdir -p src/deep c; for i in 1 2 3; do echo "alpha $i" > $i.txt; done
-echo keep > src/deep/f; echo x > x; chmod 644 x; chmod 700 src; echo c > c/in; ln 1.txt hard"""
+echo keep > src/deep/f; echo x > x; chmod 644 x; chmod 700 src; echo c > c/in; ln 1.txt hard
+sleep 0.05  # what is as young as the start of the command is not taken for older"""
 COMMAND = """
 rm -rf src && sed -i s/alpha/beta/ 2.txt 3.txt && mkdir new && echo hi > new/f && chmod 600 x && ln -s x link && mv c d &&
 echo z >> hard"""
