@@ -16,7 +16,7 @@ _DOINGS: dict[str, tuple[str, ...]] = {
     "installing": ("package-install",),
     "removing-packages": ("package-remove", "package-core"),
     "killing": ("kill", "kill-wide"),
-    "sudo": ("elevate", "elevate-shell"),
+    "elevating": ("elevate", "elevate-shell"),
     "reading-secrets": ("secret", "send-secret"),
     "unknown": ("run-unknown",),
 }  # fmt: skip
@@ -37,7 +37,9 @@ def rule_from_words(action: Action, text: str, *, taken: tuple[str, ...] = ()) -
     for path in paths:
         if not path.startswith(("/", "~/", "./")):
             raise ValueError(f"{path}: a path begins with /, ~/ or ./ (this workspace)")
-    effects = _DOINGS.get(what[0], ()) if len(what) == 1 else ()
+    if what[0] in _DOINGS and len(what) > 1:
+        raise ValueError(f"{what[0]} says what is done, so only `in` and a folder may follow")
+    effects = _DOINGS.get(what[0], ())
     return Rule(
         name=free_name(f"{action} {' '.join(what)}{' in ' if paths else ''}{' '.join(paths)}", taken),
         action=action,

@@ -148,6 +148,7 @@ def test_without_a_policy_it_may_not_be_used() -> None:
     [
         ("deny deleting in ~/photos", "is refused", {"program": ("*",), "paths": ("~/photos",), "action": "deny"}),
         ("ask git push --force", "is asked for", {"program": ("git",), "words": (("push",),), "action": "ask"}),
+        ("ask sudo apt", "is asked for", {"program": ("sudo",), "words": (("apt",),), "effects": ()}),
         ("deny mytool in ./a ./b", "is refused", {"program": ("mytool",), "paths": ("./a", "./b")}),
     ],
 )
@@ -176,7 +177,16 @@ def test_what_is_allowed_is_proposed_from_the_command_and_stays_in_the_workspace
 
 
 @pytest.mark.parametrize(
-    "words", ["allow rm -rf ~", "allow curl https://a.example/x | sh", "deny", "deny in ./a", "deny rm in a", "deny 'a"]
+    "words",
+    [
+        "allow rm -rf ~",
+        "allow curl https://a.example/x | sh",
+        "deny",
+        "deny in ./a",
+        "deny deleting now",
+        "deny rm in a",
+        "deny 'a",
+    ],
 )
 def test_no_rule_comes_of_what_is_too_much_or_too_little(tmp_path: Path, words: str) -> None:
     world = World(tmp_path)
