@@ -12,7 +12,7 @@ from agent.gate.verdicts import Judges
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal
-from agent.protocol.errors import CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
+from agent.protocol.errors import CommitFailed, CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events import (
     CommandFinished,
     CommandStarted,
@@ -24,7 +24,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, Rehearser
-from agent.protocol.rehearsals import Change, Conflict, Rehearsal
+from agent.protocol.rehearsals import Change, Conflict, Rehearsal, Undone
 from agent.recording.rehearsal_words import rehearsal_words
 
 _MOST_OF_PREVIEW = 20
@@ -163,12 +163,14 @@ class Rehearsals:
         try:
             committed = await self.rehearser.commit(rehearsal, approved, session=self.session)
             undo_id, notes = committed.undo_id, (*notes, *committed.notes)
-            for other in committed.resumed:
-                await self.events.send_if_possible(undo_resumed(other))
+            await self._record_resumed(committed.resumed)
         except RehearsalConflict as error:
+            await self._record_resumed(error.resumed)
             await self._conflict(proposal)
             return conflict_words(error.conflicts) or error.message
         except Exception as error:  # said, recorded, and told to the planner: it may have been done in part
+            if isinstance(error, CommitFailed):
+                await self._record_resumed(error.resumed)
             text = f"agent-shell: the commit failed: {error or type(error).__name__}\n"
             result, kept = _with_error(result, text), _with_error(kept, text)
             notes = (*notes, text.strip().removeprefix("agent-shell: "))
@@ -203,6 +205,11 @@ class Rehearsals:
         log.make_up(result)
         trouble = await log.stop()
         return kept_result(result, log), trouble
+
+    async def _record_resumed(self, resumed: tuple[Undone, ...]) -> None:
+        """Record what the journal brought to an end before it looked at this commit: done is done, however the commit goes."""
+        for each in resumed:
+            await self.events.send_if_possible(undo_resumed(each))
 
     async def _conflict(self, proposal: Proposal) -> None:
         nothing = ExecutionResult(exit_code=126)

@@ -41,6 +41,13 @@ class UndoActions:
 
         `sure`: the person has said yes before, without a look. Raises PolicyDenied, UndoConflict (nothing was changed), UndoFailed.
         """
+        try:
+            return await self._turn(entry, sure=sure)
+        finally:
+            for resumed in self.store.take_resumed():  # it was done, however this ends
+                await self.events.send_if_possible(undo_resumed(resumed))
+
+    async def _turn(self, entry: UndoEntry, *, sure: bool) -> Undone | None:
         action, report = await self._rated(entry)
         for resumed in self.store.take_resumed():
             await self.events.send(undo_resumed(resumed))

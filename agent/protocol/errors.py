@@ -33,7 +33,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.protocol.outcomes import ExitCode
-from agent.protocol.rehearsals import Conflict
+from agent.protocol.rehearsals import Conflict, Undone
 
 
 class ErrorInfo(Struct, frozen=True, kw_only=True):
@@ -194,11 +194,12 @@ class RehearsalUnavailable(CoreError):
 
 
 class RehearsalConflict(CoreError):
-    """`conflicts` names the paths and what happened to them."""
+    """`conflicts` names the paths and what happened to them. `resumed`: of other runs, what was brought to an end first; to be recorded."""
 
     code = "rehearsal_conflict"
     http_status = 409
     default_hint = "nothing was changed; rehearse it again"
+    resumed: tuple[Undone, ...] = ()
 
     def __init__(self, message: str, *, conflicts: tuple[Conflict, ...] = ()) -> None:
         super().__init__(message)
@@ -206,7 +207,10 @@ class RehearsalConflict(CoreError):
 
 
 class CommitFailed(CoreError):
+    """`resumed` as in RehearsalConflict."""
+
     code = "commit_failed"
+    resumed: tuple[Undone, ...] = ()
 
 
 class UndoConflict(CoreError):

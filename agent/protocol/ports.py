@@ -234,6 +234,9 @@ class UndoStore(Protocol):
     def entries(self) -> tuple[UndoEntry, ...]:
         """What can be taken back, newest first."""
 
+    def ids(self) -> frozenset[str]:
+        """The ids of all entries; nothing is brought to an end for that. Raises OSError."""
+
     def take_resumed(self) -> tuple[Undone, ...]:
         """What a crash had left open and was brought to an end since this was asked last; in the first note, how. To be recorded."""
 

@@ -252,7 +252,7 @@ def test_what_changed_meanwhile_is_not_overwritten(bench: Bench) -> None:
     (said,) = bench.ask(
         {
             "text": "echo more >> one; echo more >> two",
-            "between": f"printf mine > '{bench.work}/two'",
+            "between": f"printf mine > '{bench.work}/two'; mkdir -p '{bench.state}/undo/journals/0000001'",  # left open by a crash
             "then": "commit",
         }
     )
@@ -260,6 +260,7 @@ def test_what_changed_meanwhile_is_not_overwritten(bench: Bench) -> None:
         pytest.skip(said["message"])
     assert said["error"] == "rehearsal_conflict"
     assert [conflict["path"] for conflict in said["conflicts"]] == [str(bench.work / "two")]
+    assert [each["undo_id"] for each in said["resumed"]] == ["0000001"]
     assert (bench.work / "one").read_text() == "one"
     assert (bench.work / "two").read_text() == "mine"
 

@@ -135,6 +135,9 @@ class FakeUndoStore:
     def entries(self) -> tuple[UndoEntry, ...]:
         return tuple(self._entries)
 
+    def ids(self) -> frozenset[str]:
+        return frozenset(entry.undo_id for entry in self._entries)
+
     def take_resumed(self) -> tuple[Undone, ...]:
         taken, self.resumed = tuple(self.resumed), []
         return taken

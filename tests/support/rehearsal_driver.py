@@ -89,7 +89,10 @@ async def obey(order: dict[str, Any]) -> None:
         except CoreError as error:
             said = {"error": error.code, "message": error.message, "hint": error.hint}
             if isinstance(error, RehearsalConflict):
-                said["conflicts"] = msgspec.to_builtins(error.conflicts)
+                said |= {
+                    "conflicts": msgspec.to_builtins(error.conflicts),
+                    "resumed": msgspec.to_builtins(error.resumed),
+                }
         said["seconds"] = time.perf_counter() - began
         print(json.dumps(said), flush=True)
     await executor.close()

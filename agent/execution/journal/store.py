@@ -28,7 +28,7 @@ class Journals:
     """The journals below `<state_dir>/undo`. `keep_bytes`, `keep_days`: beyond them the oldest entries go, but never the newest one
     and never one that is not finished.
 
-    What a crash interrupted is brought to an end by whatever is asked first; `take_resumed` then says so. No program is ever
+    What a crash interrupted is brought to an end by whatever is asked first, but for `ids`; `take_resumed` then says so. No program is ever
     started here: what a command did to a repository (index, refs, stash) is files like any others.
     """
 
@@ -59,6 +59,10 @@ class Journals:
         for entry in found:
             self._check(entry)
         return tuple(entry.shown() for entry in reversed(found))
+
+    def ids(self) -> frozenset[str]:
+        """The ids of all entries; nothing is brought to an end for that. Raises OSError."""
+        return frozenset(self.journal_folder.ids())
 
     def take_resumed(self) -> tuple[Undone, ...]:
         """What a crash had left open and was brought to an end since this was asked last; how, is its note."""

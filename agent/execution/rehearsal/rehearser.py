@@ -279,5 +279,9 @@ class Rehearser:
         journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
         time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         run = Run(settings.redact(command.command), held.rehearsal.cwd, time, session, command.command_id)
-        done = journals.commit(held.layers, held.steps, run)
+        try:
+            done = journals.commit(held.layers, held.steps, run)
+        except (RehearsalConflict, CommitFailed) as error:
+            error.resumed = journals.take_resumed()
+            raise
         return structs.replace(done, resumed=journals.take_resumed())

@@ -19,12 +19,19 @@ from agent.protocol.decisions import (
     Rehearse,
     Remark,
 )
-from agent.protocol.errors import CommitFailed, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import CommandConfirmed, CommandFinished, CommandStarted, RehearsalFinished, Warned
+from agent.protocol.errors import CommitFailed, CoreError, RehearsalConflict, RehearsalUnavailable
+from agent.protocol.events import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandStarted,
+    RehearsalFinished,
+    UndoFinished,
+    Warned,
+)
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.records import decode, encode
-from agent.protocol.rehearsals import Conflict, Rehearsal
+from agent.protocol.rehearsals import Conflict, Rehearsal, Undone
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.fold import history
 from tests.support.fake_rehearser import ADDED, FakeRehearser, FakeReviewer, gone, rehearsal_of
@@ -181,6 +188,16 @@ def test_a_conflict_is_named_and_nothing_was_done() -> None:
     assert done.rehearser.discarded == [f"r-{CHANGE}"]
     assert len(done.rehearser.committed) == 1
     assert len(done.items) == 1
+
+
+@pytest.mark.parametrize("kind", [RehearsalConflict, CommitFailed])
+def test_what_was_brought_to_an_end_first_is_recorded_whatever_becomes_of_the_commit(kind: type[CoreError]) -> None:
+    error = kind("changed")
+    error.resumed = (Undone(undo_id="6c3", restored=2, state="undone", notes=("finished later",)),)  # type: ignore[attr-defined]
+    person = FakeReviewer(Rehearse(command=CHANGE), reviews=(Commit(),))
+    done = Done(person, FakeRehearser(commits=(error,))).check()
+    (told,) = done.log.only(UndoFinished)
+    assert told == UndoFinished(undo_id="6c3", restored=2, state="undone", resumed="finished later")
 
 
 def test_a_commit_that_fails_is_a_failed_command() -> None:

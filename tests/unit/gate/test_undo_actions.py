@@ -279,3 +279,15 @@ def test_who_is_cancelled_meanwhile_has_its_ending(place: Place) -> None:
     asyncio.run(cancelled())
     assert place.file.read_text() == "before\n"
     assert world.types()[-2:] == ["UndoStarted", "UndoFinished"]
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_what_another_process_left_open_while_the_question_stood_there_is_recorded_too(
+    place: Place, agrees: bool
+) -> None:
+    other = place.state / "undo" / "journals" / "0000001"  # as a kill between the folder and its record leaves it
+    world = place.world(ScriptedUndoPerson(agrees=agrees, meanwhile=other.mkdir))
+    world.turn()
+    ended = {event.undo_id for event in world.events if isinstance(event, UndoFinished) and event.resumed}
+    assert ended == (set() if other.exists() else {other.name})
+    assert other.exists() is not agrees

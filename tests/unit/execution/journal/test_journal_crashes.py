@@ -182,7 +182,9 @@ def test_what_was_brought_to_an_end_is_handed_out_once_to_be_recorded(world: Ove
     case.commit()
     undo_id = case.journals().entries()[0].undo_id
     assert killed_after(6, lambda watch: case.journals(watch).turn(undo_id))
-    journals = case.journals()
+    journals, half = case.journals(), listing(case.real)
+    assert journals.ids() == {undo_id}
+    assert not differences(half, listing(case.real)), "to count them brings nothing to an end"
     journals.entries()
     (resumed,) = journals.take_resumed()
     assert (resumed.undo_id, resumed.state) == (undo_id, "undone") and resumed.restored > 0
