@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 import msgspec
 
-from agent.execution import kernel
+from agent.execution import kernel, seccomp, system_calls
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
@@ -23,18 +23,18 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 
-_CALLS = {"landlock_create_ruleset": 444, "seccomp": kernel.number_of("seccomp"), "mount_setattr": 442}
+_CALLS = {"landlock_create_ruleset": 444, "seccomp": system_calls.number_of("seccomp"), "mount_setattr": 442}
 
 
 def take_away(features: dict[str, str]) -> None:
     """Make system calls fail, for this process and all it starts, as on a kernel or under a policy that lacks them."""
     lines = [(0x20, 0, 0, 0)]
     for name, number in features.items():
-        call = _CALLS[name] if name in _CALLS else kernel.number(name)
-        lines += [(0x15, 0, 1, call), (0x06, 0, 0, kernel.SECCOMP_RET_ERRNO | getattr(errno, number))]
+        call = _CALLS[name] if name in _CALLS else system_calls.number(name)
+        lines += [(0x15, 0, 1, call), (0x06, 0, 0, seccomp.SECCOMP_RET_ERRNO | getattr(errno, number))]
     if features:
         kernel.no_new_privileges()
-        kernel.seccomp_filter([*lines, (0x06, 0, 0, kernel.SECCOMP_RET_ALLOW)])
+        seccomp.seccomp_filter([*lines, (0x06, 0, 0, seccomp.SECCOMP_RET_ALLOW)])
 
 
 async def run(work: dict) -> dict:

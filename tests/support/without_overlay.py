@@ -17,17 +17,17 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from agent.execution import kernel
+from agent.execution import kernel, seccomp, system_calls
 
 _REQUEST = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
 _RECEIVE, _SEND, _GO_ON = 0xC0502100, 0xC0182101, 1
-_MOUNT = {"x86_64": 165, "aarch64": 40}[kernel.machine()]
+_MOUNT = {"x86_64": 165, "aarch64": 40}[system_calls.machine()]
 _PROGRAM = [
     (0x20, 0, 0, 0),
     (0x15, 0, 1, _MOUNT),
-    (0x06, 0, 0, kernel.SECCOMP_RET_USER_NOTIF),
-    (0x06, 0, 0, kernel.SECCOMP_RET_ALLOW),
+    (0x06, 0, 0, seccomp.SECCOMP_RET_USER_NOTIF),
+    (0x06, 0, 0, seccomp.SECCOMP_RET_ALLOW),
 ]
 
 
@@ -38,7 +38,7 @@ def main() -> int:
     if child == 0:
         ours.close()
         kernel.no_new_privileges()
-        listener = kernel.seccomp_filter(_PROGRAM, kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+        listener = seccomp.seccomp_filter(_PROGRAM, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
         socket.send_fds(theirs, [b"x"], [listener])
         os.close(listener)
         os.execvp(sys.argv[1], sys.argv[1:])

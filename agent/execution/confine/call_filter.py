@@ -8,12 +8,13 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution.confine.call_tests import (
+from agent.execution.seccomp import (
     ALLOW,
     AND,
     AT_LEAST,
     EQUAL,
     LOAD,
+    Instruction,
     any_of,
     flagged,
     high,
@@ -25,7 +26,6 @@ from agent.execution.confine.call_tests import (
     unless_any,
     with_argument,
 )  # fmt: skip
-from agent.execution.kernel import Instruction
 
 NAMESPACES = 0x7E020080  # CLONE_NEW…: time, mount, cgroup, uts, ipc, user, pid, net
 MOUNTS = (

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from agent.execution import kernel
+from agent.execution import kernel, seccomp, system_calls
 from agent.execution.confine import call_filter, landlock, readonly_view
 from agent.execution.confine.lock import filter as lock_filter
 from agent.execution.confine.lock.plan import decoded as decoded_lock
@@ -59,7 +59,7 @@ def confine(spec: dict[str, Any]) -> None:
     """Confine this single-threaded process as a launch request says."""
     plan = decoded(spec)
     files = plan.files != "all"
-    version = kernel.landlock_version()
+    version = landlock.version_here()
     privileged = is_privileged()
     if plan.rung == "namespaces":
         # Shared memory, semaphores and queues of others are no files, and can be written all the same.
@@ -74,8 +74,8 @@ def confine(spec: dict[str, Any]) -> None:
                 _bring_up_loopback()
     elif files and not version:
         with _step("landlock"):
-            kernel.landlock_create_ruleset(landlock.WRITE_FILE)  # says why there is none
-        raise kernel.error(errno.ENOSYS, "landlock")
+            landlock.ruleset_of(landlock.WRITE_FILE)  # says why there is none
+        raise system_calls.error(errno.ENOSYS, "landlock")
     if not privileged:
         with _step("no_new_privs"):
             kernel.no_new_privileges()
@@ -83,7 +83,7 @@ def confine(spec: dict[str, Any]) -> None:
         with _step("landlock"):
             _landlock(plan, version)
     with _step("seccomp"):
-        kernel.seccomp_filter(
+        seccomp.seccomp_filter(
             call_filter.program(
                 files=files,
                 network=plan.network,
@@ -106,12 +106,12 @@ def hold(spec: dict[str, Any]) -> None:
             kernel.no_new_privileges()
     with _step("listener"):
         lines = lock_filter.apart(os.getpgid(os.getppid()), network=plan.network)
-        listener = kernel.seccomp_filter(lines, kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+        listener = seccomp.seccomp_filter(lines, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
     with socket.socket(fileno=spec["channel"]) as channel:
         socket.send_fds(channel, [b"l"], [listener])
     os.close(listener)
     if plan.interfaces and not plan.network:
-        kernel.seccomp_filter(lock_filter.nothing_sent())
+        seccomp.seccomp_filter(lock_filter.nothing_sent())
     with _step("core files"):
         # The kernel itself would write one, or hand it to a program of the system: neither for a limit of one byte.
         most = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0

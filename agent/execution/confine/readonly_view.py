@@ -11,7 +11,7 @@ import os
 import stat
 
 from agent.config.private_folder import make_folder
-from agent.execution import kernel
+from agent.execution import kernel, system_calls
 
 _DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx")
 _CLONE = kernel.OPEN_TREE_CLONE | kernel.OPEN_TREE_CLOEXEC
@@ -83,7 +83,7 @@ def _protect(path: bytes, writable: tuple[bytes, ...]) -> None:
         return
     below = path[len(root.rstrip(b"/")) + 1 :]
     if not below:
-        raise kernel.error(errno.EBUSY, os.fsdecode(path))
+        raise system_calls.error(errno.EBUSY, os.fsdecode(path))
     if not os.path.lexists(path):
         make_folder(path)  # else it could be made, and be read at our next start
     top = root.rstrip(b"/") + b"/" + below.split(b"/")[0]

@@ -128,9 +128,10 @@ def _try_to_write(spec: wire.Message, inside: bytes, outside: bytes, told: int) 
 def _confined(request: wire.Message) -> wire.Message:
     """Confine this process, which then tries what was promised not to work."""
     from agent.execution.confine.entering import IDENTITY_CAPABILITIES
+    from agent.execution.confine.landlock import version_here
 
     spec = request["sandbox"]
-    landlock = kernel.landlock_version()
+    landlock = version_here()
     try:
         spawning.enter(spec, -1)
         _check(spec, request["outside"].encode("latin-1"))

@@ -7,10 +7,12 @@ import socket
 
 import pytest
 
-from agent.execution import kernel, network_watch
+from agent.execution import network_watch, seccomp, system_calls
 
-pytestmark = pytest.mark.skipif(kernel.machine() not in kernel.AUDIT_ARCH, reason="no filter for this processor")
-ALLOW, ASK, REFUSE = kernel.SECCOMP_RET_ALLOW, kernel.SECCOMP_RET_USER_NOTIF, kernel.SECCOMP_RET_ERRNO
+pytestmark = pytest.mark.skipif(
+    system_calls.machine() not in system_calls.AUDIT_ARCH, reason="no filter for this processor"
+)
+ALLOW, ASK, REFUSE = seccomp.SECCOMP_RET_ALLOW, seccomp.SECCOMP_RET_USER_NOTIF, seccomp.SECCOMP_RET_ERRNO
 I386 = 0x40000003
 
 
@@ -18,7 +20,7 @@ def answer(
     call: int, argument: int = 0, *, arch: int | None = None, network: bool = False, sockets: bool = True
 ) -> int:
     """Run the classic BPF program over a call."""
-    data = {0: call, 4: kernel.AUDIT_ARCH[kernel.machine()] if arch is None else arch, 16: argument}
+    data = {0: call, 4: system_calls.AUDIT_ARCH[system_calls.machine()] if arch is None else arch, 16: argument}
     code = network_watch.program(network=network, sockets=sockets)
     at = value = 0
     while True:
@@ -35,7 +37,7 @@ def answer(
             return constant
 
 
-SOCKET = kernel.number_of("socket") if kernel.machine() in kernel.AUDIT_ARCH else 0
+SOCKET = system_calls.number_of("socket") if system_calls.machine() in system_calls.AUDIT_ARCH else 0
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
@@ -63,14 +65,14 @@ def test_other_calls_go_on() -> None:
 
 def test_ways_around_are_closed() -> None:
     assert answer(425) == REFUSE | errno.ENOSYS  # io_uring makes sockets, too
-    if kernel.machine() == "x86_64":
+    if system_calls.machine() == "x86_64":
         assert answer(0x40000000 | SOCKET, socket.AF_INET) == REFUSE | errno.ENOSYS
         assert answer(359, arch=I386) == REFUSE | errno.ENOSYS
         assert answer(102, arch=I386) == REFUSE | errno.ENOSYS
         assert answer(4, arch=I386) == ALLOW
 
 
-@pytest.mark.skipif(kernel.machine() != "x86_64", reason="the numbers of a 32-bit program there")
+@pytest.mark.skipif(system_calls.machine() != "x86_64", reason="the numbers of a 32-bit program there")
 def test_key_rings_and_handles_are_closed_to_32_bit_programs_too() -> None:
     for call in (286, 287, 288, 342, 357, 336, 374, 283):
         assert answer(call, arch=I386) == REFUSE | errno.EPERM

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from agent.execution import kernel
+from agent.execution import kernel, seccomp, system_calls
 from agent.execution.confine.lock.asked_changes import CHANGES, as_number
 from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, OwnDescriptors
 from agent.execution.confine.lock.asked_files import AskedFiles, Later
@@ -81,7 +81,7 @@ class AskedCalls:
         self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
-        self._send = partial(kernel.answer, listener)
+        self._send = partial(seccomp.answer, listener)
         self.refused: list[str] = []
         """What it wanted and did not get, in words of the command."""
         self.broken = False
@@ -106,7 +106,7 @@ class AskedCalls:
 
     def _answer(self) -> None:
         try:
-            key, pid, number, words = kernel.notice(self._listener)
+            key, pid, number, words = seccomp.notice(self._listener)
         except OSError:
             return  # it has ended meanwhile
         name, act = _CALLS.get(number, ("", None))
@@ -189,7 +189,7 @@ class AskedCalls:
     def _give(self, key: int, name: str, value: int | None, words: list[int]) -> None:
         """Answer what was done; None: the kernel may do it itself."""
         if value is None:
-            self._send(key, 0, kernel.SECCOMP_USER_NOTIF_FLAG_CONTINUE)
+            self._send(key, 0, seccomp.SECCOMP_USER_NOTIF_FLAG_CONTINUE)
         elif name in ("open", "openat", "creat"):
             flags = {"open": words[1], "openat": words[2]}.get(name, 0)
             try:
@@ -273,7 +273,7 @@ def _table() -> dict[int, tuple[str, Any]]:
     }
     acts |= {name: partial(AskedCalls._change, name=name) for name in CHANGES}
     acts |= {name: partial(AskedCalls._signal, name=name) for name in _SIGNALS}
-    return {number: (name, act) for name, act in acts.items() if (number := kernel.number(name)) is not None}
+    return {number: (name, act) for name, act in acts.items() if (number := system_calls.number(name)) is not None}
 
 
 _CALLS = _table()

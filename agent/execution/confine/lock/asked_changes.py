@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from agent.execution import kernel
+from agent.execution import kernel, system_calls
 from agent.execution.confine.lock.asked_files import refuse_rights_of_owner
 from agent.execution.confine.lock.caller import CURRENT, Caller, timespecs
 
@@ -40,7 +40,7 @@ def _times(name: str, place: int, caller: Caller, words: list[int], path: str) -
 
 
 def _attribute(_caller: Caller, _words: list[int], _path: str) -> None:
-    raise kernel.error(errno.ENOTSUP)
+    raise system_calls.error(errno.ENOTSUP)
 
 
 def _by_path(words: list[int]) -> tuple[int, int, bool]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from agent.execution import kernel
+from agent.execution import kernel, system_calls
 from agent.execution.confine.lock.caller import Caller, Refused
 from agent.execution.process_tree.tree import descendants
 
@@ -176,7 +176,7 @@ class AskedDescriptors:
         with kernel.closing(_terminal(caller, number)) as fd:
             status = os.fstat(fd)
             if not stat.S_ISCHR(status.st_mode) or not os.isatty(fd):
-                raise kernel.error(errno.ENOTTY)
+                raise system_calls.error(errno.ENOTTY)
             if not self._owned.has_terminal(caller, fd, status):
                 raise Refused("change another terminal", code=errno.EPERM)
             if request in _SIZES:

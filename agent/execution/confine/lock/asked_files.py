@@ -18,7 +18,7 @@ from agent.execution import kernel
 from agent.execution.confine.lock.asked_descriptors import HARMLESS, OwnDescriptors
 from agent.execution.confine.lock.caller import PATH, Caller, Name, Refused, is_at, makes_nothing, real_path
 from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
-from agent.execution.kernel import error
+from agent.execution.system_calls import error
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)

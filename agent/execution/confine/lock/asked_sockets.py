@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import cache, partial
 
-from agent.execution import kernel
+from agent.execution import kernel, system_calls
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused, is_at, real_path
 from agent.execution.confine.lock.plan import LockPlan
 
@@ -67,7 +67,7 @@ class AskedSockets:
             with self._dup(caller, number) as ours:
                 if found is not None:
                     if ours.family != socket.AF_UNIX:
-                        raise kernel.error(errno.EINVAL)
+                        raise system_calls.error(errno.EINVAL)
                     data = data[:2] + b"/proc/self/fd/%d\0" % found
                 kernel.connect(ours.fileno(), data)
         finally:
@@ -126,5 +126,5 @@ def has_copies() -> bool:
 def _address(caller: Caller, address: int, length: int) -> tuple[bytes, int]:
     data = caller.memory(address, min(length, _LONGEST))
     if len(data) < 2:
-        raise kernel.error(errno.EINVAL)
+        raise system_calls.error(errno.EINVAL)
     return data, struct.unpack_from("=H", data)[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from agent.execution import kernel
+from agent.execution import kernel, system_calls
 
 CURRENT = -100
 """AT_FDCWD: a path is below the working folder."""
@@ -77,7 +77,7 @@ class Name(NamedTuple):
         """The folder (O_PATH) of what may not be there yet, and its name in it. `follow`: of what a link means. Raises OSError."""
         head, _, name = self.text.rstrip(b"/").rpartition(b"/")
         if name in (_NOTHING, b".", b".."):
-            raise kernel.error(errno.EINVAL)
+            raise system_calls.error(errno.EINVAL)
         if follow:
             with kernel.closing(self._base()) as base:
                 return self._walked(base, self.text.rstrip(b"/"), follow=True, whole=False)
@@ -114,10 +114,10 @@ class Name(NamedTuple):
                     if linked:
                         links += 1
                         if links > _MOST_LINKS:
-                            raise kernel.error(errno.ELOOP)
+                            raise system_calls.error(errno.ELOOP)
                         entry, target = self._meant(here, step, entry)
                         if target is None and last and not whole:
-                            raise kernel.error(errno.EEXIST)
+                            raise system_calls.error(errno.EEXIST)
                         if target is not None:
                             steps += _steps(target)
                 except BaseException:
@@ -163,7 +163,7 @@ def _steps(text: bytes) -> list[bytes]:
 def _refuse_trap(link: os.stat_result, folder: os.stat_result) -> None:
     """Refuse, as the kernel would, a link that somebody else put in a folder where everybody may. Raises PermissionError."""
     if folder.st_mode & _STICKY_FOR_ALL == _STICKY_FOR_ALL and link.st_uid not in (os.geteuid(), folder.st_uid):
-        raise kernel.error(errno.EACCES)
+        raise system_calls.error(errno.EACCES)
 
 
 @cache
@@ -201,7 +201,7 @@ class Caller:
             data += self.memory(address + page, _LONGEST_PATH)
         path, end, _rest = data.partition(b"\0")
         if not end:
-            raise kernel.error(errno.ENAMETOOLONG)
+            raise system_calls.error(errno.ENAMETOOLONG)
         return path
 
     def process(self) -> int:

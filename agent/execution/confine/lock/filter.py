@@ -9,7 +9,7 @@ import errno
 import os
 from functools import cache
 
-from agent.execution import kernel
+from agent.execution import seccomp
 from agent.execution.confine import call_filter
 from agent.execution.confine.call_filter import (
     AF_INET,
@@ -21,7 +21,7 @@ from agent.execution.confine.call_filter import (
     SOCKET_KIND,
     STREAM,
 )
-from agent.execution.confine.call_tests import (
+from agent.execution.seccomp import (
     ALLOW,
     AND,
     ANY_BIT,
@@ -29,6 +29,7 @@ from agent.execution.confine.call_tests import (
     AT_LEAST,
     EQUAL,
     LOAD,
+    Instruction,
     answered,
     any_of,
     flagged,
@@ -40,7 +41,6 @@ from agent.execution.confine.call_tests import (
     unless_any,
     with_argument,
 )  # fmt: skip
-from agent.execution.kernel import Instruction
 
 _KNOWN = 463  # calls of later kernels may do what nobody here has heard of
 _LATER_READS = (464, 465, 468)  # getxattrat, listxattrat, file_getattr
@@ -130,7 +130,7 @@ def program(*, network: bool) -> list[Instruction]:
 def _for_all(*, network: bool) -> tuple[bytes, bytes]:
     """What of the filter is the same for all commands: all but its last instruction, and that."""
     *lines, last = program(network=network)
-    return kernel.packed(lines), kernel.packed([last])
+    return seccomp.packed(lines), seccomp.packed([last])
 
 
 def apart(group: int, *, network: bool) -> bytes:
@@ -139,7 +139,7 @@ def apart(group: int, *, network: bool) -> bytes:
     Quick in a process that was forked from one that has called it.
     """
     lines, last = _for_all(network=network)
-    return lines + kernel.packed(any_of("setpgid", 1, (group,), refuse(errno.EPERM))) + last
+    return lines + seccomp.packed(any_of("setpgid", 1, (group,), refuse(errno.EPERM))) + last
 
 
 def nothing_sent() -> list[Instruction]:

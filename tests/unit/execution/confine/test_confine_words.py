@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from agent.execution import kernel
+from agent.execution import system_calls
 from agent.execution.confine import call_filter, ladder, words
 from agent.execution.confine.plan import Plan, decoded
 from agent.execution.diagnosis import diagnose
@@ -113,14 +113,14 @@ def test_a_trial_that_could_not_be_made_is_made_again(monkeypatch):
 
 
 def test_a_processor_that_is_not_known_gets_no_filter(monkeypatch):
-    monkeypatch.setattr(kernel, "machine", lambda: "riscv64")
+    monkeypatch.setattr(system_calls, "machine", lambda: "riscv64")
     with pytest.raises(OSError, match="seccomp"):
         call_filter.program(files=True, network=True, own_network=True, truncation=False)
 
 
 def test_both_processors_get_a_filter_that_ends(monkeypatch):
     for machine in ("x86_64", "aarch64"):
-        monkeypatch.setattr(kernel, "machine", lambda machine=machine: machine)
+        monkeypatch.setattr(system_calls, "machine", lambda machine=machine: machine)
         for flags in range(16):
             files, network, own, truncation = (bool(flags >> bit & 1) for bit in range(4))
             lines = call_filter.program(files=files, network=network, own_network=own, truncation=truncation)

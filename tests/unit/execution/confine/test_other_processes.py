@@ -14,7 +14,7 @@ TRIES = """
 import ctypes, json, os, resource, signal
 libc = ctypes.CDLL(None, use_errno=True)
 other, own = int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[1]), os.getpid()
-from agent.execution.kernel import number
+from agent.execution.system_calls import number
 def call(name, *words):
     ctypes.set_errno(0)
     return libc.syscall(number(name), *[ctypes.c_long(word) if isinstance(word, int) else word for word in words]) != -1
