@@ -14,7 +14,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.protocol.events import CommandOutput, SessionStarted
+from agent.protocol.events.command import CommandOutput
+from agent.protocol.events.session import SessionStarted
 from agent.recording.disk import Disk
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session

@@ -19,16 +19,10 @@ from pathlib import Path
 
 from agent.policy.deciding import decide
 from agent.protocol.decisions import RiskContext
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandProposed,
-    CommandRated,
-    CommandStarted,
-    Event,
-    GoalStarted,
-    Known,
-    SessionStarted,
-)
+from agent.protocol.events.command import CommandConfirmed, CommandProposed, CommandRated, CommandStarted, Known
+from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record, encode
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

@@ -21,24 +21,25 @@ from msgspec import structs
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import (
-    AssistantMessage,
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
     CommandStarted,
-    Event,
+)
+from agent.protocol.events.goal import (
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
     RunFinished,
     RunStarted,
-    SessionFinished,
-    SessionStarted,
     goal_finished,
 )
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage
+from agent.protocol.events.session import SessionFinished, SessionStarted
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import (
     EXIT_CODE_OF_STATUS,

@@ -9,7 +9,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from agent.protocol.events import CommandOutput, SessionStarted
+from agent.protocol.events.command import CommandOutput
+from agent.protocol.events.session import SessionStarted
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.envelope import SystemClock
 from agent.recording.integrity.heads import HeadWriter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
-    from agent.protocol.events import SessionStarted
+    from agent.protocol.events.session import SessionStarted
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Clock, Recorder, Redactor
     from agent.recording.jsonl import JsonlRecorder
@@ -83,7 +83,7 @@ class ProcessLogs:
         redactor: Redactor,
     ) -> tuple[Recorder, Past | None]:
         """The log of `session_id`, or a new one, with its past where it has one. `settings`: what counts at first. Raises CoreError."""
-        from agent.protocol.events import SessionStarted
+        from agent.protocol.events.session import SessionStarted
         from agent.version import __version__
 
         started = SessionStarted(
@@ -105,7 +105,7 @@ class ProcessLogs:
         recorder = self._recorder(session_id, started, redactor)
         if (session_id is None and origin is None) or recorder.path is None:
             return recorder, None
-        from agent.protocol.events import Warned
+        from agent.protocol.events.notices import Warned
         from agent.recording.past import past_of
 
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.frontends.rule_controller import RuleController
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
-    from agent.protocol.events import Event
+    from agent.protocol.events.known import Event
     from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Emitter, Redactor, StreamRedaction
     from agent.protocol.rehearsals import Change

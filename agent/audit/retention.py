@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field
 
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, IoError
-from agent.protocol.events import SessionPruned
+from agent.protocol.events.session import SessionPruned
 from agent.recording.bounds import MAX_LINE
 from agent.recording.disk import is_being_written, open_log
 from agent.recording.integrity.head import BLANK, PAIR, newest

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import LogContinued, LogRepaired, LogRotated, LogScrubbed, SessionPruned
+from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, LogScrubbed, SessionPruned
 from agent.protocol.records import Record
 from agent.recording.bounds import CLOSED_FIELDS, MAX_LINE, map_text
 from agent.recording.chained_lines import raw_lines, raw_pieces

@@ -6,8 +6,6 @@ import os
 import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
-if TYPE_CHECKING:
-    pass
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
-from agent.protocol.events import undo_resumed
+from agent.protocol.events.command import undo_resumed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin
 from agent.text.shown import shown_line

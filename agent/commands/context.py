@@ -10,7 +10,7 @@ from agent.protocol.approvals import PendingApproval
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, ConfirmationRequest
 from agent.protocol.errors import InvalidState
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary
 from agent.protocol.plans import PlanLeft

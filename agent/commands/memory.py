@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.events import MemoryForgotten
+from agent.protocol.events.session import MemoryForgotten
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 from agent.waiting import completed, in_thread

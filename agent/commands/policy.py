@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.events import RuleAdded, RuleRemoved
+from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.text.shown import shown, shown_line
 
 if TYPE_CHECKING:

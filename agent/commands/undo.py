@@ -12,7 +12,7 @@ from agent.commands.definition import Definition
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
-from agent.protocol.events import undo_resumed
+from agent.protocol.events.command import undo_resumed
 from agent.protocol.ports import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.shown import shown_name

@@ -6,19 +6,29 @@ from collections.abc import Callable
 
 from agent.emitters import describe
 from agent.emitters.paint import paint, safe_line
-from agent.protocol import events
 from agent.protocol.decisions import RiskReport
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+    UndoFinished,
+)
+from agent.protocol.events.known import Event
 from agent.protocol.outcomes import WORD_NOT_TYPED
 
 OF_COMMANDS = (
-    events.CommandProposed,
-    events.CommandRated,
-    events.CommandConfirmed,
-    events.CommandStarted,
-    events.CommandFinished,
-    events.RehearsalStarted,
-    events.RehearsalFinished,
-    events.UndoFinished,
+    CommandProposed,
+    CommandRated,
+    CommandConfirmed,
+    CommandStarted,
+    CommandFinished,
+    RehearsalStarted,
+    RehearsalFinished,
+    UndoFinished,
 )
 """The events that are shown here."""
 
@@ -47,7 +57,7 @@ class CommandLines:
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
-        self._rehearsed: dict[str, events.RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
         self._previewed: set[str] = set()
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
@@ -56,35 +66,35 @@ class CommandLines:
         self._folder = ""
         self._is_commit = False
 
-    def show(self, event: events.Event) -> None:
+    def show(self, event: Event) -> None:
         """Show one of `OF_COMMANDS`, at once or when more is known."""
         match event:
-            case events.CommandProposed(command_id=key, command=command):
+            case CommandProposed(command_id=key, command=command):
                 self._proposed[key] = command
-            case events.CommandRated(command_id=key, report=report):
+            case CommandRated(command_id=key, report=report):
                 self._reports[key] = report
-            case events.CommandConfirmed(command_id=key):
+            case CommandConfirmed(command_id=key):
                 self._confirmed(event)
-            case events.CommandStarted(command_id=key, command=command):
+            case CommandStarted(command_id=key, command=command):
                 self._is_commit = event.via == "rehearsal" and key not in self._previewed
                 if (self._show_all or key in self._unseen) and command != self.typed:
                     self._command_line(key, command, self._unseen.get(key, ""))
-            case events.CommandFinished():
+            case CommandFinished():
                 self._command_finished(event)
-            case events.RehearsalStarted(preview=True) | events.RehearsalFinished(preview=True):
+            case RehearsalStarted(preview=True) | RehearsalFinished(preview=True):
                 self._previewed = {event.command_id}  # the prompt shows what it would do
-            case events.RehearsalStarted(cwd=cwd):
+            case RehearsalStarted(cwd=cwd):
                 self._folder = cwd
                 self._previewed = set()
                 self._aside(paint(describe.rehearsing(event), "dim", color=self._color))
-            case events.RehearsalFinished(command_id=key):
+            case RehearsalFinished(command_id=key):
                 # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.
                 self._end_output()
                 self._rehearsed[key] = event
-            case events.UndoFinished() if event.resumed or not event.reason:
+            case UndoFinished() if event.resumed or not event.reason:
                 self._aside(describe.undone(event, way=self._undo, color=self._color))
 
-    def _confirmed(self, event: events.CommandConfirmed) -> None:
+    def _confirmed(self, event: CommandConfirmed) -> None:
         """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
         key = event.command_id
         rehearsed = self._rehearsed.pop(key, None)
@@ -110,7 +120,7 @@ class CommandLines:
             self.step = ""
         self._aside(describe.command_line(command, self._reports.get(key), color=self._color, suffix=suffix))
 
-    def _command_finished(self, event: events.CommandFinished) -> None:
+    def _command_finished(self, event: CommandFinished) -> None:
         self._end_output()
         if event.conflict:
             return  # whoever asks again says why

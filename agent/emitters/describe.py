@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe_line
-from agent.protocol import events
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
+from agent.protocol.events.command import (
+    CommandFinished,
+    JobFinished,
+    RehearsalFinished,
+    RehearsalStarted,
+    UndoFinished,
+)
+from agent.protocol.events.goal import ContinueTriggered, GoalFinished, ToolFinished
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
@@ -40,7 +47,7 @@ def command_line(command: str, report: RiskReport | None, *, color: bool, suffix
     return f"{text}  {safe_line(suffix, 60)}" if suffix else text
 
 
-def ending_line(event: events.CommandFinished, *, color: bool) -> str | None:
+def ending_line(event: CommandFinished, *, color: bool) -> str | None:
     """How a command ended, None where there is nothing to say."""
     result = event.result
     took = seconds(result.duration)
@@ -55,7 +62,7 @@ def ending_line(event: events.CommandFinished, *, color: bool) -> str | None:
     return None
 
 
-def job_ending(event: events.JobFinished, *, color: bool) -> str:
+def job_ending(event: JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
     word = {"left": "keeps running", "lost": "is no longer watched"}.get(event.outcome, safe_line(event.outcome, 60))
     code = "" if event.exit_code is None or event.outcome != "ended" else f" with exit {event.exit_code}"
@@ -65,7 +72,7 @@ def job_ending(event: events.JobFinished, *, color: bool) -> str:
 
 
 def summary_line(
-    event: events.GoalFinished,
+    event: GoalFinished,
     *,
     color: bool,
     said: Collection[str] = (),
@@ -105,23 +112,23 @@ def summary_line(
     return line
 
 
-def tool_result(event: events.ToolFinished, *, color: bool) -> str:
+def tool_result(event: ToolFinished, *, color: bool) -> str:
     """A dim line with the beginning of a tool's result."""
     first = safe_line(event.result, _SHOWN_RESULT_CHARS) or "no output"
     return paint(f"  {'failed: ' if event.is_error else ''}{first}", "dim", color=color)
 
 
-def continuing(event: events.ContinueTriggered, *, color: bool) -> str:
+def continuing(event: ContinueTriggered, *, color: bool) -> str:
     todos = "1 todo" if event.remaining_todos == 1 else f"{event.remaining_todos} todos"
     return paint(f"⟳ Continuing ({event.count}/{event.max}, {todos} remaining)", "yellow", color=color)
 
 
-def rehearsing(event: events.RehearsalStarted) -> str:
+def rehearsing(event: RehearsalStarted) -> str:
     """What goes before the output of a rehearsal."""
     return f"rehearsing, with the network {'on' if event.network else 'off'}; nothing is changed"
 
 
-def rehearsed(event: events.RehearsalFinished, folder: str, *, color: bool) -> str:
+def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
     """What a rehearsal would change, for those whom nobody asks about it."""
     from agent.emitters.rehearsal_text import plain, rehearsal_lines
 
@@ -148,7 +155,7 @@ def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = 
     return f"{'applied · ' if made_real else ''}undo: {way} {safe_line(undo_id, 80)}"
 
 
-def undone(event: events.UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:
+def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:
     """What an undo did, and what it left as it is."""
     if event.resumed:
         return paint(f"{safe_line(event.undo_id, 80)}: {safe_line(event.resumed, 400)}", "yellow", color=color)
@@ -166,7 +173,7 @@ def undone(event: events.UndoFinished, *, way: str = "agent-shell undo", color: 
     return "\n".join(lines)
 
 
-def _took(event: events.GoalFinished, ran: int, planning: float) -> float | None:
+def _took(event: GoalFinished, ran: int, planning: float) -> float | None:
     """Seconds of work, None where nothing was done."""
     if ran:
         return sum(float(command.get("duration", 0.0)) for command in event.commands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.protocol.events import CommandFinished
+from agent.protocol.events.command import CommandFinished
 from agent.text.shown import shown_line
 
 LONG = 10.0  # seconds after which people look elsewhere

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.emitters.paint import LEVEL_STYLE, paint, prose, safe_line
-from agent.protocol.events import PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.goal import PlanFinished, PlanProposed, PlanStepped
 from agent.text.shown import shown
 from agent.text.sizes import counted
 

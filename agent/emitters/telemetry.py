@@ -11,36 +11,75 @@ from operator import attrgetter
 from typing import Any
 
 from agent.emitters.streams import sink_of
-from agent.protocol import events
 from agent.protocol.errors import WriteFailed
-from agent.protocol.events import UNRECORDED
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    JobFinished,
+    JobStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+    UndoFinished,
+    UndoStarted,
+)
+from agent.protocol.events.goal import (
+    CompressionFinished,
+    ContinueTriggered,
+    GoalFinished,
+    GoalStarted,
+    PlanFinished,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    PlanProposed,
+    PlanStepped,
+    RunFinished,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import UNRECORDED, Event
+from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.session import (
+    LogScrubbed,
+    MemoryForgotten,
+    RuleAdded,
+    RuleRemoved,
+    SessionChanged,
+    SessionFinished,
+    SessionNamed,
+    SessionStarted,
+)
 from agent.protocol.records import Record, encode, event_type
 
 FLAT = str | int | float | bool | None
 _LONGEST = 4_000  # characters of one text
 _MOST_RULES = 20
 _TEXTS: dict[type, tuple[str, ...]] = {
-    events.SessionStarted: ("cwd",),
-    events.SessionChanged: ("before", "to"),
-    events.RuleAdded: ("where", "text"),
-    events.RuleRemoved: ("where", "reason"),
-    events.UndoStarted: ("command",),
-    events.SessionNamed: ("name",),
-    events.GoalStarted: ("goal", "cwd"),
-    events.GoalFinished: ("goal", "message"),
-    events.PlannerFinished: ("raw",),
-    events.ToolFinished: ("result",),
-    events.CommandProposed: ("command", "reason", "cwd"),
-    events.CommandConfirmed: ("command", "remark"),
-    events.CommandStarted: ("command", "cwd"),
-    events.CommandOutput: ("data",),
-    events.RehearsalStarted: ("command", "cwd"),
-    events.JobStarted: ("command",),
-    events.JobFinished: ("command",),
-    events.PlanProposed: ("message",),
-    events.PlanStepped: ("goal", "command", "cwd"),
-    events.PlanFinished: ("reason",),
-    **dict.fromkeys((events.AssistantMessage, events.PlannerNoted, events.Notice, events.Warned), ("text",)),
+    SessionStarted: ("cwd",),
+    SessionChanged: ("before", "to"),
+    RuleAdded: ("where", "text"),
+    RuleRemoved: ("where", "reason"),
+    UndoStarted: ("command",),
+    SessionNamed: ("name",),
+    GoalStarted: ("goal", "cwd"),
+    GoalFinished: ("goal", "message"),
+    PlannerFinished: ("raw",),
+    ToolFinished: ("result",),
+    CommandProposed: ("command", "reason", "cwd"),
+    CommandConfirmed: ("command", "remark"),
+    CommandStarted: ("command", "cwd"),
+    CommandOutput: ("data",),
+    RehearsalStarted: ("command", "cwd"),
+    JobStarted: ("command",),
+    JobFinished: ("command",),
+    PlanProposed: ("message",),
+    PlanStepped: ("goal", "command", "cwd"),
+    PlanFinished: ("reason",),
+    **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), ("text",)),
 }
 
 _USAGE = " ".join(
@@ -48,60 +87,60 @@ _USAGE = " ".join(
 )
 _TOTALS = ("created", "modified", "deleted", "meta", "renamed", "retyped", "bytes_written", "bytes_lost")
 _FIELDS: dict[type, str] = {
-    events.SessionStarted: "program:program frontend:word is_root safety_off resumed",
-    events.SessionFinished: "reason:word goals",
-    events.SessionChanged: "key:word by:word",
-    **dict.fromkeys((events.RuleAdded, events.RuleRemoved), "rules:len of_session:for_session:where"),
-    events.MemoryForgotten: "commands",
-    events.UndoStarted: "state:word",
-    events.RunFinished: (
+    SessionStarted: "program:program frontend:word is_root safety_off resumed",
+    SessionFinished: "reason:word goals",
+    SessionChanged: "key:word by:word",
+    **dict.fromkeys((RuleAdded, RuleRemoved), "rules:len of_session:for_session:where"),
+    MemoryForgotten: "commands",
+    UndoStarted: "state:word",
+    RunFinished: (
         "exit_code::outcome.exit_code turns::outcome.turns tool_calls::outcome.tool_call_count compressed::outcome.compressed "
         "error:word:outcome.error_code"
     ),
-    events.GoalStarted: (
+    GoalStarted: (
         "origin:word planner:word model:model approve:word safety_off private goal_chars:len:goal files:len context:len"
     ),
-    events.GoalFinished: (
+    GoalFinished: (
         f"status:word exit_code duration steps commands:objects ran:ran:commands edited:edited:commands planner:word model:model {_USAGE}"
     ),
-    events.PlannerStarted: "step planner:word model:model",
-    events.PlannerFinished: f"step reply:word model:model duration error:code {_USAGE}",
-    events.PlanProposed: "plan plan_steps:len:planned commands:known:planned done",
-    events.PlanStepped: "plan step total state:word",
-    events.PlanFinished: "plan outcome:word done total",
-    events.ToolStarted: "tool:word:name",
-    events.ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
-    events.CommandProposed: "command_id:id origin:word command_chars:len:command",
-    events.CommandRated: (
+    PlannerStarted: "step planner:word model:model",
+    PlannerFinished: f"step reply:word model:model duration error:code {_USAGE}",
+    PlanProposed: "plan plan_steps:len:planned commands:known:planned done",
+    PlanStepped: "plan step total state:word",
+    PlanFinished: "plan outcome:word done total",
+    ToolStarted: "tool:word:name",
+    ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
+    CommandProposed: "command_id:id origin:word command_chars:len:command",
+    CommandRated: (
         "command_id:id stage:word level::report.level.value findings:len:report.findings rules:rules:report.findings "
         "verdict::verdict.action"
     ),
-    events.CommandConfirmed: "command_id:id decision:word by:word word_typed safety_off",
-    events.CommandStarted: "command_id:id via:word confine:confinement",
-    events.CommandOutput: "command_id:id stream chars:len:data offset",
-    events.CommandFinished: (
+    CommandConfirmed: "command_id:id decision:word by:word word_typed safety_off",
+    CommandStarted: "command_id:id via:word confine:confinement",
+    CommandOutput: "command_id:id stream chars:len:data offset",
+    CommandFinished: (
         "command_id:id exit_code signal::result.signal duration::result.duration timed_out::result.timed_out "
         "interrupted::result.interrupted stdout_bytes::result.stdout.total_bytes stderr_bytes::result.stderr.total_bytes "
         "job::result.job can_undo:bool:undo_id conflict"
     ),
-    events.RehearsalStarted: "command_id:id network preview",
-    events.RehearsalFinished: (
+    RehearsalStarted: "command_id:id network preview",
+    RehearsalFinished: (
         f"command_id:id outcome:word exit_code preview {' '.join(f'{name}::totals.{name}' for name in _TOTALS)}"
     ),
-    events.UndoFinished: "restored skipped:len state:word",
-    events.JobStarted: "job_id how:word",
-    events.JobFinished: "job_id outcome:word exit_code",
-    events.CoreCommandFinished: "command:word",
-    events.ContinueTriggered: "count remaining_todos",
-    events.CompressionFinished: "tokens_saved",
-    events.LogScrubbed: "secrets:sum lines",
-    events.Failed: "code:word:error.code retryable::error.retryable",
-    **dict.fromkeys((events.AssistantMessage, events.PlannerNoted, events.Notice, events.Warned), "chars:len:text"),
+    UndoFinished: "restored skipped:len state:word",
+    JobStarted: "job_id how:word",
+    JobFinished: "job_id outcome:word exit_code",
+    CoreCommandFinished: "command:word",
+    ContinueTriggered: "count remaining_todos",
+    CompressionFinished: "tokens_saved",
+    LogScrubbed: "secrets:sum lines",
+    Failed: "code:word:error.code retryable::error.retryable",
+    **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), "chars:len:text"),
 }
 """Type of event -> `field`, `field:kind` or `field:kind:attribute`, blanks between. `kind`: one of `_KINDS`, "" for the value itself."""
 
 
-def fields(event: events.Event) -> dict[str, FLAT]:
+def fields(event: Event) -> dict[str, FLAT]:
     """Without a word that a person, a model or a program has chosen: those that should be words of ours are checked."""
     return {name: kind(value(event)) for name, kind, value in _fields_of(type(event))}
 
@@ -114,15 +153,15 @@ def _fields_of(kind: type) -> list[tuple[str, Callable[[Any], FLAT], Callable[[A
     ]
 
 
-def texts(event: events.Event) -> dict[str, FLAT]:
+def texts(event: Event) -> dict[str, FLAT]:
     """The words of people, models and programs; long ones are cut."""
     told = {name: getattr(event, name) for name in _TEXTS.get(type(event), ())}
     match event:
-        case events.CommandRated(report=report):
+        case CommandRated(report=report):
             told = {"command": report.command, "reason": report.findings[0].reason if report.findings else ""}
-        case events.CommandFinished(result=result):
+        case CommandFinished(result=result):
             told = {"stdout_tail": result.stdout.tail, "stderr_tail": result.stderr.tail, "cwd_after": result.cwd_after}
-        case events.Failed(error=error):
+        case Failed(error=error):
             told = {"message": error.message, "hint": error.hint}
     return {key: text if len(text) <= _LONGEST else text[:_LONGEST] + "…" for key, text in told.items()}
 

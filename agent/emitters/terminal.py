@@ -18,8 +18,26 @@ from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, Spinner, StreamName
 from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.streams import sink_of
-from agent.protocol import events
 from agent.protocol.errors import ClientDisconnected, EmitError
+from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, JobFinished
+from agent.protocol.events.goal import (
+    CompressionFinished,
+    CompressionStarted,
+    ContinueTriggered,
+    GoalFinished,
+    GoalStarted,
+    PlanFinished,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    PlanProposed,
+    PlanStepped,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantDelta, AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.session import LogRepaired, SessionNamed
 from agent.protocol.records import Record
 
 if TYPE_CHECKING:
@@ -106,44 +124,44 @@ class TerminalEmitter:
 
     # --- events ---
 
-    def _show(self, event: events.Event) -> None:
-        if self._done and not isinstance(event, (events.PlannerFinished, events.PlannerNoted, events.GoalFinished)):
-            self._say_done(event.text if isinstance(event, events.AssistantMessage) else "")
-        if isinstance(event, (events.AssistantDelta, events.AssistantMessage)):
+    def _show(self, event: Event) -> None:
+        if self._done and not isinstance(event, (PlannerFinished, PlannerNoted, GoalFinished)):
+            self._say_done(event.text if isinstance(event, AssistantMessage) else "")
+        if isinstance(event, (AssistantDelta, AssistantMessage)):
             self._spinner.stop()
             self._show_words(event)
             return
-        if isinstance(event, events.PlannerStarted):
+        if isinstance(event, PlannerStarted):
             self._words.end()
             self._thinking()
             return
         self._waiting = False
         self._spinner.stop()
-        if isinstance(event, (events.PlannerFinished, events.ToolStarted, events.ToolFinished)):
+        if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
             self._notify(event)
-        elif isinstance(event, events.CommandOutput):
+        elif isinstance(event, CommandOutput):
             self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
-        elif isinstance(event, (events.PlanProposed, events.PlanStepped, events.PlanFinished)):
+        elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
             self._show_plan(event)
         else:
             self._show_message(event)
 
-    def _notify(self, event: events.Event) -> None:
+    def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
-        if isinstance(event, events.CommandStarted):
+        if isinstance(event, CommandStarted):
             self._running, self._printed = event.command, ""
-        elif isinstance(event, events.CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
+        elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             from agent.emitters.notification import notification
 
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
                 self._display.err.write(told)
 
-    def _show_words(self, event: events.AssistantDelta | events.AssistantMessage) -> None:
-        whole = isinstance(event, events.AssistantMessage)
+    def _show_words(self, event: AssistantDelta | AssistantMessage) -> None:
+        whole = isinstance(event, AssistantMessage)
         if whole:
             self._waiting = False
             self._said.add(event.text)
@@ -154,44 +172,44 @@ class TerminalEmitter:
         else:
             self._words.delta(event.text)
 
-    def _show_message(self, event: events.Event) -> None:
+    def _show_message(self, event: Event) -> None:
         color = self._display.err.color
         match event:
-            case events.Notice(text=text):
+            case Notice(text=text):
                 self._answer(prose(text))
-            case events.CoreCommandFinished(text=text) if text:
+            case CoreCommandFinished(text=text) if text:
                 self._answer(prose(text))
-            case events.JobFinished():
+            case JobFinished():
                 self._aside(describe.job_ending(event, color=color))
-            case events.Warned(text=text) | events.LogRepaired(text=text):
+            case Warned(text=text) | LogRepaired(text=text):
                 self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
-            case events.Failed(error=error) if error.code != "cancelled":
+            case Failed(error=error) if error.code != "cancelled":
                 self._said.add(error.message)
                 self._aside(describe.error_lines(error, color=color))
-            case events.ContinueTriggered():
+            case ContinueTriggered():
                 self._aside(describe.continuing(event, color=color))
-            case events.CompressionStarted():
+            case CompressionStarted():
                 self._aside("Compressing session...")
-            case events.CompressionFinished():
+            case CompressionFinished():
                 self._aside("Session compressed.")
-            case events.SessionNamed(name=name):
+            case SessionNamed(name=name):
                 self._aside(f"Session auto-named: {safe_line(name)}")
-            case events.GoalStarted(typed=typed, goal=goal):
+            case GoalStarted(typed=typed, goal=goal):
                 self._said.clear()
                 self._planning = 0.0
                 self._commands.typed = goal if typed else ""
                 # After a command of one's own a shell says nothing either.
                 self._commands.summarized = self._options.summary and not typed
-            case events.GoalFinished():
+            case GoalFinished():
                 self._goal_finished(event)
 
-    def _show_plan(self, event: events.PlanProposed | events.PlanStepped | events.PlanFinished) -> None:
+    def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
         from agent.emitters.plan_lines import plan_ending, plan_lines, step_line  # not for the REPL's first frame
 
         color = self._display.err.color
-        if isinstance(event, events.PlanProposed):
+        if isinstance(event, PlanProposed):
             self._aside(plan_lines(event, color=color))
-        elif isinstance(event, events.PlanStepped):
+        elif isinstance(event, PlanStepped):
             self._commands.step = step_line(event, color=color) if event.state == "begun" else ""
         else:
             self._commands.step = ""
@@ -202,15 +220,15 @@ class TerminalEmitter:
                 self._fresh_lines()
                 self._aside(ending)
 
-    def _show_work(self, event: events.PlannerFinished | events.ToolStarted | events.ToolFinished) -> None:
-        if isinstance(event, events.PlannerFinished):
+    def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
+        if isinstance(event, PlannerFinished):
             self._planning += event.duration
         if not self._options.verbose_tool_calls:
             return
         color = self._display.err.color
-        if isinstance(event, events.ToolStarted):
+        if isinstance(event, ToolStarted):
             self._aside(paint(f"⚙ Using {safe_line(event.name, 100)}", "dim", color=color))
-        elif isinstance(event, events.ToolFinished):
+        elif isinstance(event, ToolFinished):
             self._aside(describe.tool_result(event, color=color))
 
     def _end_output(self) -> None:
@@ -219,7 +237,7 @@ class TerminalEmitter:
         self._filters.clear()
         self._fresh_lines()
 
-    def _goal_finished(self, event: events.GoalFinished) -> None:
+    def _goal_finished(self, event: GoalFinished) -> None:
         if self._done and event.status != "completed":
             self._say_done()
         self._words.end()

@@ -17,7 +17,8 @@ from agent.engine.stream import EventStream
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
-from agent.protocol.events import CoreCommandFinished, Failed, RunFinished, RunStarted
+from agent.protocol.events.goal import RunFinished, RunStarted
+from agent.protocol.events.notices import CoreCommandFinished, Failed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore

@@ -14,7 +14,8 @@ from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import PlanPlace, Proposal
-from agent.protocol.events import AssistantMessage, PlannerNoted
+from agent.protocol.events.goal import PlannerNoted
+from agent.protocol.events.notices import AssistantMessage
 from agent.protocol.messages import CommandItem, NoteItem, UserInput
 from agent.protocol.plans import PlanLeft
 from agent.protocol.ports import Confirmer

@@ -12,7 +12,8 @@ from agent.engine.plan_steps import stop
 from agent.engine.strategy import Ending
 from agent.engine.summary import command_summary, ended_by, not_run, status_of_direct
 from agent.protocol.errors import CoreError, RecordingError
-from agent.protocol.events import Failed, GoalStarted, goal_finished
+from agent.protocol.events.goal import GoalStarted, goal_finished
+from agent.protocol.events.notices import Failed
 from agent.protocol.messages import GoalItem
 from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
 from agent.protocol.replies import Command

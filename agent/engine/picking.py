@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from agent.engine.goal import Goal
 from agent.protocol.decisions import Alternative
-from agent.protocol.events import ChoiceMade, ChoicesOffered
+from agent.protocol.events.notices import ChoiceMade, ChoicesOffered
 from agent.protocol.ports import Picker
 from agent.protocol.replies import Command
 from agent.waiting import cancellable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from agent.protocol.errors import EmitError
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.ports import Emitter
 from agent.protocol.records import Record
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agent.engine.goal import Goal
 from agent.protocol.errors import Cancelled, CoreError, PlannerError
-from agent.protocol.events import AssistantDelta, Notice, PlannerFinished, PlannerStarted
+from agent.protocol.events.goal import PlannerFinished, PlannerStarted
+from agent.protocol.events.notices import AssistantDelta, Notice
 from agent.protocol.messages import ReplyItem
 from agent.protocol.replies import Chat, PlannerReply, ToolCalls
 from agent.protocol.requests import PlannerRequest

@@ -8,7 +8,8 @@ from typing import Protocol
 from agent.commands.context import Change
 from agent.engine.context import RequestContext
 from agent.engine.stream import EventStream
-from agent.protocol.events import Event, SessionChanged
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionChanged
 from agent.protocol.ports import Emitter, EventSink
 
 

@@ -13,7 +13,7 @@ from agent.engine.strategy import Ending
 from agent.engine.summary import message_after_chat, status_after_chat
 from agent.planner.codecs.fields import opinion
 from agent.protocol.errors import CoreError, PlannerError, RecordingError
-from agent.protocol.events import ToolFinished, ToolStarted
+from agent.protocol.events.goal import ToolFinished, ToolStarted
 from agent.protocol.messages import ToolCall, ToolItem
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ToolResult

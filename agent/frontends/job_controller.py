@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from agent.protocol.events import Event, JobFinished, JobStarted
+from agent.protocol.events.command import JobFinished, JobStarted
+from agent.protocol.events.known import Event
 from agent.protocol.jobs import Job
 from agent.protocol.ports import Jobs
 from agent.text.shown import signal_name

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agent.policy.model import OF_SESSION, Policy, PolicyFile, SessionRules
-from agent.protocol.events import Event, RuleAdded, RuleRemoved
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import RuleAdded, RuleRemoved
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore

@@ -10,7 +10,7 @@ from agent.gate.output_record import OutputLog
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandConfirmed, CommandStarted
+from agent.protocol.events.command import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import EventSink

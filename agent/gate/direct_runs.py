@@ -11,7 +11,8 @@ from agent.gate.verdicts import Judges, Rated, writes
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal, RiskReport
-from agent.protocol.events import CommandFinished, CommandStarted, Warned
+from agent.protocol.events.command import CommandFinished, CommandStarted
+from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor

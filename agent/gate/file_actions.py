@@ -19,7 +19,8 @@ from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
 from agent.protocol.errors import CoreError
-from agent.protocol.events import CommandFinished, CommandProposed, CommandStarted, Warned
+from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
+from agent.protocol.events.notices import Warned
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier

@@ -25,7 +25,8 @@ from agent.protocol.actions import FileAction, Performed
 from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Confirmation, Proposal, Rehearse, Skipped
-from agent.protocol.events import CommandProposed, Warned
+from agent.protocol.events.command import CommandProposed
+from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser, Shell
 from agent.protocol.rehearsals import Preview

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandOutput
+from agent.protocol.events.command import CommandOutput
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, StreamRedaction
 from agent.redaction.cuts import end_of_kept

@@ -6,7 +6,7 @@ from typing import Literal
 
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
-from agent.protocol.events import ApprovalGiven, ApprovalRequested
+from agent.protocol.events.command import ApprovalGiven, ApprovalRequested
 from agent.protocol.ports import Confirmer, EventSink, LiveConfirmer, PreviewOf, Reviewer, UndoPerson
 from agent.protocol.rehearsals import Conflict, Rehearsal, UndoChoice, UndoEntry
 

@@ -13,7 +13,8 @@ from agent.policy.confining import held_back, kept_out, unconfined, wanted
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confining, Proposal, RiskContext, RiskReport, Verdict
-from agent.protocol.events import CommandRated, Warned
+from agent.protocol.events.command import CommandRated
+from agent.protocol.events.notices import Warned
 from agent.protocol.ports import EventSink, Executor
 from agent.protocol.requests import Approval
 from agent.risk.analysers import opinion_findings, raised

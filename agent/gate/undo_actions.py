@@ -15,7 +15,7 @@ from agent.protocol.actions import TurnRun, content_hash, text_of
 from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
 from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
-from agent.protocol.events import UndoFinished, UndoStarted, undo_resumed
+from agent.protocol.events.command import UndoFinished, UndoStarted, undo_resumed
 from agent.protocol.ports import EventSink, UndoPerson, UndoStore
 from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
 from agent.protocol.requests import Approval

@@ -14,7 +14,7 @@ from agent.policy.shown_once import Showing
 from agent.protocol.actions import Action
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
-from agent.protocol.events import Known
+from agent.protocol.events.command import Known
 from agent.protocol.outcomes import NO_TERMINAL
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval

@@ -28,7 +28,7 @@ from agent.protocol.decisions import (
     RiskReport,
 )
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, structs
 
-from agent.protocol.events import Event, KnownEvent, UnknownEvent
+from agent.protocol.events.known import Event, KnownEvent, UnknownEvent
 
 
 class Record(Struct, frozen=True, kw_only=True):

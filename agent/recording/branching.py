@@ -14,17 +14,9 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.protocol.events import (
-    CommandFinished,
-    CommandStarted,
-    GoalFinished,
-    GoalStarted,
-    LogScrubbed,
-    RunFinished,
-    RunStarted,
-    SessionPruned,
-    SessionStarted,
-)
+from agent.protocol.events.command import CommandFinished, CommandStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
+from agent.protocol.events.session import LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, decode
 from agent.recording.bounds import MAX_LINE

@@ -7,26 +7,28 @@ from collections.abc import Iterable
 from msgspec import Struct, structs
 
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import (
+from agent.protocol.events.command import (
     CommandFinished,
     CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+    UndoFinished,
+    UndoStarted,
+)
+from agent.protocol.events.goal import (
     CompressionFinished,
     CompressionStarted,
-    Event,
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
-    RehearsalFinished,
-    RehearsalStarted,
     RunFinished,
     RunStarted,
-    SessionFinished,
     ToolFinished,
     ToolStarted,
-    UndoFinished,
-    UndoStarted,
     goal_finished,
 )
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionFinished
 from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
 from agent.protocol.records import Record
 from agent.recording.fold import goals

@@ -8,10 +8,9 @@ import time
 
 from msgspec import structs
 
-from agent.protocol.events import (
-    FORMAT_VERSION,
-    CommandRated,
-    Event,
+from agent.protocol.events.command import CommandRated
+from agent.protocol.events.known import FORMAT_VERSION, Event
+from agent.protocol.events.session import (
     LogContinued,
     LogRepaired,
     LogRotated,

@@ -8,7 +8,19 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from agent.protocol import events
+from agent.protocol.events.command import OF_COMMAND, CommandProposed
+from agent.protocol.events.goal import (
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerNoted,
+    PlanStepped,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished
+from agent.protocol.events.session import SessionChanged
 from agent.protocol.messages import (
     CommandItem,
     EnvironmentFacts,
@@ -52,41 +64,41 @@ class _History:
         self._call_had_command = False
         self._private = False
 
-    def take(self, event: events.Event, goal_id: str) -> None:
+    def take(self, event: Event, goal_id: str) -> None:
         match event:
-            case events.GoalStarted():
+            case GoalStarted():
                 self._goal(event, goal_id)
-            case events.PlannerFinished(reply=reply, raw=raw) if reply != "error":
+            case PlannerFinished(reply=reply, raw=raw) if reply != "error":
                 self._reply = len(self.items)
                 self.items.append(ReplyItem(raw=raw))
-            case events.AssistantMessage(text=text):
+            case AssistantMessage(text=text):
                 self._complete_reply(text=text)
-            case events.PlannerNoted(text=text):
+            case PlannerNoted(text=text):
                 self.items.append(NoteItem(text=text))
-            case events.PlanStepped(state="begun"):
+            case PlanStepped(state="begun"):
                 self.items.append(
                     StepItem(
                         number=event.step, total=event.total, goal=event.goal, command=event.command, cwd=event.cwd
                     )
                 )
-            case events.ToolStarted(call_id=call_id, name=name, args=args):
+            case ToolStarted(call_id=call_id, name=name, args=args):
                 self._call, self._call_had_command = call_id, False
                 self._complete_reply(call=ToolCall(id=call_id, name=name, arguments=args))
-            case events.ToolFinished() if not self._call_had_command:
+            case ToolFinished() if not self._call_had_command:
                 self.items.append(
                     ToolItem(call_id=event.call_id, name=event.name, content=event.result, is_error=event.is_error)
                 )
                 self._call = ""
-            case events.ToolFinished():
+            case ToolFinished():
                 self._call = ""
-            case events.CommandProposed() if event.origin != "tool":
+            case CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
                 self._command = HistoryCommand.of(event, call_id=self._call)
-            case _ if isinstance(event, events.OF_COMMAND):
+            case _ if isinstance(event, OF_COMMAND):
                 self._command_event(event)
-            case events.GoalFinished():
+            case GoalFinished():
                 self.settle()
-            case events.SessionChanged(key="history") | events.CoreCommandFinished(command="EmptySession"):
+            case SessionChanged(key="history") | CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 
     def settle(self) -> None:
@@ -97,7 +109,7 @@ class _History:
         self._reply = None
         self._call = ""
 
-    def _goal(self, event: events.GoalStarted, goal_id: str) -> None:
+    def _goal(self, event: GoalStarted, goal_id: str) -> None:
         self.settle()
         self._private = event.private
         if event.origin == "shell":
@@ -142,7 +154,7 @@ class _Goals:
 
     def take(self, record: Record) -> None:
         goal_id, event = record.goal_id, record.event
-        if isinstance(event, events.GoalStarted):
+        if isinstance(event, GoalStarted):
             self._commands = {}
             self.summaries[goal_id] = GoalSummary(
                 goal_id=goal_id,
@@ -155,17 +167,17 @@ class _Goals:
         elif goal_id in self.summaries:
             self.summaries[goal_id] = self._next(self.summaries[goal_id], event)
 
-    def _next(self, so_far: GoalSummary, event: events.Event) -> GoalSummary:
+    def _next(self, so_far: GoalSummary, event: Event) -> GoalSummary:
         match event:
-            case events.GoalFinished():
+            case GoalFinished():
                 return _summary(event, so_far)
-            case events.AssistantMessage(text=text):
+            case AssistantMessage(text=text):
                 return structs.replace(so_far, messages=(*so_far.messages, text), message=text)
-            case events.PlannerFinished(usage=usage, step=step):
+            case PlannerFinished(usage=usage, step=step):
                 return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
-            case events.CommandProposed():
+            case CommandProposed():
                 self._commands[event.command_id] = HistoryCommand.of(event)
-            case _ if isinstance(event, events.OF_COMMAND):
+            case _ if isinstance(event, OF_COMMAND):
                 if command := self._commands.get(event.command_id):
                     command.apply(event)
             case _:
@@ -173,7 +185,7 @@ class _Goals:
         return structs.replace(so_far, commands=tuple(summary_of(command.item) for command in self._commands.values()))
 
 
-def _summary(event: events.GoalFinished, so_far: GoalSummary) -> GoalSummary:
+def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:
     """The goal as its own ending tells it; what cannot be read there stays as the events before it told it."""
     try:
         commands = msgspec.convert(event.commands, tuple[CommandSummary, ...])

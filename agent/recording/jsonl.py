@@ -9,22 +9,11 @@ from hashlib import sha256
 from msgspec import structs
 
 from agent.protocol.errors import InvalidRequest, IoError, RecordingError
-from agent.protocol.events import (
-    FORMAT_VERSION,
-    CommandConfirmed,
-    CommandStarted,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    LogContinued,
-    LogRepaired,
-    LogRotated,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    SessionStarted,
-    Warned,
-)
+from agent.protocol.events.command import CommandConfirmed, CommandStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
+from agent.protocol.events.known import FORMAT_VERSION, Event
+from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, SessionFinished, SessionStarted
 from agent.protocol.ports import Clock, Redactor
 from agent.protocol.records import Record
 from agent.recording.bounds import bounded_line

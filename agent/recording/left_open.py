@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from agent.config.private_folder import make_folder
 from agent.protocol.errors import CoreError
-from agent.protocol.events import GoalFinished, GoalStarted, LogRotated, SessionFinished, SessionPruned
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.session import LogRotated, SessionFinished, SessionPruned
 from agent.protocol.records import Record, decode
 from agent.recording.disk import is_being_written
 from agent.recording.reader import SessionFile, has_goals, list_sessions

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from msgspec import Struct, structs
 
-from agent.protocol.events import CommandProposed, Event
+from agent.protocol.events.command import CommandProposed
+from agent.protocol.events.known import Event
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import CommandSummary, joined
 from agent.protocol.records import event_type

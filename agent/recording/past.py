@@ -11,7 +11,9 @@ from msgspec import Struct, structs
 
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import CommandFinished, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.command import CommandFinished
+from agent.protocol.events.goal import GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.known import Event
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.plans import PlanLeft

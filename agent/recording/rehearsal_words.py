@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.protocol.events import RehearsalFinished
+from agent.protocol.events.command import RehearsalFinished
 from agent.protocol.rehearsals import Change
 
 _SHOWN = 40

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from agent.protocol.approvals import PendingApproval
-from agent.protocol.events import (
-    ApprovalGiven,
-    ApprovalRequested,
-    CommandProposed,
-    CoreCommandFinished,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    RuleAdded,
-    RuleRemoved,
-    SessionChanged,
-    SessionStarted,
-)
+from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, CommandProposed
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import CoreCommandFinished
+from agent.protocol.events.session import RuleAdded, RuleRemoved, SessionChanged, SessionStarted
 from agent.protocol.outcomes import GoalStatus
 
 _LABEL = "[redacted:"

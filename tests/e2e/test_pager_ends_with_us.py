@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import GoalFinished, GoalStarted, SessionStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record, encode
 from tests.support.needs import needing
 from tests.support.processes import marked

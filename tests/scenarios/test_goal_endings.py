@@ -19,7 +19,8 @@ from agent.engine.goal_loop import GoalLoop
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
 from agent.protocol.errors import PlannerError, ProviderError
-from agent.protocol.events import GoalFinished, SessionStarted
+from agent.protocol.events.goal import GoalFinished
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExecutionResult, GoalStatus
 from agent.protocol.records import Record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.events import KnownEvent
+from agent.protocol.events.known import KnownEvent
 from agent.protocol.records import decode
 from tests.scenarios.program import World, assert_paired, chat, command, envelopes
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer

@@ -13,7 +13,7 @@ import pytest
 from agent.app.composition import build_services, load
 from agent.protocol.commands import NamedCommand
 from agent.protocol.decisions import Approved, Level
-from agent.protocol.events import GoalStarted
+from agent.protocol.events.goal import GoalStarted
 from agent.protocol.messages import CommandItem, ContinuationKind, UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.left_open import left_open

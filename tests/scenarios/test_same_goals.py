@@ -25,7 +25,8 @@ from agent.frontends import one_session, one_shot
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.services import Services
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
-from agent.protocol.events import ApprovalRequested, RunFinished
+from agent.protocol.events.command import ApprovalRequested
+from agent.protocol.events.goal import RunFinished
 from agent.protocol.ports import Confirmer
 from agent.protocol.records import Record, encode
 from agent.providers.scripted import Scripted, load_script

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
-from agent.protocol.events import (
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
     CommandStarted,
-    GoalFinished,
-    GoalStarted,
-    SessionStarted,
     UndoFinished,
 )
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.replies import Usage
 from agent.recording.jsonl import JsonlRecorder, open_session

@@ -15,7 +15,8 @@ from agent.engine.goal_loop import GoalLoop
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import from_info
-from agent.protocol.events import CoreCommandFinished, Event, Failed
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import CoreCommandFinished, Failed
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.ports import Confirmer
 from agent.protocol.requests import Approval, RunOptions, RunRequest

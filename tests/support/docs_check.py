@@ -12,8 +12,7 @@ from pathlib import Path
 from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
 from agent.planner.offline.catalog import render_catalog
-from agent.protocol.events import KnownEvent
-from agent.protocol.schema import event_schema
+from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +42,7 @@ def events_page() -> str:
     lines = [
         "# Events",
         "",
-        "Generated from `agent/protocol/events.py` by `make docs`. Every event is one flat JSON object a line: the envelope",
+        "Generated from `agent/protocol/events/` by `make docs`. Every event is one flat JSON object a line: the envelope",
         "(`v`, `seq`, `time`, `session`, `run`, `goal_id`, in the log `prev`), `type`, and the fields below. The log, `--json` and",
         "the tests see the same events; `assistant.delta` is not logged. As a JSON Schema: [events.schema.json](events.schema.json);",
         "what `prev` is for: [integrity](integrity.md). A reader has to expect fields and types that it does not know.",

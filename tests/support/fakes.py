@@ -27,7 +27,7 @@ from agent.protocol.decisions import (
     Verdict,
 )
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import DeltaHandler, OutputSink, Planner, Tool

@@ -7,32 +7,28 @@ from datetime import UTC, datetime, timedelta
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import (
-    AssistantMessage,
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
     CommandStarted,
-    CoreCommandFinished,
-    Event,
-    Failed,
-    GoalFinished,
-    GoalStarted,
-    Notice,
-    PlannerFinished,
-    PlannerStarted,
     RehearsalFinished,
     RehearsalStarted,
-    SessionFinished,
-    SessionStarted,
+    UndoFinished,
+)
+from agent.protocol.events.goal import (
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerStarted,
     ToolFinished,
     ToolStarted,
-    UndoFinished,
-    UnknownEvent,
-    Warned,
 )
+from agent.protocol.events.known import Event, UnknownEvent
+from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.session import SessionFinished, SessionStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, FileState, Totals

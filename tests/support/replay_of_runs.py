@@ -18,7 +18,8 @@ from agent.protocol.decisions import (
     Rehearse,
     Skipped,
 )
-from agent.protocol.events import CommandOutput, CommandStarted, PlannerStarted
+from agent.protocol.events.command import CommandOutput, CommandStarted
+from agent.protocol.events.goal import PlannerStarted
 from agent.protocol.records import Record
 from agent.providers.scripted import ScriptedReply
 from tests.support.replay_stage import Stage, Typed, as_shown, runs, says

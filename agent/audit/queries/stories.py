@@ -12,7 +12,9 @@ from msgspec import structs
 
 from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
-from agent.protocol.events import SessionFinished, UndoFinished, Warned
+from agent.protocol.events.command import UndoFinished
+from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import SessionFinished
 from agent.protocol.records import Record, decode
 from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside
 from agent.recording.reader import BadLine, SessionFile, read_session

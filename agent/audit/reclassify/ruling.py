@@ -19,7 +19,7 @@ from agent.policy.model import Place, Policy
 from agent.policy.patterns import raised as raised_by_patterns
 from agent.protocol.actions import FileAction, action_of
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
-from agent.protocol.events import Known
+from agent.protocol.events.command import Known
 from agent.protocol.requests import Approval
 from agent.risk.analysers import raised
 from agent.risk.classifier import classify

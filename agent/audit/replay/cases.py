@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, structs
 
-from agent.protocol import events as recorded
+from agent.protocol.events.command import RehearsalFinished
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, RunFinished, RunStarted
+from agent.protocol.events.known import FORMAT_VERSION, Event, UnknownEvent
+from agent.protocol.events.notices import Failed
+from agent.protocol.events.session import LogScrubbed, SessionFinished, SessionPruned, SessionStarted
 from agent.protocol.records import Record
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine
@@ -22,20 +26,20 @@ class Case(Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    session: recorded.SessionStarted
+    session: SessionStarted
     records: tuple[Record, ...]
     before: str = ""
     obstacle: str = ""
 
     @property
-    def events(self) -> tuple[recorded.Event, ...]:
+    def events(self) -> tuple[Event, ...]:
         """The events without their envelopes."""
         return tuple(record.event for record in self.records)
 
     @property
-    def goal(self) -> recorded.GoalStarted | None:
+    def goal(self) -> GoalStarted | None:
         """Its beginning, None where the log lacks it."""
-        return next((event for event in self.events if isinstance(event, recorded.GoalStarted)), None)
+        return next((event for event in self.events if isinstance(event, GoalStarted)), None)
 
 
 class LogRemark(Struct, frozen=True, kw_only=True):
@@ -54,7 +58,7 @@ def cases(lines: Iterable[Record | BadLine]) -> Iterator[Case | LogRemark]:
 
 class _Taker:
     def __init__(self) -> None:
-        self._session = recorded.SessionStarted(session_id="")
+        self._session = SessionStarted(session_id="")
         self._number = 0
         self._before = ""
         self._open: dict[str, list[Record]] = {}
@@ -65,23 +69,23 @@ class _Taker:
         if isinstance(line, BadLine):
             self._bad += 1
             return
-        if line.v > recorded.FORMAT_VERSION:
+        if line.v > FORMAT_VERSION:
             self._newer = max(self._newer, line.v)
         match line.event:
-            case recorded.SessionStarted():
+            case SessionStarted():
                 yield from self._all_open("the process ended before it")
                 self._session = line.event
-            case recorded.SessionFinished():
+            case SessionFinished():
                 yield from self._all_open("the session ended before it")
-            case recorded.LogScrubbed():
+            case LogScrubbed():
                 yield LogRemark(
                     text="secrets were taken out of this log later, so what it rated then may be another text"
                 )
-            case recorded.SessionPruned():
+            case SessionPruned():
                 yield LogRemark(text="the records of this session were removed; only its tombstone is left")
-            case recorded.RunStarted():
+            case RunStarted():
                 self._open[line.run] = [line]
-            case recorded.RunFinished() if line.run in self._open:
+            case RunFinished() if line.run in self._open:
                 yield from self._closed([*self._open.pop(line.run), line], "")
             case _ if line.run and line.run in self._open:
                 held = self._open[line.run]
@@ -93,9 +97,7 @@ class _Taker:
         if self._bad:
             yield LogRemark(text="1 line cannot be read" if self._bad == 1 else f"{self._bad:,} lines cannot be read")
         if self._newer:
-            yield LogRemark(
-                text=f"written by a newer version (format {self._newer}, this one reads {recorded.FORMAT_VERSION})"
-            )
+            yield LogRemark(text=f"written by a newer version (format {self._newer}, this one reads {FORMAT_VERSION})")
 
     def _all_open(self, why: str) -> Iterator[Case]:
         for run in tuple(self._open):
@@ -112,38 +114,34 @@ class _Taker:
 
 def _obstacle(case: Case) -> str:
     events = case.events
-    if any(record.v > recorded.FORMAT_VERSION for record in case.records):
+    if any(record.v > FORMAT_VERSION for record in case.records):
         return "it was recorded by a newer version"
     if len(events) > _MOST_RECORDS:
         return f"it has more than {_MOST_RECORDS:,} events"
-    unknown = sorted({event.type[:60] for event in events if isinstance(event, recorded.UnknownEvent)})
+    unknown = sorted({event.type[:60] for event in events if isinstance(event, UnknownEvent)})
     if unknown:
         return f"it has events that this version does not know: {', '.join(unknown[:5])}"
-    ended = [place for place, event in enumerate(events) if isinstance(event, recorded.GoalFinished)]
+    ended = [place for place, event in enumerate(events) if isinstance(event, GoalFinished)]
     if not ended:
         return "it was cut off by a crash"
     last = events[-1]
-    unsaid = isinstance(last, recorded.RunFinished) and last.outcome.goal is None
-    if any(_is_cut(event) for event in events) or (
-        unsaid and not any(isinstance(event, recorded.Failed) for event in events)
-    ):
+    unsaid = isinstance(last, RunFinished) and last.outcome.goal is None
+    if any(_is_cut(event) for event in events) or (unsaid and not any(isinstance(event, Failed) for event in events)):
         return "it was cut off by a crash"
-    if any(isinstance(event, recorded.Failed) and event.error.code == "cancelled" for event in events[ended[-1] :]):
+    if any(isinstance(event, Failed) and event.error.code == "cancelled" for event in events[ended[-1] :]):
         return "the program that ran it was stopped from outside"
-    if any(
-        isinstance(event, recorded.PlannerFinished) and "characters not recorded …]" in event.raw for event in events
-    ):
+    if any(isinstance(event, PlannerFinished) and "characters not recorded …]" in event.raw for event in events):
         return "a reply of the planner was too long to be recorded in full"
-    if any(isinstance(event, recorded.RehearsalFinished) and event.preview and event.more for event in events):
+    if any(isinstance(event, RehearsalFinished) and event.preview and event.more for event in events):
         return "a preview has more changes than were recorded"
     return ""
 
 
-def _is_cut(event: recorded.Event) -> bool:
+def _is_cut(event: Event) -> bool:
     """Tell whether the event is an ending that was written in place of a process that had gone."""
     match event:
-        case recorded.GoalFinished(message=message, status="interrupted"):
+        case GoalFinished(message=message, status="interrupted"):
             return message == CRASHED
-        case recorded.PlannerFinished(error=error) if error is not None:
+        case PlannerFinished(error=error) if error is not None:
             return error.message == CRASHED
     return False

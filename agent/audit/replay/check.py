@@ -32,7 +32,7 @@ from agent.engine.goal_loop import GoalLoop
 from agent.engine.plain_emitters import NullEmitter
 from agent.engine.tool_calls import ALIASES
 from agent.policy.model import Policy
-from agent.protocol.events import CommandRated
+from agent.protocol.events.command import CommandRated
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.records import Record
 from agent.protocol.requests import RunRequest

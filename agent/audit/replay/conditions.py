@@ -9,8 +9,26 @@ from typing import TypeVar, cast
 from msgspec import Struct
 
 from agent.audit.replay.tape import Tape
-from agent.protocol import events as recorded
 from agent.protocol.decisions import Confinement
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.goal import (
+    GoalFinished,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    PlanProposed,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage
 from agent.protocol.messages import ContinuationKind, ToolSpec, UserInput
 from agent.protocol.plans import PlanLeft
 from agent.protocol.replies import Plan
@@ -44,9 +62,9 @@ def conditions(tape: Tape) -> Conditions:
     mode, network = _rehearse(events, interactive=interactive)
     limits, seconds = _limits(events)
     approval = Approval(
-        mode=cast(ApproveMode, started.approve if started.approve in ("ask", "low", "medium") else "ask"),
+        mode=cast("ApproveMode", started.approve if started.approve in ("ask", "low", "medium") else "ask"),
         safety_off=started.safety_off,
-        dry_run=any(event.decision == "dry-run" for event in _of(events, recorded.CommandConfirmed)),
+        dry_run=any(event.decision == "dry-run" for event in _of(events, CommandConfirmed)),
         interactive=interactive,
         rehearse=mode,
         network=network,
@@ -57,9 +75,7 @@ def conditions(tape: Tape) -> Conditions:
         given=_given(tape),
         options=RunOptions(limits=limits, approval=approval, code_only=_only_code(events)),
         tools=_tools(events),
-        can_run=not any(
-            event.remark == "this session cannot run commands" for event in _of(events, recorded.CommandConfirmed)
-        ),
+        can_run=not any(event.remark == "this session cannot run commands" for event in _of(events, CommandConfirmed)),
         seconds=seconds,
     )
 
@@ -68,7 +84,7 @@ def _given(tape: Tape) -> UserInput:
     started = tape.started
     kind = None
     if started.origin == "continuation":
-        again = any(note.text.startswith(_REGENERATED) for note in _of(tape.case.events, recorded.PlannerNoted)[:1])
+        again = any(note.text.startswith(_REGENERATED) for note in _of(tape.case.events, PlannerNoted)[:1])
         kind = ContinuationKind.REGENERATE if again else ContinuationKind.CONTINUE
         if plan_of(tape) is not None:
             kind = ContinuationKind.PLAN
@@ -88,27 +104,27 @@ def _given(tape: Tape) -> UserInput:
 def plan_of(tape: Tape) -> PlanLeft | None:
     """The plan that the goal went on with, where it began with one."""
     for event in tape.case.events:
-        if isinstance(event, recorded.PlannerStarted):
+        if isinstance(event, PlannerStarted):
             return None
-        if isinstance(event, recorded.PlanProposed):
+        if isinstance(event, PlanProposed):
             plan = Plan(message=event.message, steps=event.planned)
             return PlanLeft(goal=tape.started.goal, plan=plan, done=min(event.done, len(plan.steps)))
     return None
 
 
-def _origin(events: tuple[recorded.Event, ...]) -> str:
-    proposed = _of(events, recorded.CommandProposed)
+def _origin(events: tuple[Event, ...]) -> str:
+    proposed = _of(events, CommandProposed)
     return proposed[0].origin if proposed and proposed[0].origin != "person" else ""
 
 
-def _is_unattended(events: tuple[recorded.Event, ...]) -> bool:
+def _is_unattended(events: tuple[Event, ...]) -> bool:
     """Tell whether nobody could be asked. A front end that says so only at the prompt lets the goal go on after that."""
-    origins = {event.command_id: event.origin for event in _of(events, recorded.CommandProposed)}
+    origins = {event.command_id: event.origin for event in _of(events, CommandProposed)}
     for place, event in enumerate(events):
-        if isinstance(event, recorded.CommandConfirmed) and event.by == "nobody":
-            goes_on = any(isinstance(later, recorded.PlannerStarted) for later in events[place:])
+        if isinstance(event, CommandConfirmed) and event.by == "nobody":
+            goes_on = any(isinstance(later, PlannerStarted) for later in events[place:])
             return origins.get(event.command_id) == "tool" or not goes_on
-        if isinstance(event, recorded.CommandRated):
+        if isinstance(event, CommandRated):
             verdict = event.verdict
             if verdict.rule == "safety-off-unattended" or verdict.reason.endswith("nobody is there to ask"):
                 return True
@@ -117,37 +133,35 @@ def _is_unattended(events: tuple[recorded.Event, ...]) -> bool:
     return _only_rehearsed(events)
 
 
-def _only_rehearsed(events: tuple[recorded.Event, ...]) -> bool:
+def _only_rehearsed(events: tuple[Event, ...]) -> bool:
     """Tell whether a command that nobody had to be asked about was rehearsed, and then thrown away: `agent-shell rehearse`."""
-    online = any(
-        text.startswith("network") for event in _of(events, recorded.RehearsalFinished) for text in event.not_shown
-    )
+    online = any(text.startswith("network") for event in _of(events, RehearsalFinished) for text in event.not_shown)
     return _was_thrown_away(events) and any(_allowed(events).values()) and not online
 
 
-def _was_thrown_away(events: tuple[recorded.Event, ...]) -> bool:
-    return any(event.remark == _DISCARDED for event in _of(events, recorded.CommandConfirmed))
+def _was_thrown_away(events: tuple[Event, ...]) -> bool:
+    return any(event.remark == _DISCARDED for event in _of(events, CommandConfirmed))
 
 
-def _of(events: tuple[recorded.Event, ...], kind: type[E]) -> list[E]:
+def _of(events: tuple[Event, ...], kind: type[E]) -> list[E]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def _allowed(events: tuple[recorded.Event, ...]) -> dict[str, bool]:
+def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
     """Which commands policy allowed as they were proposed, and whether each was rehearsed."""
     found: dict[str, bool] = {}
     for event in events:
         match event:
-            case recorded.CommandRated(stage="proposed", verdict=verdict) if verdict.action == "allow":
+            case CommandRated(stage="proposed", verdict=verdict) if verdict.action == "allow":
                 found[event.command_id] = False
-            case recorded.RehearsalStarted(preview=False) if event.command_id in found:
+            case RehearsalStarted(preview=False) if event.command_id in found:
                 found[event.command_id] = True
     return found
 
 
-def _rehearse(events: tuple[recorded.Event, ...], *, interactive: bool) -> tuple[RehearseMode, bool]:
+def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[RehearseMode, bool]:
     """When commands were rehearsed then, as far as it shows, and whether with the network."""
-    starts = _of(events, recorded.RehearsalStarted)
+    starts = _of(events, RehearsalStarted)
     if not starts:
         return "off", False
     if any(start.preview for start in starts):
@@ -163,9 +177,9 @@ def _rehearse(events: tuple[recorded.Event, ...], *, interactive: bool) -> tuple
     return ("always" if all(allowed.values()) else "auto"), network
 
 
-def _limits(events: tuple[recorded.Event, ...]) -> tuple[Limits, float]:
+def _limits(events: tuple[Event, ...]) -> tuple[Limits, float]:
     """Bounds that the goal ran into; those that it kept are not in the log, and are left open."""
-    message = next((event.message for event in _of(events, recorded.GoalFinished)), "")
+    message = next((event.message for event in _of(events, GoalFinished)), "")
     steps, tokens, seconds = UNBOUNDED_STEPS, None, None
     if found := re.match(r"stopped after (\d{1,7}) steps$", message):
         steps = int(found[1])
@@ -173,47 +187,47 @@ def _limits(events: tuple[recorded.Event, ...]) -> tuple[Limits, float]:
         seconds = max(float(found[1]), 0.01)
     elif found := re.match(r"stopped after ([\d,]{1,20}) tokens: ", message):
         tokens = int(found[1].replace(",", ""))
-    timeouts = {event.timeout for event in _of(events, recorded.CommandStarted)}
+    timeouts = {event.timeout for event in _of(events, CommandStarted)}
     timeout = timeouts.pop() if len(timeouts) == 1 else None
     limits = Limits(max_steps=steps, time_budget=seconds, token_budget=tokens, command_timeout=timeout)
     return limits, seconds or 0.0
 
 
-def _confinement(events: tuple[recorded.Event, ...]) -> Confinement:
+def _confinement(events: tuple[Event, ...]) -> Confinement:
     """Anything but "off" has the executor asked, which then says for each command how it was."""
     for event in events:
-        if isinstance(event, recorded.CommandStarted) and event.confine != "off":
+        if isinstance(event, CommandStarted) and event.confine != "off":
             return "workspace"
-        if isinstance(event, recorded.CommandRated) and (
+        if isinstance(event, CommandRated) and (
             event.verdict.rule == "confine" or any(finding.rule == "confine.none" for finding in event.report.findings)
         ):
             return "workspace"
     return "off"
 
 
-def _only_code(events: tuple[recorded.Event, ...]) -> bool:
+def _only_code(events: tuple[Event, ...]) -> bool:
     """Tell whether commands were only to be told: a command as reply, and a message right after it."""
     return any(
-        isinstance(event, recorded.PlannerFinished)
+        isinstance(event, PlannerFinished)
         and event.reply in ("command", "plan")
-        and isinstance(following, recorded.AssistantMessage)
+        and isinstance(following, AssistantMessage)
         for event, following in pairwise(events)
     )
 
 
-def _tools(events: tuple[recorded.Event, ...]) -> tuple[ToolSpec, ...]:
+def _tools(events: tuple[Event, ...]) -> tuple[ToolSpec, ...]:
     """The tools that were on offer, as far as it shows: those that ran, and those that an error named."""
     names: dict[str, None] = {}
     running = ""
     for event in events:
         match event:
-            case recorded.ToolStarted(name=name):
+            case ToolStarted(name=name):
                 running = name
-            case recorded.ToolFinished(result=result) if result.startswith("there is no tool called "):
+            case ToolFinished(result=result) if result.startswith("there is no tool called "):
                 listed = result.rpartition("the tools are: ")[2].split(", ")
                 names.update(dict.fromkeys(name for name in listed if name not in _BUILT_IN_CALLS))
                 running = ""
-            case recorded.ToolFinished(name=name) if name == running:
+            case ToolFinished(name=name) if name == running:
                 names[name] = None
                 running = ""
     hidden = {"run_command", "shell", "bash", "session_complete", "finish", "ask_question"}

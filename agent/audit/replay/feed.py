@@ -14,7 +14,8 @@ from agent.policy.shown_once import Showing
 from agent.protocol.actions import WriteFile, action_of
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known
+from agent.protocol.events.command import CommandProposed, CommandRated, Known
+from agent.protocol.events.known import FORMAT_VERSION, Event
 from agent.protocol.messages import EnvironmentFacts, ToolSpec
 from agent.protocol.ports import DeltaHandler, Shell, ToolResult
 from agent.protocol.records import Record

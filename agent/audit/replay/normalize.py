@@ -9,7 +9,18 @@ import msgspec
 from msgspec import Struct
 
 from agent.audit.replay.replies import LABEL, is_comparable
-from agent.protocol import events as recorded
+from agent.protocol.events.command import (
+    ApprovalRequested,
+    CommandFinished,
+    CommandOutput,
+    CommandRated,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import CoreCommandFinished, Notice, Warned
 from agent.protocol.records import Record, event_type
 
 NOT_COMPARED: tuple[tuple[str, str], ...] = (
@@ -70,9 +81,9 @@ def leniency(records: tuple[Record, ...]) -> Leniency:
     """That of a recorded goal."""
     key = _keys(records)
     events = [record.event for record in records]
-    timeouts = {event.timeout for event in events if isinstance(event, recorded.CommandStarted)}
-    ended = [event for event in events if isinstance(event, recorded.CommandFinished)]
-    rated = [event for event in events if isinstance(event, recorded.CommandRated)]
+    timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
+    ended = [event for event in events if isinstance(event, CommandFinished)]
+    rated = [event for event in events if isinstance(event, CommandRated)]
     return Leniency(
         timeouts=len(timeouts) > 1,
         unrated=frozenset(key(event.command_id) for event in rated if not is_comparable(event)),
@@ -91,7 +102,7 @@ def items(records: tuple[Record, ...], lenient: Leniency) -> list[Item]:
 
 def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
     """Names commands by their number in the goal: `#1`; those of tools keep their own."""
-    goal_id = next((record.goal_id for record in records if isinstance(record.event, recorded.GoalStarted)), "")
+    goal_id = next((record.goal_id for record in records if isinstance(record.event, GoalStarted)), "")
 
     def key(command_id: str) -> str:
         if goal_id and command_id.startswith(f"{goal_id}."):
@@ -107,9 +118,9 @@ def _late_previews(records: tuple[Record, ...]) -> frozenset[int]:
     began: dict[str, int] = {}
     for place, record in enumerate(records):
         match record.event:
-            case recorded.RehearsalStarted(preview=True, command_id=key):
+            case RehearsalStarted(preview=True, command_id=key):
                 began[key] = place
-            case recorded.RehearsalFinished(preview=True, exit_code=None, outcome=outcome, command_id=key):
+            case RehearsalFinished(preview=True, exit_code=None, outcome=outcome, command_id=key):
                 if outcome != "unavailable":
                     late += [began.get(key, place), place]
     return frozenset(late)
@@ -120,12 +131,12 @@ class _Normal:
         self._records = records
         self._lenient = lenient
         self._key = _keys(records)
-        results = [record.event.result for record in records if isinstance(record.event, recorded.CommandFinished)]
+        results = [record.event.result for record in records if isinstance(record.event, CommandFinished)]
         self._late = _late_previews(records)
         self._counting = {
             self._key(record.event.command_id)
             for record in records
-            if isinstance(record.event, recorded.RehearsalFinished)
+            if isinstance(record.event, RehearsalFinished)
             and record.event.preview
             and any(change.op == "modify" for change in record.event.changes)
         }
@@ -136,12 +147,12 @@ class _Normal:
         streams: dict[str, str] = {}
         for place, record in enumerate(self._records):
             event = record.event
-            if isinstance(event, recorded.CommandOutput):
+            if isinstance(event, CommandOutput):
                 streams[event.stream] = streams.get(event.stream, "") + event.data
                 continue
             if place in self._late or not self._counts(event):
                 continue
-            if isinstance(event, (recorded.CommandFinished, recorded.RehearsalFinished)):
+            if isinstance(event, (CommandFinished, RehearsalFinished)):
                 key = ("command.output", self._key(event.command_id))
                 printed = {name: text for name, text in sorted(streams.items()) if text}
                 if printed:
@@ -150,46 +161,46 @@ class _Normal:
             found.append(Item(key=(event_type(event), self._which(event)), data=self._data(event), place=place))
         return found
 
-    def _counts(self, event: recorded.Event) -> bool:
+    def _counts(self, event: Event) -> bool:
         match event:
-            case recorded.CoreCommandFinished() | recorded.Notice():
+            case CoreCommandFinished() | Notice():
                 return False
-            case recorded.Warned(text=text):
+            case Warned(text=text):
                 return text.startswith("not run: ") or text in self._notes
         return True
 
-    def _which(self, event: recorded.Event) -> str:
+    def _which(self, event: Event) -> str:
         name = getattr(event, "command_id", "")
         if name:
             stage = getattr(event, "stage", "")
             return self._key(name) + (f" {stage}" if stage else "")
         return str(getattr(event, "call_id", "") or getattr(event, "step", ""))
 
-    def _data(self, event: recorded.Event) -> dict[str, Any]:
+    def _data(self, event: Event) -> dict[str, Any]:
         data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
         data.pop("type", None)
         match event:
-            case recorded.CommandStarted():
+            case CommandStarted():
                 data.pop("content", None)
                 if self._lenient.timeouts:
                     data.pop("timeout", None)
-            case recorded.ApprovalRequested() if self._key(event.command_id) in self._counting:
+            case ApprovalRequested() if self._key(event.command_id) in self._counting:
                 data.pop("preview", None)
-            case recorded.CommandRated() if self._key(event.command_id) in self._lenient.unrated:
+            case CommandRated() if self._key(event.command_id) in self._lenient.unrated:
                 data.pop("report", None)
                 data.pop("verdict", None)
-            case recorded.CommandRated():
+            case CommandRated():
                 data["report"].pop("content", None)
-            case recorded.GoalFinished():
+            case GoalFinished():
                 for command in data["commands"]:
                     if command.get("command_id") in self._lenient.cut:
                         command.pop("stdout", None)
                         command.pop("stderr", None)
                     if LABEL in str(command.get("run") or command.get("proposed")):
                         command.pop("risk", None)
-            case recorded.RunFinished():
+            case RunFinished():
                 data["outcome"].pop("goal", None)
-            case recorded.RunStarted():
+            case RunStarted():
                 data = {}
         return data
 

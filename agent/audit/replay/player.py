@@ -8,12 +8,22 @@ from typing import TypeGuard
 from msgspec import structs
 
 from agent.audit.replay.tape import Tape
-from agent.protocol import events
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import CANNOT, ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandRated,
+    CommandStarted,
+    Known,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.known import Event
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
@@ -53,9 +63,9 @@ class Player:
         return self._known.exports
 
     @property
-    def _known(self) -> events.Known:
+    def _known(self) -> Known:
         rated = self._tape.rating_ahead()
-        return rated.known if rated is not None and rated.known is not None else events.Known()
+        return rated.known if rated is not None and rated.known is not None else Known()
 
     def look(self, action: FileAction) -> Found:
         """Nothing is looked at."""
@@ -69,7 +79,7 @@ class Player:
     ) -> ExecutionResult:
         """The recorded result, with its output."""
         ahead = self._tape.ahead(command.command_id)
-        finished = next((event for event in ahead if isinstance(event, events.CommandFinished)), None)
+        finished = next((event for event in ahead if isinstance(event, CommandFinished)), None)
         if finished is None:
             raise self._tape.lacks(
                 "a command would run now that did not run then, so nothing is known of what it would do"
@@ -88,7 +98,7 @@ class Player:
             return Confining(mode=told[1], reason=told[2], remedy=found.safer)  # type: ignore[arg-type]  # as recorded
         if rated.verdict.rule == "confine" and (told := _KEPT_OUT.match(rated.verdict.reason)):
             return Confining(mode=told[2], workspace=told[1] or "")  # type: ignore[arg-type]  # as recorded
-        started = self._tape.first_ahead(self._tape.current, events.CommandStarted)
+        started = self._tape.first_ahead(self._tape.current, CommandStarted)
         if started is None or started.confine == "off":
             return Confining()
         return Confining(mode=started.confine, workspace=self._cwd)  # type: ignore[arg-type]  # as recorded
@@ -146,7 +156,7 @@ class Player:
 
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
         """What making it real came to."""
-        told = self._tape.first_ahead(command.command_id, events.CommandFinished)
+        told = self._tape.first_ahead(command.command_id, CommandFinished)
         if told is None:
             raise self._tape.lacks("a rehearsal would be made real now that was not made real then")
         if told.conflict:
@@ -175,60 +185,60 @@ class Player:
         if self._tape.current in self._failed:
             return ""
         ahead = self._tape.ahead(self._tape.current)
-        confirmed = next((event for event in ahead if isinstance(event, events.CommandConfirmed)), None)
+        confirmed = next((event for event in ahead if isinstance(event, CommandConfirmed)), None)
         if confirmed is None:
             return ""
         if confirmed.by == "nobody" and (told := _NOT_KEPT.match(confirmed.remark)):
             return told[1]
         verdict = self._rated_then()
         asked_all_the_same = verdict is not None and verdict.verdict.action == "allow" and confirmed.by == "person"
-        rehearsed = any(isinstance(event, events.RehearsalStarted) for event in ahead)
+        rehearsed = any(isinstance(event, RehearsalStarted) for event in ahead)
         return "it could not be kept" if asked_all_the_same and not rehearsed and confirmed.remark == "" else ""
 
-    def _rated_then(self) -> events.CommandRated | None:
+    def _rated_then(self) -> CommandRated | None:
         return self._tape.rated_before(self._tape.current)
 
 
-def _ends(event: events.Event, command: ApprovedRehearsal) -> TypeGuard[events.RehearsalFinished]:
-    return isinstance(event, events.RehearsalFinished) and event.preview == command.preview
+def _ends(event: Event, command: ApprovedRehearsal) -> TypeGuard[RehearsalFinished]:
+    return isinstance(event, RehearsalFinished) and event.preview == command.preview
 
 
-def _output(ahead: list[events.Event]) -> list[events.CommandOutput]:
+def _output(ahead: list[Event]) -> list[CommandOutput]:
     """What was printed before the next ending."""
-    found: list[events.CommandOutput] = []
+    found: list[CommandOutput] = []
     for event in ahead:
-        if isinstance(event, events.CommandOutput):
+        if isinstance(event, CommandOutput):
             found.append(event)
-        elif isinstance(event, (events.CommandFinished, events.RehearsalFinished)):
+        elif isinstance(event, (CommandFinished, RehearsalFinished)):
             break
     return found
 
 
-def _commit_of(ahead: list[events.Event]) -> events.CommandFinished | None:
+def _commit_of(ahead: list[Event]) -> CommandFinished | None:
     """The ending of the commit, where the rehearsal that is ahead was made real and nothing came between."""
-    after = [event for event in ahead if not isinstance(event, events.CommandOutput)][1:]
+    after = [event for event in ahead if not isinstance(event, CommandOutput)][1:]
     for event in after:
-        if isinstance(event, (events.RehearsalStarted, events.CommandRated)):
+        if isinstance(event, (RehearsalStarted, CommandRated)):
             return None
-        if isinstance(event, events.CommandStarted) and event.via != "rehearsal":
+        if isinstance(event, CommandStarted) and event.via != "rehearsal":
             return None
-        if isinstance(event, events.CommandFinished):
+        if isinstance(event, CommandFinished):
             return event
     return None
 
 
-def _made_real(ahead: list[events.Event], command: str) -> list[events.Event]:
+def _made_real(ahead: list[Event], command: str) -> list[Event]:
     """What followed once a preview of `command` was made real; nothing where another run came first."""
     for place, event in enumerate(ahead):
-        if isinstance(event, events.RehearsalStarted) and not event.preview:
+        if isinstance(event, RehearsalStarted) and not event.preview:
             return []
-        if isinstance(event, events.CommandStarted):
+        if isinstance(event, CommandStarted):
             return ahead[place:] if event.via == "rehearsal" and event.command == command else []
     return []
 
 
-def _ending(real: list[events.Event]) -> events.CommandFinished | None:
-    return next((event for event in real if isinstance(event, events.CommandFinished)), None)
+def _ending(real: list[Event]) -> CommandFinished | None:
+    return next((event for event in real if isinstance(event, CommandFinished)), None)
 
 
 def _without_error(stream: CapturedStream) -> CapturedStream:
@@ -242,9 +252,7 @@ def _without_error(stream: CapturedStream) -> CapturedStream:
     )
 
 
-def _with_output(
-    result: ExecutionResult, output: list[events.CommandOutput], sink: OutputSink | None
-) -> ExecutionResult:
+def _with_output(result: ExecutionResult, output: list[CommandOutput], sink: OutputSink | None) -> ExecutionResult:
     """The result with its heads put together again, and all of it passed on."""
     heads = {"stdout": "", "stderr": ""}
     for event in output:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from agent.audit.replay.tape import Tape
-from agent.protocol import events as recorded
 from agent.protocol.decisions import (
     Alternative,
     Approved,
@@ -25,6 +24,14 @@ from agent.protocol.decisions import (
     Skipped,
 )
 from agent.protocol.errors import Cancelled
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandRated,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.known import Event
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview, Rehearsal
 
@@ -45,17 +52,15 @@ class RecordedPerson:
         """What became of the command next, said as an answer. Raises Cancelled where the goal was cancelled at the prompt."""
         ahead = self._ahead(request)
         following = ahead[0]
-        if isinstance(
-            following, recorded.CommandRated
-        ):  # an edit: what comes after its rating says how it was sent off
+        if isinstance(following, CommandRated):  # an edit: what comes after its rating says how it was sent off
             edited = following.report.command
-            then = next((event for event in ahead if not isinstance(event, recorded.CommandRated)), None)
-            if isinstance(then, recorded.RehearsalStarted) and then.command == edited:
+            then = next((event for event in ahead if not isinstance(event, CommandRated)), None)
+            if isinstance(then, RehearsalStarted) and then.command == edited:
                 return Rehearse(command=edited, network=then.network)
             return Approved(command=edited)
-        if isinstance(following, recorded.RehearsalStarted):
+        if isinstance(following, RehearsalStarted):
             return Rehearse(command=following.command, network=following.network)
-        if isinstance(following, recorded.CommandConfirmed):
+        if isinstance(following, CommandConfirmed):
             return _answer(following, request)
         return Approved(command=request.proposal.command)
 
@@ -71,20 +76,20 @@ class RecordedPerson:
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """The word, unless it was missing then."""
         following = self._ahead(request)[0]
-        missing = isinstance(following, recorded.CommandConfirmed) and following.decision == "declined"
+        missing = isinstance(following, CommandConfirmed) and following.decision == "declined"
         return None if missing else request.verdict.word
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
         """What was done with the rehearsal. Raises Cancelled as `confirm` does."""
         ahead = self._ahead(request)
         following = ahead[0]
-        if isinstance(following, recorded.RehearsalStarted):
+        if isinstance(following, RehearsalStarted):
             return Rehearse(command=following.command, network=following.network)
-        if not isinstance(following, recorded.CommandConfirmed):
+        if not isinstance(following, CommandConfirmed):
             return EditAgain()
         then = ahead[1] if len(ahead) > 1 else None
         if following.decision in ("approved", "edited"):
-            return Commit() if isinstance(then, recorded.CommandStarted) and then.via == "rehearsal" else EditAgain()
+            return Commit() if isinstance(then, CommandStarted) and then.via == "rehearsal" else EditAgain()
         if following.decision == "cancelled":
             return CancelGoal()
         if following.decision == "skipped" and following.remark == _DISCARDED:
@@ -102,14 +107,14 @@ class RecordedPerson:
 
     def _to_what_was_seen(self, answer: Approved, found: list[Preview], request: ConfirmationRequest) -> Approved:
         for event in self._ahead(request):
-            if isinstance(event, recorded.RehearsalStarted):
+            if isinstance(event, RehearsalStarted):
                 break
-            if isinstance(event, recorded.CommandStarted):
+            if isinstance(event, CommandStarted):
                 seen = [each.preview_id for each in found if each.command == answer.command == event.command]
                 return structs.replace(answer, seen=seen[-1]) if seen and event.via == "rehearsal" else answer
         return answer
 
-    def _ahead(self, request: ConfirmationRequest) -> list[recorded.Event]:
+    def _ahead(self, request: ConfirmationRequest) -> list[Event]:
         """What comes next of its command, but for previews: nobody decided anything by them."""
         ahead = [event for event in self.tape.ahead(request.proposal.command_id) if not _is_preview(event)]
         if ahead:
@@ -120,18 +125,18 @@ class RecordedPerson:
         raise self.tape.lacks("a question is asked that was not asked then, and no answer to it was recorded")
 
 
-def _is_preview(event: recorded.Event) -> bool:
-    return isinstance(event, (recorded.RehearsalStarted, recorded.RehearsalFinished)) and event.preview
+def _is_preview(event: Event) -> bool:
+    return isinstance(event, (RehearsalStarted, RehearsalFinished)) and event.preview
 
 
-def _previewed_edits(ahead: list[recorded.Event]) -> list[str]:
+def _previewed_edits(ahead: list[Event]) -> list[str]:
     """The texts whose previews came to an end before anything was decided."""
     texts, text = [], ""
     for event in ahead:
         match event:
-            case recorded.RehearsalStarted(preview=True):
+            case RehearsalStarted(preview=True):
                 text = event.command
-            case recorded.RehearsalFinished(preview=True):
+            case RehearsalFinished(preview=True):
                 if text and event.exit_code is not None:
                     texts.append(text)
                 text = ""
@@ -140,7 +145,7 @@ def _previewed_edits(ahead: list[recorded.Event]) -> list[str]:
     return texts
 
 
-def _answer(event: recorded.CommandConfirmed, request: ConfirmationRequest) -> Confirmation:
+def _answer(event: CommandConfirmed, request: ConfirmationRequest) -> Confirmation:
     match event.decision:
         case "skipped":
             return Declined() if request.kind == "write" else Skipped()

@@ -14,15 +14,10 @@ from agent.planner.codecs.native import Native, open_envelope
 from agent.policy.model import Policy
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict, VerdictAction
 from agent.protocol.errors import CoreError, PlannerError, ProviderError, from_info
-from agent.protocol.events import (
-    AssistantMessage,
-    ChoicesOffered,
-    CommandProposed,
-    CommandRated,
-    Event,
-    PlannerFinished,
-    PlanProposed,
-)
+from agent.protocol.events.command import CommandProposed, CommandRated
+from agent.protocol.events.goal import PlannerFinished, PlanProposed
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage, ChoicesOffered
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import RiskClassifier
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply

@@ -9,7 +9,9 @@ from msgspec import structs
 
 from agent.audit.replay.check import Checked
 from agent.protocol.errors import InvalidState, IoError
-from agent.protocol.events import CoreCommandFinished, Event, RunFinished, RunStarted
+from agent.protocol.events.goal import RunFinished, RunStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import CoreCommandFinished
 from agent.protocol.records import Record, encode
 from agent.recording.bounds import map_text
 from agent.recording.chained_lines import NO_LINE, line_hash

@@ -7,8 +7,18 @@ from typing import TypeVar
 from msgspec import Struct, structs
 
 from agent.audit.replay.cases import Case
-from agent.protocol import events as recorded
 from agent.protocol.decisions import Verdict
+from agent.protocol.events.command import OF_COMMAND, ApprovalRequested, CommandOutput, CommandProposed, CommandRated
+from agent.protocol.events.goal import (
+    GoalFinished,
+    GoalStarted,
+    PlanFinished,
+    PlannerFinished,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import ChoiceMade, Failed, Warned
 from agent.protocol.records import Record
 
 E = TypeVar("E")
@@ -24,18 +34,18 @@ class RanDry(BaseException):
 class Call(Struct, kw_only=True):
     """One tool call as it was recorded: what it began with, what happened in it, and what it came to."""
 
-    started: recorded.ToolStarted
-    inside: list[recorded.Event] = []
-    finished: recorded.ToolFinished | None = None
+    started: ToolStarted
+    inside: list[Event] = []
+    finished: ToolFinished | None = None
 
 
 class Tape:
     """What was recorded, and how far the engine has got. `follow` is told of every event that the engine records now."""
 
     def __init__(self, case: Case) -> None:
-        goal = next(record for record in case.records if isinstance(record.event, recorded.GoalStarted))
+        goal = next(record for record in case.records if isinstance(record.event, GoalStarted))
         self.case = case
-        self.started: recorded.GoalStarted = goal.event  # type: ignore[assignment]  # picked by its type
+        self.started: GoalStarted = goal.event  # type: ignore[assignment]  # picked by its type
         self.then_id = goal.goal_id
         self.now_id = ""
         self.time = case.records[0].time
@@ -44,9 +54,7 @@ class Tape:
         self._at = 0
         self._commands = _by_command(case)
         self._done: dict[str, int] = {}
-        self.replies = [
-            place for place, event in enumerate(self._events) if isinstance(event, recorded.PlannerFinished)
-        ]
+        self.replies = [place for place, event in enumerate(self._events) if isinstance(event, PlannerFinished)]
         self.calls = _calls(self._events)
         self.is_dry = False
         self.replies_taken = 0
@@ -60,21 +68,21 @@ class Tape:
     def follow(self, record: Record) -> None:
         """The engine has recorded something: what is fed next comes after it."""
         event = record.event
-        if isinstance(event, recorded.GoalStarted):
+        if isinstance(event, GoalStarted):
             self.now_id = record.goal_id
-        if isinstance(event, recorded.ToolStarted):
+        if isinstance(event, ToolStarted):
             self.calls_begun += 1
         for place in range(self._at, len(self._events)):
             if type(self._events[place]) is type(event):
                 self._at = place + 1
                 self.time = self.case.records[place].time
                 break
-        if isinstance(event, recorded.OF_COMMAND):
+        if isinstance(event, OF_COMMAND):
             self._follow_command(event)
 
     def _follow_command(self, event: object) -> None:
         key = self.key(event.command_id)  # type: ignore[attr-defined]  # all of them have one
-        if isinstance(event, recorded.CommandProposed):
+        if isinstance(event, CommandProposed):
             self.current = key
         events = self._commands.get(key, [])
         for place in range(self._done.get(key, 0), len(events)):
@@ -89,7 +97,7 @@ class Tape:
                 return command_id.removeprefix(goal_id)
         return command_id
 
-    def ahead(self, command_id: str) -> list[recorded.Event]:
+    def ahead(self, command_id: str) -> list[Event]:
         """What was recorded of a command and has not come yet."""
         key = self.key(command_id)
         return self._commands.get(key, [])[self._done.get(key, 0) :]
@@ -98,21 +106,19 @@ class Tape:
         """Of those the first of a kind."""
         return next((event for event in self.ahead(command_id) if isinstance(event, kind)), None)
 
-    def rating_ahead(self) -> recorded.CommandRated | None:
+    def rating_ahead(self) -> CommandRated | None:
         """The next recorded rating of the command that was proposed last."""
-        return self.first_ahead(self.current, recorded.CommandRated)
+        return self.first_ahead(self.current, CommandRated)
 
-    def rated_before(self, key: str) -> recorded.CommandRated | None:
+    def rated_before(self, key: str) -> CommandRated | None:
         """The recorded rating of a command that the last one of today stands for."""
         events = self._commands.get(key, [])[: self._done.get(key, 0)]
-        return next((event for event in reversed(events) if isinstance(event, recorded.CommandRated)), None)
+        return next((event for event in reversed(events) if isinstance(event, CommandRated)), None)
 
     def changed_ahead(self) -> str:
         """A word where something had changed by then, so that it was rated again before it ran; "" where nothing had."""
-        event = next(
-            (event for event in self.ahead(self.current) if not isinstance(event, recorded.CommandOutput)), None
-        )
-        return "something changed" if isinstance(event, recorded.CommandRated) and event.stage == "again" else ""
+        event = next((event for event in self.ahead(self.current) if not isinstance(event, CommandOutput)), None)
+        return "something changed" if isinstance(event, CommandRated) and event.stage == "again" else ""
 
     def verdict_ahead(self) -> Verdict | None:
         """What policy said then."""
@@ -126,16 +132,16 @@ class Tape:
             return ""
         place = next(place for place, event in enumerate(self._events) if event is rated)
         before = self._events[place - 1] if place else None
-        return before.text if isinstance(before, recorded.Warned) and not before.text.startswith("not run: ") else ""
+        return before.text if isinstance(before, Warned) and not before.text.startswith("not run: ") else ""
 
-    def reply_ahead(self) -> tuple[recorded.PlannerFinished, tuple[recorded.Event, ...]] | None:
+    def reply_ahead(self) -> tuple[PlannerFinished, tuple[Event, ...]] | None:
         """The next recorded answer of the planner, and what followed it; None where there were no more."""
         if self.replies_taken >= len(self.replies):
             return None
         place = self.replies[self.replies_taken]
         self.replies_taken += 1
         event = self._events[place]
-        assert isinstance(event, recorded.PlannerFinished)
+        assert isinstance(event, PlannerFinished)
         return event, self._events[place + 1 : place + 3]
 
     def call_now(self) -> Call | None:
@@ -146,35 +152,32 @@ class Tape:
     def is_over(self) -> bool:
         """Tell whether nothing was left but the goal's ending."""
         rest = self._events[self._at :]
-        return not any(
-            not isinstance(event, (recorded.Failed, recorded.GoalFinished, recorded.PlanFinished, recorded.Warned))
-            for event in rest[:-1]
-        )
+        return not any(not isinstance(event, (Failed, GoalFinished, PlanFinished, Warned)) for event in rest[:-1])
 
     def choice_ahead(self) -> int:
         """Which of the choices was picked, where that is the next thing that was recorded; 0 where it is not."""
         following = self._events[self._at] if self._at < len(self._events) else None
-        return following.number if isinstance(following, recorded.ChoiceMade) else 0
+        return following.number if isinstance(following, ChoiceMade) else 0
 
     def preview_ahead(self) -> str:
         """What the next question said that its command would do; "" where it said nothing of it."""
         rest = self._events[self._at :]
-        return next((event.preview for event in rest if isinstance(event, recorded.ApprovalRequested)), "")
+        return next((event.preview for event in rest if isinstance(event, ApprovalRequested)), "")
 
     def cancelled_ahead(self) -> str:
         """With which words the goal was cancelled, where that is the next thing that was recorded; "" where it is not."""
         rest = self._events[self._at :]
-        following = next((event for event in rest if not isinstance(event, recorded.ToolFinished)), None)
-        if isinstance(following, recorded.Failed) and following.error.code == "cancelled":
+        following = next((event for event in rest if not isinstance(event, ToolFinished)), None)
+        if isinstance(following, Failed) and following.error.code == "cancelled":
             return following.error.message
         return ""
 
 
-def _by_command(case: Case) -> dict[str, list[recorded.Event]]:
-    found: dict[str, list[recorded.Event]] = {}
-    goal_id = next(record.goal_id for record in case.records if isinstance(record.event, recorded.GoalStarted))
+def _by_command(case: Case) -> dict[str, list[Event]]:
+    found: dict[str, list[Event]] = {}
+    goal_id = next(record.goal_id for record in case.records if isinstance(record.event, GoalStarted))
     for event in case.events:
-        if isinstance(event, recorded.OF_COMMAND):
+        if isinstance(event, OF_COMMAND):
             key = event.command_id
             if goal_id and key.startswith(f"{goal_id}."):
                 key = key.removeprefix(goal_id)
@@ -182,15 +185,15 @@ def _by_command(case: Case) -> dict[str, list[recorded.Event]]:
     return found
 
 
-def _calls(events: tuple[recorded.Event, ...]) -> list[Call]:
+def _calls(events: tuple[Event, ...]) -> list[Call]:
     calls: list[Call] = []
     inside = False
     for event in events:
         match event:
-            case recorded.ToolStarted():
+            case ToolStarted():
                 calls.append(Call(started=event))
                 inside = True
-            case recorded.ToolFinished() if inside:
+            case ToolFinished() if inside:
                 calls[-1] = structs.replace(calls[-1], finished=event)
                 inside = False
             case _ if inside:

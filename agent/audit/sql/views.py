@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct, structs
 
-from agent.protocol.events import KnownEvent
+from agent.protocol.events.known import KnownEvent
 
 ENVELOPE = {
     "v": "BIGINT",

@@ -7,7 +7,15 @@ from typing import Any
 from msgspec import field, structs
 
 from agent.audit.story.model import CommandStory, Decision, OutputPiece, Rating, RehearsalStory
-from agent.protocol import events
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandOutput,
+    CommandProposed,
+    CommandRated,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.known import Event
 from agent.protocol.records import event_type
 
 MOST_OUTPUT = 4 * 1024 * 1024
@@ -24,18 +32,18 @@ class CommandFold(CommandStory, eq=False):
     kept: int = 0
     pieces: list[OutputPiece] = field(default_factory=list)
 
-    def apply(self, event: events.Event, time: str) -> None:
+    def apply(self, event: Event, time: str) -> None:
         """Apply its next event."""
         match event:
-            case events.CommandRated(stage=stage, report=report, verdict=verdict):
+            case CommandRated(stage=stage, report=report, verdict=verdict):
                 self.ratings = (*self.ratings, Rating(stage=stage, report=report, verdict=verdict))[-_MOST_ANSWERS:]
                 self.weight += len(report.command) + 200 * (len(report.findings) + len(report.programs))
-            case events.CommandConfirmed():
+            case CommandConfirmed():
                 self.decisions = (*self.decisions, Decision(time=time, **_told(event)))[-_MOST_ANSWERS:]
                 self.weight += len(event.command) + len(event.remark)
-            case events.RehearsalStarted():
+            case RehearsalStarted():
                 self.rehearsals = (*self.rehearsals, RehearsalStory(time=time, **_told(event)))[-_MOST_ANSWERS:]
-            case events.RehearsalFinished():
+            case RehearsalFinished():
                 begun = RehearsalStory(time=time, command=self.proposed)
                 if self.rehearsals and not self.rehearsals[-1].outcome:
                     begun, self.rehearsals = self.rehearsals[-1], self.rehearsals[:-1]
@@ -48,7 +56,7 @@ class CommandFold(CommandStory, eq=False):
         interrupted = self.interrupted or self.is_cut_off
         return structs.replace(self, outputs=tuple(self.pieces), interrupted=interrupted, undo_state=undo_state)
 
-    def printed(self, output: events.CommandOutput) -> None:
+    def printed(self, output: CommandOutput) -> None:
         size = len(output.data)
         if self.kept + size > MOST_OUTPUT or len(self.pieces) >= _MOST_PIECES:
             self.left_out += size
@@ -70,12 +78,12 @@ class CommandFold(CommandStory, eq=False):
             self.weight += len(stream.tail)
 
 
-def command_fold(event: events.CommandProposed, time: str, call_id: str = "") -> CommandFold:
+def command_fold(event: CommandProposed, time: str, call_id: str = "") -> CommandFold:
     """A command that was just proposed."""
     weight = len(event.command) + len(event.reason) + len(event.reading)
     return CommandFold.of(event, time, call_id=call_id, reading=event.reading, unused=event.unused, weight=weight)
 
 
-def _told(event: events.Event) -> dict[str, Any]:
+def _told(event: Event) -> dict[str, Any]:
     """What the event says, without whose it is."""
     return {name: value for name, value in structs.asdict(event).items() if name != "command_id"}

@@ -11,7 +11,18 @@ from agent.audit.story.command import CommandFold, command_fold
 from agent.audit.story.model import GoalStory, Item, PlannerStep, Said, SessionBegan, SessionEnded, Step, ToolStory
 from agent.audit.story.objects import as_json
 from agent.audit.story.one_line_events import bad_line, mark_of, stray
-from agent.protocol import events
+from agent.protocol.events.command import OF_COMMAND, CommandProposed, UndoFinished
+from agent.protocol.events.goal import (
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerStarted,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage
+from agent.protocol.events.session import SessionFinished, SessionStarted
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
 from agent.protocol.records import Record
 from agent.protocol.replies import Usage, add_usage
@@ -39,17 +50,17 @@ class _Fold:
 
     def take(self, record: Record) -> Iterator[Item]:
         self._time, event, goal = record.time, record.event, self._goal
-        if isinstance(event, events.UndoFinished):
+        if isinstance(event, UndoFinished):
             self._undone[event.undo_id] = event.state
-        if isinstance(event, events.GoalStarted):
+        if isinstance(event, GoalStarted):
             yield from self.close()
             self._goal = GoalFold(record, event, self._undone)
-        elif isinstance(event, (events.SessionStarted, events.SessionFinished)):
+        elif isinstance(event, (SessionStarted, SessionFinished)):
             yield from self.close()
             yield _session(record, event)
         elif goal is None or (record.goal_id and record.goal_id != goal.goal_id):
             yield from _between(record)
-        elif isinstance(event, events.GoalFinished):
+        elif isinstance(event, GoalFinished):
             self._goal = None
             yield goal.story(event, record.time)
         else:
@@ -75,14 +86,12 @@ def _between(record: Record) -> Iterator[Item]:
     mark = mark_of(record)
     if mark is not None:
         yield mark
-    elif record.goal_id and isinstance(
-        record.event, (*events.OF_COMMAND, events.GoalFinished, events.ToolStarted, events.PlannerFinished)
-    ):
+    elif record.goal_id and isinstance(record.event, (*OF_COMMAND, GoalFinished, ToolStarted, PlannerFinished)):
         yield stray(record)
 
 
-def _session(record: Record, event: events.SessionStarted | events.SessionFinished) -> Item:
-    if isinstance(event, events.SessionFinished):
+def _session(record: Record, event: SessionStarted | SessionFinished) -> Item:
+    if isinstance(event, SessionFinished):
         return SessionEnded(time=record.time, reason=event.reason, goals=event.goals)
     began = structs.asdict(event) | {"session_id": event.session_id or record.session}
     return SessionBegan(time=record.time, **began)
@@ -101,7 +110,7 @@ _OF_GOAL = ("goal", "origin", "private", "planner", "model", "approve", "safety_
 class GoalFold:
     """The goal that is open while its events are read."""
 
-    def __init__(self, record: Record, event: events.GoalStarted, undone: Mapping[str, str]) -> None:
+    def __init__(self, record: Record, event: GoalStarted, undone: Mapping[str, str]) -> None:
         self.goal_id = record.goal_id
         self._undone = undone
         self._ended = record.time
@@ -137,21 +146,21 @@ class GoalFold:
         """The goal's next event."""
         time, event = record.time, record.event
         self._ended = time
-        if isinstance(event, events.OF_COMMAND):
+        if isinstance(event, OF_COMMAND):
             self._command(event, time)
             return
         match event:
-            case events.PlannerStarted():
+            case PlannerStarted():
                 pass
-            case events.PlannerFinished():
+            case PlannerFinished():
                 self._planned(event, time)
-            case events.AssistantMessage(text=text):
+            case AssistantMessage(text=text):
                 self._said(text, time)
-            case events.ToolStarted(call_id=call_id, name=name, args=args):
+            case ToolStarted(call_id=call_id, name=name, args=args):
                 self._call_id = call_id
                 weight = len(as_json(args))
                 self.add(ToolStory(time=time, call_id=call_id, name=name, args=args), weight)
-            case events.ToolFinished():
+            case ToolFinished():
                 self._tool_finished(event, time)
             case _:
                 mark = mark_of(record)
@@ -171,7 +180,7 @@ class GoalFold:
         self._part += 1
         return story
 
-    def story(self, event: events.GoalFinished | None, time: str = "") -> GoalStory:
+    def story(self, event: GoalFinished | None, time: str = "") -> GoalStory:
         """The goal, or its last part; `event` is its ending, if there is one."""
         self._ended = time or self._ended
         head = self._so_far(self._steps, planner_calls=self._calls)
@@ -200,9 +209,9 @@ class GoalFold:
         )
         return structs.replace(self._head, ended=self._ended, steps=told, part=self._part, usage=self._usage, **more)
 
-    def _command(self, event: events.Event, time: str) -> None:
+    def _command(self, event: Event, time: str) -> None:
         key: str = event.command_id  # type: ignore[union-attr]  # all of OF_COMMAND have one
-        if isinstance(event, events.CommandProposed):
+        if isinstance(event, CommandProposed):
             # A tool that runs a command proposes it first on its own account; the command itself has the call's id.
             fold = command_fold(event, time, self._call_id)
             self._open[key] = fold
@@ -210,7 +219,7 @@ class GoalFold:
             return
         known = self._open.get(key)
         if known is None:  # its proposal is missing: a log that was cut or put together
-            known = command_fold(events.CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
+            known = command_fold(CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
             self._open[key] = known
             self.add(known, known.weight)
         before = known.weight
@@ -219,7 +228,7 @@ class GoalFold:
         if known.settled:
             del self._open[key]
 
-    def _planned(self, event: events.PlannerFinished, time: str) -> None:
+    def _planned(self, event: PlannerFinished, time: str) -> None:
         self._usage = add_usage(self._usage, event.usage)
         self._calls += 1
         self.add(PlannerStep(time=time, **structs.asdict(event)), len(event.raw))
@@ -232,7 +241,7 @@ class GoalFold:
         else:
             self.add(Said(time=time, text=text))
 
-    def _tool_finished(self, event: events.ToolFinished, time: str) -> None:
+    def _tool_finished(self, event: ToolFinished, time: str) -> None:
         self._call_id = ""
         ended = ToolStory(time=time, finished=True, **structs.asdict(event))
         self._weight += len(event.result)

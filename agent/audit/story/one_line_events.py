@@ -6,7 +6,29 @@ from typing import Any, Literal
 
 from agent.audit.story.model import Mark
 from agent.audit.story.objects import as_json
-from agent.protocol import events as recorded
+from agent.protocol.events.command import JobFinished, JobStarted, UndoFinished
+from agent.protocol.events.goal import (
+    CompressionFinished,
+    ContinueTriggered,
+    PlanFinished,
+    PlannerNoted,
+    PlanProposed,
+    PlanStepped,
+)
+from agent.protocol.events.known import Event, UnknownEvent
+from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.session import (
+    LogContinued,
+    LogRepaired,
+    LogRotated,
+    LogScrubbed,
+    MemoryForgotten,
+    RuleAdded,
+    RuleRemoved,
+    SessionChanged,
+    SessionNamed,
+    SessionPruned,
+)
 from agent.protocol.records import Record, event_type
 from agent.recording.reader import BadLine
 from agent.text.sizes import counted
@@ -49,59 +71,53 @@ def stray(record: Record) -> Mark:
     )
 
 
-def _words(event: recorded.Event) -> tuple[str, Weight, dict[str, Any]] | None:
+def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
     match event:
-        case recorded.Notice(text=text) | recorded.PlannerNoted(text=text):
+        case Notice(text=text) | PlannerNoted(text=text):
             return text, "info", {}
-        case recorded.Warned(text=text):
+        case Warned(text=text):
             return text, "warning", {}
-        case recorded.Failed(error=error):
+        case Failed(error=error):
             hint = f" ({error.hint})" if error.hint else ""
             return f"{error.message}{hint}", "error", {"code": error.code}
-        case recorded.PlanProposed() | recorded.PlanStepped() | recorded.PlanFinished():
+        case PlanProposed() | PlanStepped() | PlanFinished():
             return _plan(event)
-        case (
-            recorded.SessionChanged()
-            | recorded.RuleAdded()
-            | recorded.RuleRemoved()
-            | recorded.MemoryForgotten()
-            | recorded.UndoFinished()
-        ):
+        case SessionChanged() | RuleAdded() | RuleRemoved() | MemoryForgotten() | UndoFinished():
             return _change(event)
-        case recorded.JobStarted(job_id=number, command=command, how=how):
+        case JobStarted(job_id=number, command=command, how=how):
             word = "was sent to the background" if how == "sent" else "was left running"
             return f"job {number} {word}: {command}", "info", {"job_id": number, "pid": event.pid}
-        case recorded.JobFinished():
+        case JobFinished():
             return _job(event)
-        case recorded.CoreCommandFinished(command=command, text=text):
+        case CoreCommandFinished(command=command, text=text):
             return f"{command}: {text}" if text else command, "info", {"command": command}
-        case recorded.ContinueTriggered(count=count, max=most, remaining_todos=left):
+        case ContinueTriggered(count=count, max=most, remaining_todos=left):
             return f"went on by itself ({count} of {most}, {left} to do)", "info", {}
-        case recorded.CompressionFinished(tokens_saved=saved):
+        case CompressionFinished(tokens_saved=saved):
             return f"the history was made shorter by {counted(saved, 'token')}", "info", {"tokens_saved": saved}
-        case recorded.SessionNamed(name=name):
+        case SessionNamed(name=name):
             return f"the session is called {name}", "info", {"name": name}
-        case recorded.UnknownEvent(type=kind, data=data):
+        case UnknownEvent(type=kind, data=data):
             shown = as_json(data).decode("utf-8", "replace")
             cut = shown if len(shown) <= _MOST_UNKNOWN else shown[:_MOST_UNKNOWN] + "…"
             return f"an event that this version does not know: {kind} {cut}", "info", {}
     return _of_log(event)
 
 
-def _of_log(event: recorded.Event) -> tuple[str, Weight, dict[str, Any]] | None:
+def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
     match event:
-        case recorded.LogRepaired(line=line, bytes=size, text=text):
+        case LogRepaired(line=line, bytes=size, text=text):
             words = text or f"line {line:,} was cut short after {counted(size, 'byte')} and has been closed off"
             return words, "warning", {"line": line, "bytes": size}
-        case recorded.LogRotated(next=name):
+        case LogRotated(next=name):
             return f"the log goes on in {name}", "info", {}
-        case recorded.LogContinued(segment=segment, previous=name):
+        case LogContinued(segment=segment, previous=name):
             return f"file {segment} of the log, after {name}", "info", {}
-        case recorded.LogScrubbed(secrets=secrets, lines=lines):
+        case LogScrubbed(secrets=secrets, lines=lines):
             found = ", ".join(f"{count} × {kind}" for kind, count in list(secrets.items())[:20])
             words = f"secrets were taken out of {counted(lines, 'line')} of this log afterwards: {found}"
             return words, "warning", {"secrets": secrets, "lines": lines}
-        case recorded.SessionPruned(events=events, bytes=size, reason=reason):
+        case SessionPruned(events=events, bytes=size, reason=reason):
             words = f"this session was removed: {counted(events, 'event')}, {counted(size, 'byte')}" + (
                 f" ({reason})" if reason else ""
             )
@@ -110,30 +126,26 @@ def _of_log(event: recorded.Event) -> tuple[str, Weight, dict[str, Any]] | None:
 
 
 def _change(
-    event: recorded.SessionChanged
-    | recorded.RuleAdded
-    | recorded.RuleRemoved
-    | recorded.MemoryForgotten
-    | recorded.UndoFinished,
+    event: SessionChanged | RuleAdded | RuleRemoved | MemoryForgotten | UndoFinished,
 ) -> tuple[str, Weight, dict[str, Any]]:
     match event:
-        case recorded.UndoFinished():
+        case UndoFinished():
             return _undo(event)
-        case recorded.SessionChanged(key=key, before=before, to=to, by=by):
+        case SessionChanged(key=key, before=before, to=to, by=by):
             words = f"{key} is {to or 'none'} now" + (f", it was {before}" if before else "")
             words += "" if by == "person" else f" ({by})"
             weight: Weight = "warning" if (key, to) == ("safety", "off") else "info"
             return words, weight, {"key": key, "from": before, "to": to, "by": by}
-        case recorded.RuleAdded(rules=rules, where=where, text=text):
+        case RuleAdded(rules=rules, where=where, text=text):
             return f"policy rule {', '.join(rules)} for {where}: {text}", "info", {"rules": list(rules), "where": where}
-        case recorded.RuleRemoved(rules=rules, where=where, reason=reason):
+        case RuleRemoved(rules=rules, where=where, reason=reason):
             words = f"policy rule {', '.join(rules)} of {where} no longer applies" + (f": {reason}" if reason else "")
             return words, "info", {"rules": list(rules), "where": where}
     many = "all remembered commands" if event.commands is None else counted(event.commands, "remembered command")
     return f"forgotten: {many}" + (f" since {event.since}" if event.since else ""), "info", {}
 
 
-def _undo(event: recorded.UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
+def _undo(event: UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
     if event.reason:
         verb = "done again" if event.state == "undone" else "taken back"
         return f"the run {event.undo_id} was not {verb}: {event.reason}", "warning", {"undo_id": event.undo_id}
@@ -148,10 +160,10 @@ def _undo(event: recorded.UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
 
 
 def _plan(
-    event: recorded.PlanProposed | recorded.PlanStepped | recorded.PlanFinished,
+    event: PlanProposed | PlanStepped | PlanFinished,
 ) -> tuple[str, Weight, dict[str, Any]] | None:
     match event:
-        case recorded.PlanProposed(planned=planned, done=done):
+        case PlanProposed(planned=planned, done=done):
             steps = "; ".join(f"{number}. {step.goal}" for number, step in enumerate(planned, 1))
             went_on = f", gone on with at step {done + 1}" if done else ""
             commands = [step.command for step in planned]
@@ -161,19 +173,19 @@ def _plan(
                 "info",
                 {"plan": event.plan, "goals": goals, "commands": commands, "done": done},
             )
-        case recorded.PlanStepped(step=step, total=total, goal=goal, state=state):
+        case PlanStepped(step=step, total=total, goal=goal, state=state):
             data = {"plan": event.plan, "step": step, "state": state}
             if state == "begun":
                 return f"step {step} of {total}: {goal}", "info", data
             return (f"step {step} of {total} failed", "warning", data) if state == "failed" else None
-        case recorded.PlanFinished(outcome="stopped", done=done, total=total, left=left):
+        case PlanFinished(outcome="stopped", done=done, total=total, left=left):
             words = f"the plan stopped with {done} of {counted(total, 'step')} done; left: {'; '.join(left)}"
             return words, "warning", {"plan": event.plan, "done": done, "left": list(left)}
     word = {"replaced": "was changed", "dry-run": "was only looked at"}.get(event.outcome, "is done")
     return f"the plan {word}: {counted(event.done, 'step')}", "info", {"plan": event.plan, "done": event.done}
 
 
-def _job(event: recorded.JobFinished) -> tuple[str, Weight, dict[str, Any]]:
+def _job(event: JobFinished) -> tuple[str, Weight, dict[str, Any]]:
     word = {"left": "outlives the session", "lost": "is no longer watched"}.get(event.outcome, event.outcome)
     code = "" if event.exit_code is None else f" with exit {event.exit_code}"
     words = f"job {event.job_id} {word}{code}: {event.command}" + (f" ({event.note})" if event.note else "")

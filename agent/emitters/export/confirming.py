@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterator
 from agent.emitters import describe
 from agent.emitters.export.frames import Frame, Look, edits, keystrokes
 from agent.emitters.paint import cell_width, paint, safe_line
-from agent.protocol import events
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.events.command import (
+    ApprovalRequested,
+    CommandConfirmed,
+    CommandProposed,
+    CommandRated,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+from agent.protocol.events.known import Event
 from agent.risk.explain.sentence import sentence
 from agent.text.shown import shown
 
@@ -80,7 +88,7 @@ class Confirming:
     def __init__(self, look: Look, delay: Callable[[float], float]) -> None:
         self._look = look
         self._delay = delay
-        self._proposed: events.CommandProposed | None = None
+        self._proposed: CommandProposed | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -89,7 +97,7 @@ class Confirming:
         self._rated_at = 0.0
         self._decided = False
         self._prompted = False
-        self._rehearsal: events.RehearsalFinished | None = None
+        self._rehearsal: RehearsalFinished | None = None
         self._rehearsed_at = 0.0
         self._folder = ""
         self._preview = ""
@@ -99,14 +107,14 @@ class Confirming:
         """Tell whether a prompt may be on the screen: what is said meanwhile comes below it."""
         return self._proposed is not None and self._asks and not self._decided and self._rehearsal is None
 
-    def take(self, event: events.Event, at: float) -> Iterator[Frame]:
+    def take(self, event: Event, at: float) -> Iterator[Frame]:
         """What the next event of a command adds to the dialogue."""
         match event:
-            case events.CommandProposed():
+            case CommandProposed():
                 self._proposed = event
                 self._clear()
                 self._rated_at = at
-            case events.CommandRated():
+            case CommandRated():
                 stage = event.stage
                 if stage == "again":  # the text that stands there, as it is rated now
                     stage = "edited" if "edited" in self._reports else "proposed"
@@ -114,18 +122,18 @@ class Confirming:
                 self._asks = self._asks or event.verdict.action in _ASKING
                 if event.stage == "proposed":
                     self._rated_at = at
-            case events.ApprovalRequested(preview=text) if text and not self._decided:
+            case ApprovalRequested(preview=text) if text and not self._decided:
                 self._preview = text
-            case events.RehearsalStarted(preview=True) | events.RehearsalFinished(preview=True):
+            case RehearsalStarted(preview=True) | RehearsalFinished(preview=True):
                 pass  # the question says what it showed
-            case events.RehearsalStarted():
+            case RehearsalStarted():
                 if self.waits and not self._prompted:
                     yield from self._prompt(event.command, at)
                     self._prompted = True
                 self._folder = event.cwd
-            case events.RehearsalFinished():
+            case RehearsalFinished():
                 self._rehearsal, self._rehearsed_at = event, at
-            case events.CommandConfirmed():
+            case CommandConfirmed():
                 if event.by == "person":
                     yield from self._answer(event, at)
                 self._decided = True
@@ -139,7 +147,7 @@ class Confirming:
             yield Frame(delay=0.0, text=self._badge() + typed(self._proposed.command) + "\n")
         self._proposed = None
 
-    def _answer(self, event: events.CommandConfirmed, at: float) -> Iterator[Frame]:
+    def _answer(self, event: CommandConfirmed, at: float) -> Iterator[Frame]:
         color = self._look.color
         if self._rehearsal is not None and self._rehearsal.exit_code is not None:
             shown = describe.rehearsed(self._rehearsal, self._folder, color=color)
@@ -175,7 +183,7 @@ class Confirming:
         answer = {"approved": "y", "cancelled": "^C"}.get(decision, "n")
         yield Frame(delay=self._delay(at), text=f"{answer}\n")
 
-    def _afterwards(self, event: events.CommandConfirmed) -> Iterator[Frame]:
+    def _afterwards(self, event: CommandConfirmed) -> Iterator[Frame]:
         color = self._look.color
         if event.word_typed or (event.decision == "declined" and event.command):
             yield Frame(delay=0.1, text=word_prompt(color=color), stop=True)

@@ -14,16 +14,8 @@ from msgspec import Struct
 from agent.emitters.paint import safe_line
 from agent.emitters.story.words import wrapped
 from agent.emitters.streams import MemorySink
-from agent.protocol.events import (
-    CommandFinished,
-    CommandOutput,
-    CommandStarted,
-    LogRepaired,
-    LogScrubbed,
-    RehearsalStarted,
-    SessionPruned,
-    SessionStarted,
-)
+from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
+from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.records import Record
 from agent.text.shown import shown
 

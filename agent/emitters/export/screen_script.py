@@ -24,7 +24,11 @@ from agent.emitters.export.frames import (
 )
 from agent.emitters.paint import paint, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol import events
+from agent.protocol.events.command import OF_COMMAND, CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerStarted, RunFinished, RunStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import Notice, Warned
+from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionFinished, SessionPruned, SessionStarted
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record, event_type
 
@@ -45,7 +49,7 @@ def screen_script(records: Iterable[object], look: Look | None = None, *, goal: 
     for record in records:
         if not isinstance(record, Record):
             continue
-        if isinstance(record.event, events.GoalStarted):
+        if isinstance(record.event, GoalStarted):
             number += 1
         for frame in script.take(record):
             if not goal:
@@ -66,7 +70,7 @@ class _Script:
         self._shown_at: float | None = None
         self._frames: list[Frame] = []
         self._confirming = Confirming(look, self._delay)
-        self._started = events.SessionStarted(session_id="")
+        self._started = SessionStarted(session_id="")
         self._thinking = False
         self._fresh = True  # whether the cursor stands at the start of a line
         self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
@@ -79,7 +83,7 @@ class _Script:
         if self._shown_at is None:
             self._shown_at = at
         event = record.event
-        if isinstance(event, events.OF_COMMAND):
+        if isinstance(event, OF_COMMAND):
             self._command(event, record, at)
         else:
             self._other(event, record, at)
@@ -93,41 +97,41 @@ class _Script:
 
     # --- what is shown ---
 
-    def _command(self, event: events.Event, record: Record, at: float) -> None:
+    def _command(self, event: Event, record: Record, at: float) -> None:
         match event:
-            case events.CommandStarted():
+            case CommandStarted():
                 self._output = {}
                 self._emit(record, at)
-            case events.CommandOutput():
+            case CommandOutput():
                 self._print(event.stream, event.data, at)
-            case events.CommandFinished():
+            case CommandFinished():
                 self._command_ended(event, record, at)
             case _:
                 self._decision(event, record, at)
 
-    def _other(self, event: events.Event, record: Record, at: float) -> None:
+    def _other(self, event: Event, record: Record, at: float) -> None:
         match event:
-            case events.SessionStarted():
+            case SessionStarted():
                 self._session(event, record, at)
-            case events.SessionFinished():
+            case SessionFinished():
                 self._session_ended(at)
-            case events.GoalStarted():
+            case GoalStarted():
                 self._goal(event, at)
                 self._emit(record, at)
-            case events.GoalFinished():
+            case GoalFinished():
                 self._exit_code = event.exit_code
                 self._leave_open()
                 self._emit(record, at)
-            case events.PlannerStarted():
+            case PlannerStarted():
                 self._think(at)
-            case events.LogRepaired(text="") | events.LogScrubbed() | events.SessionPruned():
+            case LogRepaired(text="") | LogScrubbed() | SessionPruned():
                 self._line(log_line(event), at)
-            case events.Warned() | events.Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
+            case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
                 self._held.append(record)
-            case _ if not isinstance(event, (events.RunStarted, events.RunFinished)):
+            case _ if not isinstance(event, (RunStarted, RunFinished)):
                 self._emit(record, at)
 
-    def _session(self, event: events.SessionStarted, record: Record, at: float) -> None:
+    def _session(self, event: SessionStarted, record: Record, at: float) -> None:
         self._started = event
         self._emitter = self._new_emitter(event.frontend)
         for line in session_lines(event, record.time, self._look.columns):
@@ -140,7 +144,7 @@ class _Script:
         )
         return TerminalEmitter(options, out=self._screen, err=self._screen)
 
-    def _goal(self, event: events.GoalStarted, at: float) -> None:
+    def _goal(self, event: GoalStarted, at: float) -> None:
         self._leave_open()
         goal = f"!{event.goal}" if event.origin == "shell" and not event.goal.startswith("!") else event.goal
         marker = safe_line(goal, 200)
@@ -173,9 +177,9 @@ class _Script:
             self._write("\r\x1b[K", self._shown_at or 0.0 if at is None else at)
             self._fresh = True
 
-    def _decision(self, event: events.Event, record: Record, at: float) -> None:
+    def _decision(self, event: Event, record: Record, at: float) -> None:
         self._stop_thinking(at)
-        if isinstance(event, events.RehearsalStarted):
+        if isinstance(event, RehearsalStarted):
             self._output = {}
         self._all(self._confirming.take(event, at))
         if not self._confirming.waits:
@@ -194,7 +198,7 @@ class _Script:
         if so_far + len(data) > MOST_OUTPUT:
             self._line(paint("[… more than is shown here]", "dim", color=self._look.color), at)
 
-    def _command_ended(self, event: events.CommandFinished, record: Record, at: float) -> None:
+    def _command_ended(self, event: CommandFinished, record: Record, at: float) -> None:
         result = event.result
         for name, stream in (("stdout", result.stdout), ("stderr", result.stderr)):
             if not self._output.get(name) and stream.head:

@@ -32,7 +32,7 @@ def action(name: str) -> Action:
     """The module of the action `name`, which must be one of `ACTIONS`."""
     assert name in ACTIONS
     module = f"{name}_" if iskeyword(name) else name  # `import` cannot name a module
-    return cast(Action, importlib.import_module(f"agent.frontends.sessions.{module}"))
+    return cast("Action", importlib.import_module(f"agent.frontends.sessions.{module}"))
 
 
 def run_action(name: str, services: Services, options: argparse.Namespace) -> int:

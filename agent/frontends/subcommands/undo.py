@@ -16,7 +16,7 @@ from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import InvalidRequest, UndoConflict
-from agent.protocol.events import undo_resumed
+from agent.protocol.events.command import undo_resumed
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Emitter, UndoStore
 from agent.protocol.rehearsals import Undone

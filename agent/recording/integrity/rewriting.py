@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError, RecordingError
-from agent.protocol.events import Event, SessionPruned
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionPruned
 from agent.recording.chained_lines import Link
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.integrity.heads import HeadWriter, is_announced, read_heads

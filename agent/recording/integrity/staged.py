@@ -11,7 +11,8 @@ import msgspec
 from msgspec import structs
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import FORMAT_VERSION, Event, LogRepaired
+from agent.protocol.events.known import FORMAT_VERSION, Event
+from agent.protocol.events.session import LogRepaired
 from agent.protocol.records import Record, decode, encode
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import Link, line_hash, read_chained

@@ -17,7 +17,7 @@ from agent.policy.model import Rule
 from agent.protocol import commands as core
 from agent.protocol.commands import CoreCommand, NamedCommand
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import RuleAdded, SessionChanged
+from agent.protocol.events.session import RuleAdded, SessionChanged
 from agent.protocol.requests import RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
 from tests.support.fakes import FakePerson

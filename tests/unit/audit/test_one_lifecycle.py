@@ -17,7 +17,7 @@ from agent.audit.sql.sources import find_sources
 from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, GoalStory
 from agent.protocol.decisions import Level
-from agent.protocol.events import CommandFinished, CommandStarted
+from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import encode
 from agent.recording.fold import goals

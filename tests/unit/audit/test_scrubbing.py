@@ -19,7 +19,10 @@ from agent.audit.retention import survey
 from agent.cli.arguments import parse
 from agent.frontends.sessions import scrub
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import CommandOutput, Notice, SessionStarted, ToolStarted
+from agent.protocol.events.command import CommandOutput
+from agent.protocol.events.goal import ToolStarted
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.index.database import open_database
 from agent.recording.index.update import update

@@ -6,7 +6,7 @@ import pytest
 
 from agent.protocol.decisions import Alternative
 from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.events import CommandProposed
+from agent.protocol.events.command import CommandProposed
 from tests.support.command_world import CommandWorld
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.memory.model import Remembered
-from agent.protocol.events import MemoryForgotten
+from agent.protocol.events.session import MemoryForgotten
 from tests.support.command_world import CommandWorld
 
 ITEM = Remembered(

@@ -12,7 +12,8 @@ from agent.policy.parse import parse_policy
 from agent.policy.store import add_rules, rule_names
 from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import InvalidRequest, InvalidState, RecordingError
-from agent.protocol.events import Event, RuleAdded, RuleRemoved
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.risk.classifier import classify
 from tests.support.command_world import CommandWorld
 

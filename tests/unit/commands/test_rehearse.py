@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import GoalStarted
+from agent.protocol.events.goal import GoalStarted
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
 

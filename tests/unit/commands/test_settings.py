@@ -9,7 +9,8 @@ import pytest
 
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
-from agent.protocol.events import GoalStarted, SessionChanged
+from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.session import SessionChanged
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
 

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from agent.commands.undo import UndoController, find, list_text, rows
 from agent.emitters.rehearsal_text import changes_text
 from agent.protocol.errors import CoreError, InvalidRequest, UndoConflict, UndoFailed
-from agent.protocol.events import ApprovalGiven, ApprovalRequested, Event, UndoFinished, UndoStarted
+from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, UndoFinished, UndoStarted
+from agent.protocol.events.known import Event
 from agent.protocol.ports import UndoPerson, UndoStore
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.times import local_words

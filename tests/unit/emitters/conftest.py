@@ -9,7 +9,7 @@ import pytest
 
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from tests.support.event_cases import as_record
 
 

@@ -9,29 +9,32 @@ import pytest
 
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol import events
+from agent.protocol.events.command import CommandFinished, CommandOutput
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantDelta, AssistantMessage, Warned
 from agent.protocol.outcomes import ExecutionResult
 from tests.support.event_cases import as_record
 
-OUTPUT = events.CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset=0.0)
+OUTPUT = CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset=0.0)
 
 
-def ran(undo_id: str = "") -> events.CommandFinished:
-    return events.CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id=undo_id)
+def ran(undo_id: str = "") -> CommandFinished:
+    return CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id=undo_id)
 
 
-def ended(status: str = "completed", exit_code: int = 0) -> events.GoalFinished:
+def ended(status: str = "completed", exit_code: int = 0) -> GoalFinished:
     commands = [{"command": "x", "outcome": "ran", "duration": 0.03}]
-    return events.GoalFinished(goal="g", status=status, exit_code=exit_code, commands=commands)
+    return GoalFinished(goal="g", status=status, exit_code=exit_code, commands=commands)
 
 
-def shown(*told: events.Event, typed: bool = False, columns: int = 80, one_screen: bool = True) -> list[str]:
+def shown(*told: Event, typed: bool = False, columns: int = 80, one_screen: bool = True) -> list[str]:
     out = MemorySink(is_tty=True, columns=columns)
     err = out if one_screen else MemorySink()
     emitter = TerminalEmitter(TerminalEmitterOptions(at_prompt=True, show_spinner=False), out, err)
 
     async def play() -> None:
-        for event in (events.GoalStarted(goal="g", typed=typed), *told):
+        for event in (GoalStarted(goal="g", typed=typed), *told):
             await emitter.emit(as_record(event))
 
     asyncio.run(play())
@@ -39,13 +42,13 @@ def shown(*told: events.Event, typed: bool = False, columns: int = 80, one_scree
     return re.sub(r"\x1b\[[0-9;]*[mK]", "", both.decode()).splitlines()
 
 
-def message(*pieces: str) -> list[events.Event]:
+def message(*pieces: str) -> list[Event]:
     """A message as a planner gives it: piece by piece, then whole."""
-    finished = events.PlannerFinished(step=2, reply="chat")
+    finished = PlannerFinished(step=2, reply="chat")
     return [
-        *(events.AssistantDelta(text=piece) for piece in pieces),
+        *(AssistantDelta(text=piece) for piece in pieces),
         finished,
-        events.AssistantMessage(text="".join(pieces)),
+        AssistantMessage(text="".join(pieces)),
     ]
 
 
@@ -54,7 +57,7 @@ LINE = "1 command · 0.03s"
 
 @pytest.mark.parametrize("pieces", [("done: renamed",), ()])
 def test_what_was_done_and_how_to_take_it_back_are_one_line(pieces: tuple[str, ...]) -> None:
-    words = message(*pieces) if pieces else [events.AssistantMessage(text="done: renamed")]
+    words = message(*pieces) if pieces else [AssistantMessage(text="done: renamed")]
     assert shown(ran("6k2m"), *words, ended()) == [f"✓ renamed · {LINE} · undo: :undo 6k2m"]
 
 
@@ -98,7 +101,7 @@ def test_on_a_narrow_screen_each_has_its_line() -> None:
 
 
 def test_what_is_said_before_the_end_stays_before_it() -> None:
-    warned = events.Warned(text="the disk is nearly full")
+    warned = Warned(text="the disk is nearly full")
     assert shown(*message("done: renamed"), warned, ended()) == [
         "done: renamed",
         "warning: the disk is nearly full",

@@ -12,7 +12,8 @@ import pytest
 
 from agent.emitters.telemetry import JsonlEmitter
 from agent.protocol.errors import ClientDisconnected
-from agent.protocol.events import AssistantDelta, KnownEvent, Notice
+from agent.protocol.events.known import KnownEvent
+from agent.protocol.events.notices import AssistantDelta, Notice
 from agent.protocol.records import decode
 from tests.support.event_cases import CASES, as_record
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from agent.emitters.rehearsal_text import change_lines, plain, rehearsal_lines
-from agent.protocol.events import CommandFinished, CommandStarted, UndoFinished
+from agent.protocol.events.command import CommandFinished, CommandStarted, UndoFinished
 from agent.protocol.rehearsals import Change, ChangeOp, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok

@@ -7,7 +7,9 @@ from agent.audit.story.model import GoalStory, Mark
 from agent.audit.story.objects import goal_object
 from agent.emitters.export.html_report import rendered
 from agent.emitters.story.text import StoryText
-from agent.protocol.events import CommandProposed, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.command import CommandProposed
+from agent.protocol.events.goal import GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.known import Event
 from agent.protocol.records import Record
 from agent.protocol.replies import PlanStep
 

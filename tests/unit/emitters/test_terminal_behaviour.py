@@ -15,17 +15,9 @@ from agent.emitters.assistant.text import MIN_INTERVAL, FramePacer, unseen_part
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.errors import ClientDisconnected, WriteFailed
-from agent.protocol.events import (
-    AssistantDelta,
-    AssistantMessage,
-    CommandFinished,
-    CommandStarted,
-    GoalFinished,
-    Notice,
-    PlannerFinished,
-    PlannerStarted,
-    Warned,
-)
+from agent.protocol.events.command import CommandFinished, CommandStarted
+from agent.protocol.events.goal import GoalFinished, PlannerFinished, PlannerStarted
+from agent.protocol.events.notices import AssistantDelta, AssistantMessage, Notice, Warned
 from agent.protocol.outcomes import ExecutionResult
 from agent.text.sizes import seconds
 from tests.support.each import each
@@ -258,7 +250,7 @@ def test_durations_for_people(duration, words) -> None:
 SCRIPT = """
 import asyncio, sys
 from agent.emitters.terminal import TerminalEmitter
-from agent.protocol.events import AssistantMessage, Notice
+from agent.protocol.events.notices import AssistantMessage, Notice
 from agent.protocol.records import Record
 async def main():
     emitter = TerminalEmitter()

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from agent.protocol.events import Event, KnownEvent
+from agent.protocol.events.known import Event, KnownEvent
 from agent.protocol.records import event_type
 from tests.support.each import each
 from tests.support.event_cases import CASES, MODES

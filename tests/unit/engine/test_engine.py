@@ -11,7 +11,8 @@ from agent.protocol import commands as core
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Regenerate, Remark, Skipped
 from agent.protocol.errors import ClientDisconnected, PlannerError, ProviderError, WriteFailed
-from agent.protocol.events import GoalFinished, RunFinished, Warned
+from agent.protocol.events.goal import GoalFinished, RunFinished
+from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, ToolCall, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Chat, ToolCalls

@@ -8,7 +8,7 @@ import pytest
 
 from agent.emitters.describe import command_line
 from agent.gate.rating import LONGEST_UNASKED
-from agent.protocol.events import CommandRated
+from agent.protocol.events.command import CommandRated
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, ApproveMode, RunOptions, RunRequest
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine, run, say

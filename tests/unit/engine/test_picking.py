@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agent.protocol.decisions import Alternative, Approved, Confirmation
-from agent.protocol.events import ChoiceMade, ChoicesOffered, CommandConfirmed, CommandProposed
+from agent.protocol.events.command import CommandConfirmed, CommandProposed
+from agent.protocol.events.notices import ChoiceMade, ChoicesOffered
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.replies import Chat

@@ -10,7 +10,8 @@ import pytest
 
 from agent.protocol.decisions import Approved, CancelGoal, PlanPlace, Remark, Skipped
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import CommandProposed, GoalFinished, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.command import CommandProposed
+from agent.protocol.events.goal import GoalFinished, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import ContinuationKind, StepItem, UserInput
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.plans import PlanLeft

@@ -13,7 +13,8 @@ from agent.commands.jobs import state_of
 from agent.emitters.describe import job_ending
 from agent.frontends.job_controller import JobController, finished
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, JobFinished, JobStarted
+from agent.protocol.events.command import JobFinished, JobStarted
+from agent.protocol.events.known import Event
 from agent.protocol.jobs import Job
 from tests.support.fake_jobs import RUNNING, FakeJobs
 

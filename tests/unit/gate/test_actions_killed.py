@@ -12,7 +12,9 @@ import pytest
 from agent.execution.journal import syscalls
 from agent.execution.journal.store import Journals
 from agent.protocol.actions import DeleteFile, FileAction, RenameFile, WriteFile
-from agent.protocol.events import CommandFinished, CommandStarted, Event, SessionStarted, UndoFinished, UndoStarted
+from agent.protocol.events.command import CommandFinished, CommandStarted, UndoFinished, UndoStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionStarted
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.recording.reader import read_records
 from tests.support.fakes import FakeClock, FakePerson

@@ -19,7 +19,7 @@ from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandFinished, CommandProposed, CommandStarted
+from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action

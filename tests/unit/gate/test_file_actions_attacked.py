@@ -24,7 +24,7 @@ from agent.protocol.actions import (
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, RiskContext
 from agent.protocol.errors import IoError
-from agent.protocol.events import CommandConfirmed, CommandFinished, CommandStarted
+from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted
 from agent.protocol.requests import Approval
 from agent.risk.file_actions import rate_action
 from tests.support.fakes import FakePerson

@@ -20,14 +20,8 @@ from agent.protocol.decisions import (
     Remark,
 )
 from agent.protocol.errors import CommitFailed, CoreError, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandFinished,
-    CommandStarted,
-    RehearsalFinished,
-    UndoFinished,
-    Warned,
-)
+from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted, RehearsalFinished, UndoFinished
+from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.records import decode, encode

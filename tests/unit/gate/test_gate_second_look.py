@@ -16,7 +16,7 @@ from agent.engine.goal_loop import GoalLoop
 from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
 from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
-from agent.protocol.events import CommandConfirmed, CommandRated
+from agent.protocol.events.command import CommandConfirmed, CommandRated
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.records import decode, encode
 from agent.protocol.rehearsals import UndoPlan

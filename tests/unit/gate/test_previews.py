@@ -11,7 +11,7 @@ import pytest
 from agent.gate import previews
 from agent.protocol.decisions import Approved, CancelGoal, RiskContext, Skipped
 from agent.protocol.errors import RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import CommandConfirmed, CommandStarted, RehearsalFinished
+from agent.protocol.events.command import CommandConfirmed, CommandStarted, RehearsalFinished
 from agent.protocol.messages import UserInput
 from agent.protocol.rehearsals import Change, Conflict
 from agent.protocol.requests import Approval, RunOptions, RunRequest

@@ -16,7 +16,8 @@ from agent.protocol.actions import TurnRun, WriteFile, content_hash, text_of
 from agent.protocol.approvals import ApprovedFileAction, ApprovedUndo, Consent, RatedAction, RatedUndo
 from agent.protocol.decisions import Level, RiskContext
 from agent.protocol.errors import PolicyDenied, RecordingError, UndoConflict, UndoFailed
-from agent.protocol.events import Event, UndoFinished, UndoStarted
+from agent.protocol.events.command import UndoFinished, UndoStarted
+from agent.protocol.events.known import Event
 from agent.protocol.rehearsals import Change, FileState
 from agent.protocol.requests import Approval
 from agent.risk.file_actions import rate_action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.planner.report import Reporter, TokenShares
-from agent.protocol.events import RehearsalFinished
+from agent.protocol.events.command import RehearsalFinished
 from agent.protocol.messages import CommandItem
 from agent.recording.rehearsal_words import rehearsal_words
 from tests.support.event_cases import REHEARSED

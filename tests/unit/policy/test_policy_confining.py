@@ -19,7 +19,7 @@ from agent.protocol.actions import WriteFile
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import CONFINEMENTS, is_as_strict, strictest
 from agent.protocol.decisions import Approved, Confining, Level, Proposal, RiskContext
-from agent.protocol.events import CommandConfirmed, CommandStarted
+from agent.protocol.events.command import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Rehearsal

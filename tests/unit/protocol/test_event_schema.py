@@ -13,9 +13,8 @@ from typing import Any
 
 import msgspec
 
-from agent.protocol.events import Event, KnownEvent, UnknownEvent
+from agent.protocol.events.known import Event, KnownEvent, UnknownEvent, event_schema
 from agent.protocol.records import Record, decode, encode, flatten
-from agent.protocol.schema import event_schema
 from tests.support.each import each
 from tests.support.event_cases import CASES
 

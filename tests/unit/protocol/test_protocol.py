@@ -10,7 +10,8 @@ from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
 from agent.protocol.decisions import Level, RiskReport, worst
-from agent.protocol.events import FORMAT_VERSION, KnownEvent, Notice, UnknownEvent
+from agent.protocol.events.known import FORMAT_VERSION, KnownEvent, UnknownEvent
+from agent.protocol.events.notices import Notice
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CapturedStream, GoalStatus, joined
 from agent.protocol.records import Record, decode, encode, flatten
 from agent.protocol.requests import Approval, Limits, RunOptions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.events import SessionStarted
+from agent.protocol.events.session import SessionStarted
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.redaction.redactor import SecretRedactor
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import Event, GoalFinished, GoalStarted, LogScrubbed, SessionStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import LogScrubbed, SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, encode
 from agent.recording.branching import MOST_BRANCHES, Lineage, lineage, records, turns

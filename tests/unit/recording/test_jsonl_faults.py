@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandStarted, GoalStarted, Notice, RunFinished, RunStarted
+from agent.protocol.events.command import CommandStarted
+from agent.protocol.events.goal import GoalStarted, RunFinished, RunStarted
+from agent.protocol.events.notices import Notice
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.records import event_type
 from agent.recording.disk import Disk
@@ -212,7 +214,8 @@ def test_a_log_of_a_newer_version_is_left_alone(opened, tmp_path) -> None:
 CHILD = """
 import sys
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Notice, SessionStarted
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session
 try:

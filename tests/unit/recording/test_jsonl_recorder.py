@@ -13,16 +13,10 @@ import msgspec
 import pytest
 
 from agent.protocol.errors import InvalidRequest, RecordingError
-from agent.protocol.events import (
-    AssistantDelta,
-    CommandProposed,
-    CommandStarted,
-    GoalStarted,
-    Notice,
-    RunStarted,
-    SessionFinished,
-    ToolFinished,
-)
+from agent.protocol.events.command import CommandProposed, CommandStarted
+from agent.protocol.events.goal import GoalStarted, RunStarted, ToolFinished
+from agent.protocol.events.notices import AssistantDelta, Notice
+from agent.protocol.events.session import SessionFinished
 from agent.protocol.records import decode, flatten
 from agent.recording.disk import Disk
 from agent.recording.envelope import NullRecorder, SystemClock

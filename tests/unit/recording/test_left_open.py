@@ -8,17 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import (
-    CommandOutput,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    PlanFinished,
-    PlanProposed,
-    PlanStepped,
-    SessionFinished,
-    SessionStarted,
-)
+from agent.protocol.events.command import CommandOutput
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionFinished, SessionStarted
 from agent.protocol.records import Record, encode
 from agent.protocol.replies import PlanStep
 from agent.recording.left_open import LeftOpen, Offered, left_open, left_plan

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from agent.protocol.decisions import Level, RiskReport, Verdict
-from agent.protocol.events import (
-    AssistantMessage,
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
     CommandStarted,
+    UndoFinished,
+    UndoStarted,
+)
+from agent.protocol.events.goal import (
     CompressionFinished,
     CompressionStarted,
     GoalFinished,
@@ -24,12 +27,11 @@ from agent.protocol.events import (
     PlannerStarted,
     RunFinished,
     RunStarted,
-    SessionFinished,
     ToolFinished,
     ToolStarted,
-    UndoFinished,
-    UndoStarted,
 )
+from agent.protocol.events.notices import AssistantMessage
+from agent.protocol.events.session import SessionFinished
 from agent.protocol.outcomes import ExecutionResult, RunOutcome
 from agent.recording.endings import missing_endings
 from agent.recording.fold import goals, history

@@ -7,24 +7,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.decisions import Level, RiskReport, Verdict
-from agent.protocol.events import (
-    AssistantMessage,
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
     CommandStarted,
-    CoreCommandFinished,
-    Event,
+)
+from agent.protocol.events.goal import (
     GoalStarted,
-    Notice,
     PlannerFinished,
     PlannerNoted,
     ToolFinished,
     ToolStarted,
     goal_finished,
 )
+from agent.protocol.events.known import Event
+from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Notice
 from agent.protocol.messages import (
     CommandItem,
     ContextBlock,

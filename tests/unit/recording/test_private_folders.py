@@ -15,7 +15,7 @@ from agent.execution.overlay.places import state_base
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.policy.shown_once import Showing, ShownFiles
 from agent.policy.store import add_rules
-from agent.protocol.events import SessionStarted
+from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.index.database import open_database
 from agent.recording.jsonl import open_session

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agent.protocol.events import (
+from agent.protocol.events.command import (
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandStarted,
-    Event,
-    GoalStarted,
     RehearsalFinished,
     RehearsalStarted,
 )
+from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.known import Event
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.recording.endings import missing_endings

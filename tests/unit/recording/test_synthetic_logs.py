@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from agent.protocol.events import SessionFinished
+from agent.protocol.events.session import SessionFinished
 from agent.recording.fold import goals
 from agent.recording.reader import BadLine, read_log
 from benchmarks.audit_logs import FIRST_HASH, write_sessions

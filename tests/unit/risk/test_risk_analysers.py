@@ -16,7 +16,8 @@ from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Finding, Level, Opinion, Proposal, RiskReport, Skipped
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandRated, Event
+from agent.protocol.events.command import CommandRated
+from agent.protocol.events.known import Event
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Command, Finish, ToolCallDone, ToolCalls
 from agent.protocol.requests import Approval

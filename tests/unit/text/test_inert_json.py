@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.emitters.streams import MemorySink
 from agent.emitters.telemetry import JsonlEmitter
-from agent.protocol.events import Notice
+from agent.protocol.events.notices import Notice
 from agent.protocol.records import Record, encode
 from agent.text.inert_json import inert_json
 

@@ -13,23 +13,19 @@ from agent.audit.replay.cases import LogRemark
 from agent.audit.replay.check import Checked
 from agent.engine import guard
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
-from agent.protocol.events import (
+from agent.protocol.events.command import (
     ApprovalRequested,
     CommandConfirmed,
     CommandFinished,
     CommandOutput,
     CommandRated,
-    Event,
-    GoalFinished,
-    GoalStarted,
     Known,
-    PlannerFinished,
     RehearsalFinished,
-    RunFinished,
-    SessionStarted,
-    UnknownEvent,
-    Warned,
 )
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, RunFinished
+from agent.protocol.events.known import Event, UnknownEvent
+from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record
 from tests.support.each import each
@@ -266,7 +262,9 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_log_made_to_take_long_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.protocol.events import AssistantMessage, CommandProposed, PlannerNoted
+    from agent.protocol.events.command import CommandProposed
+    from agent.protocol.events.goal import PlannerNoted
+    from agent.protocol.events.notices import AssistantMessage
 
     monkeypatch.setattr(cases, "_MOST_RECORDS", 8_000)
     records = _log("confirmations")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.audit.replay.steps import Step, steps
-from agent.protocol.events import CommandFinished, CommandStarted
+from agent.protocol.events.command import CommandFinished, CommandStarted
 from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import records_of
 

@@ -11,19 +11,11 @@ from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, GoalStory, Mark, PlannerStep, SessionBegan, SessionEnded, ToolStory
 from agent.audit.story.objects import as_json, goal_object, item_object
 from agent.protocol.decisions import Level
-from agent.protocol.events import (
-    CommandFinished,
-    CommandOutput,
-    CommandProposed,
-    CommandStarted,
-    GoalFinished,
-    GoalStarted,
-    Notice,
-    SessionFinished,
-    SessionStarted,
-    UndoFinished,
-    UnknownEvent,
-)
+from agent.protocol.events.command import CommandFinished, CommandOutput, CommandProposed, CommandStarted, UndoFinished
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import UnknownEvent
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionFinished, SessionStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import Record
 from agent.recording.reader import BadLine

@@ -7,18 +7,10 @@ from pathlib import Path
 
 from agent.audit.queries.stories import BRANCHED, goals_before, undone_states, whole_records, whole_story
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
-from agent.protocol.events import (
-    CommandFinished,
-    CommandProposed,
-    CommandStarted,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    SessionFinished,
-    SessionPruned,
-    SessionStarted,
-    UndoFinished,
-)
+from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted, UndoFinished
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionFinished, SessionPruned, SessionStarted
 from agent.protocol.outcomes import ExecutionResult, Origin
 from agent.protocol.records import Record, encode
 from agent.recording.chained_lines import line_hash

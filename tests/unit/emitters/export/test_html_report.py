@@ -30,7 +30,7 @@ from agent.emitters.export.html_filters import markdown
 from agent.emitters.export.html_output import ColoredText, settled
 from agent.emitters.export.html_report import Checked, html_report, rendered, verdict
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import SessionStarted
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record, decode, encode
 from agent.recording.chained_lines import Link
 from agent.recording.integrity.verify import Checked as Verified

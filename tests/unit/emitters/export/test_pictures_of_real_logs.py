@@ -12,7 +12,7 @@ from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.frames import Look
 from agent.emitters.export.html_report import html_report
 from agent.emitters.export.screen_script import screen_script
-from agent.protocol.events import GoalStarted
+from agent.protocol.events.goal import GoalStarted
 from agent.protocol.records import Record
 from agent.recording.reader import read_records
 from tests.support.each import each

@@ -25,7 +25,8 @@ from agent.protocol.decisions import (
     Verdict,
 )
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, RuleAdded
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import RuleAdded
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, typed
 

@@ -12,7 +12,8 @@ import pytest
 from agent.commands.help import help_text
 from agent.frontends.repl.repl import run_repl
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import GoalFinished, SessionChanged
+from agent.protocol.events.goal import GoalFinished
+from agent.protocol.events.session import SessionChanged
 from tests.support.fake_terminal import FakeTerminal, typed
 from tests.support.fakes import FakePlanner, FakeRecorder, ok, run, say
 from tests.support.front_services import SlowExecutor, World, interrupt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.frontends.repl.repl import run_repl
-from agent.protocol.events import GoalFinished
+from agent.protocol.events.goal import GoalFinished
 from agent.protocol.replies import Alternative, Command, Plan, PlanStep
 from tests.support.fake_terminal import FakeTerminal, typed
 from tests.support.fakes import FakePlanner, FakeRecorder, say

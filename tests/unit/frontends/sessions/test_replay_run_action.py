@@ -19,7 +19,9 @@ from agent.frontends.session_naming import find_session
 from agent.frontends.sessions.replay_run import run_again
 from agent.protocol.confinement import is_as_strict
 from agent.protocol.decisions import Approved, CancelGoal, Skipped
-from agent.protocol.events import CommandProposed, CommandRated, CommandStarted, GoalStarted, SessionStarted
+from agent.protocol.events.command import CommandProposed, CommandRated, CommandStarted
+from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.session import SessionStarted
 from agent.recording.chained_lines import line_hash
 from agent.recording.reader import list_sessions, read_records
 from tests.support.fake_rehearser import FakeReviewer

@@ -14,7 +14,9 @@ from agent.frontends.sessions import list as list_action
 from agent.frontends.sessions import search as search_action
 from agent.frontends.sessions import stats as stats_action
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import Event, GoalFinished, GoalStarted, SessionStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record
 from benchmarks.audit_logs import write_sessions
 from tests.support.pictured_session import hostile, pictured

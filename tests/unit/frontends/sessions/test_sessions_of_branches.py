@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import Event, GoalFinished, GoalStarted, SessionStarted
+from agent.protocol.events.goal import GoalFinished, GoalStarted
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, encode
 from agent.recording.chained_lines import line_hash

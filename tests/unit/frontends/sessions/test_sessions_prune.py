@@ -19,7 +19,7 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.sessions import permissions, prune
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import SessionPruned
+from agent.protocol.events.session import SessionPruned
 from agent.recording.disk import Disk
 from agent.recording.integrity import rewriting
 from agent.recording.reader import list_sessions, read_records

@@ -17,7 +17,8 @@ from agent.emitters.streams import MemorySink
 from agent.execution.processes import HostProcesses
 from agent.frontends.sessions.pager import pager_words, show_lines
 from agent.protocol.errors import NotFound
-from agent.protocol.events import SessionPruned, UndoFinished
+from agent.protocol.events.command import UndoFinished
+from agent.protocol.events.session import SessionPruned
 from agent.protocol.records import Record
 from agent.recording.reader import list_sessions
 from tests.support.pictured_session import Session, hostile, many, pictured

@@ -180,7 +180,7 @@ def test_the_last_word_says_that_all_is_done() -> None:
 
 
 def test_what_is_kept_of_a_plan_can_be_read_back() -> None:
-    from agent.protocol.events import PlannerFinished
+    from agent.protocol.events.goal import PlannerFinished
 
     reply = ask("create a folder out, then list it")
     assert isinstance(reply, Plan)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Notice, SessionStarted
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionStarted
 from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
 from agent.recording.integrity.head import PAIR, SLOT, Head, newest, pack, unpack
@@ -180,7 +181,7 @@ def test_a_rewriting_does_not_clean_a_touched_log(place) -> None:
 
 def test_lines_of_a_newer_version_are_verified_all_the_same(place) -> None:
     recorder = place.open()
-    from agent.protocol.events import UnknownEvent
+    from agent.protocol.events.known import UnknownEvent
 
     recorder.append(UnknownEvent("thing.of-tomorrow", {"deep": {"er": [1, 2]}}))
     recorder.close()

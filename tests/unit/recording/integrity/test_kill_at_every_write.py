@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import Notice
+from agent.protocol.events.notices import Notice
 from agent.recording.disk import Disk
 from agent.recording.integrity import heads, verify
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
@@ -139,7 +139,7 @@ def rewrite(place, disk: Disk) -> None:
 
 
 def bury(place, disk: Disk) -> None:
-    from agent.protocol.events import SessionPruned
+    from agent.protocol.events.session import SessionPruned
 
     (session,) = list_sessions(place.sessions)
     bury_session(
@@ -260,7 +260,9 @@ def test_the_power_goes(place, monkeypatch, seed) -> None:
 
 CHILD = """
 import sys
-from agent.protocol.events import Notice, GoalFinished, SessionStarted
+from agent.protocol.events.goal import GoalFinished
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session
 recorder = open_session(sys.argv[1], session_id="a", clock=SystemClock(), redactor=None, heads=sys.argv[2],

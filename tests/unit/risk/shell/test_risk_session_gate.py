@@ -14,7 +14,7 @@ from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event
+from agent.protocol.events.known import Event
 from agent.protocol.messages import CommandItem
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

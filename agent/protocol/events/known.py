@@ -1,12 +1,33 @@
-"""Make the JSON Schema of a line of the log from the event types: for the documents, and for who reads logs with other programs."""
+"""Close the set of events, and make the JSON Schema of a line of the log. One schema serves log, `--json`, server and tests.
+
+On the wire an event is one flat JSON object: the envelope's keys (v, seq, time, session, run, goal_id), `type`, and the event's own.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from agent.protocol.events import FORMAT_VERSION, KnownEvent
+from agent.protocol.events.command import CommandEvent
+from agent.protocol.events.goal import GoalEvent
+from agent.protocol.events.notices import AssistantDelta, NoticeEvent
+from agent.protocol.events.session import SessionEvent
+
+FORMAT_VERSION = 1
+
+
+class UnknownEvent(Struct, frozen=True):
+    """An event of a newer version: kept as it was read."""
+
+    type: str
+    data: dict[str, Any]
+
+
+KnownEvent = SessionEvent | GoalEvent | CommandEvent | NoticeEvent
+Event = KnownEvent | UnknownEvent
+UNRECORDED = (AssistantDelta,)
 
 _TEXT = {"type": "string"}
 _ENVELOPE: dict[str, dict[str, Any]] = {

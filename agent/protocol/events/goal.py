@@ -1,0 +1,181 @@
+"""Define the events of runs and goals: what a planner was asked and said, its plans and its tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.events.notices import RecordedEvent
+from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
+from agent.protocol.outcomes import GoalSummary, RunOutcome
+from agent.protocol.replies import PlanStep, Usage
+
+
+class RunStarted(RecordedEvent, frozen=True, kw_only=True, tag="run.started"):
+    request_id: str
+    session_id: str | None = None
+    agent: str | None = None
+
+
+class RunFinished(RecordedEvent, frozen=True, kw_only=True, tag="run.finished"):
+    outcome: RunOutcome
+
+
+class GoalStarted(RecordedEvent, frozen=True, kw_only=True, tag="goal.started"):
+    """`origin`: goal (plain words), shell (`!cmd`, exec), continuation.
+
+    `environment`, `files` and `context` are what the planner was told with the goal, so that its history can be rebuilt from
+    the log alone; what a `private` goal ran is never shown to a planner.
+    Histories leave out what is `private` or `unlisted` (typed with a blank in front). `typed`: a command as the person typed it at the
+    terminal, which is why low risk needed no asking.
+    """
+
+    goal: str
+    origin: str = "goal"
+    cwd: str = ""
+    planner: str = ""
+    model: str = ""
+    approve: str = "ask"
+    safety_off: bool = False
+    environment: EnvironmentFacts | None = None
+    files: tuple[FileInput, ...] = ()
+    context: tuple[ContextBlock, ...] = ()
+    private: bool = False
+    unlisted: bool = False
+    typed: bool = False
+
+
+class GoalFinished(RecordedEvent, frozen=True, kw_only=True, tag="goal.finished"):
+    """The auditable record of a goal; the summary's keys stand flat in the event."""
+
+    goal: str
+    status: str
+    exit_code: int
+    message: str = ""
+    commands: list[dict[str, Any]] = []
+    messages: list[str] = []
+    planner: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    steps: int = 0
+
+
+def goal_finished(summary: GoalSummary) -> GoalFinished:
+    """The event for a finished goal."""
+    return GoalFinished(
+        goal=summary.goal,
+        status=summary.status.value,
+        exit_code=summary.exit_code,
+        message=summary.message,
+        commands=[msgspec.to_builtins(command) for command in summary.commands],
+        messages=list(summary.messages),
+        planner=summary.planner,
+        model=summary.model,
+        usage=summary.usage,
+        duration=summary.duration,
+        steps=summary.steps,
+    )
+
+
+class PlannerStarted(RecordedEvent, frozen=True, kw_only=True, tag="planner.started"):
+    step: int
+    planner: str = ""
+    model: str = ""
+
+
+class PlannerFinished(RecordedEvent, frozen=True, kw_only=True, tag="planner.finished"):
+    """`reply`: chat, command, tools, plan or error; `raw` is the reply's text as parsed (redacted)."""
+
+    step: int
+    reply: str
+    raw: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    error: ErrorInfo | None = None
+
+
+class PlannerNoted(RecordedEvent, frozen=True, kw_only=True, tag="planner.noted"):
+    """A note that the host added to the history ("do not repeat")."""
+
+    text: str
+
+
+class PlanProposed(RecordedEvent, frozen=True, kw_only=True, tag="plan.proposed"):
+    """A plan, before its first command. `plan` counts from 1 in the goal, `planned` are its steps in order.
+
+    `done`: how many of them were done before, where a plan that was left is gone on with. `levels`: the risk of each command as far as
+    it can be told now, "" where there is none yet; each is rated again when its turn comes.
+    """
+
+    plan: int
+    planned: tuple[PlanStep, ...]
+    message: str = ""
+    done: int = 0
+    levels: tuple[str, ...] = ()
+
+
+class PlanStepped(RecordedEvent, frozen=True, kw_only=True, tag="plan.step"):
+    """A step of a plan. `state`: begun, failed (the planner is asked to put it right), done.
+
+    `step` counts from 1. `command` is what the plan has for it, "" where the planner is asked.
+    """
+
+    plan: int
+    step: int
+    total: int
+    goal: str
+    state: str
+    command: str = ""
+    cwd: str = ""
+
+
+class PlanFinished(RecordedEvent, frozen=True, kw_only=True, tag="plan.finished"):
+    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be gone on with), replaced (by another plan), dry-run.
+
+    `done` of `total` steps are done; `left` are the others in words.
+    """
+
+    plan: int
+    outcome: str
+    done: int
+    total: int
+    left: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class ToolStarted(RecordedEvent, frozen=True, kw_only=True, tag="tool.started"):
+    call_id: str
+    name: str
+    args: dict[str, Any] = {}
+
+
+class ToolFinished(RecordedEvent, frozen=True, kw_only=True, tag="tool.finished"):
+    call_id: str
+    name: str
+    result: str = ""
+    is_error: bool = False
+    files_written: tuple[str, ...] = ()
+
+
+class ContinueTriggered(RecordedEvent, frozen=True, kw_only=True, tag="continue.triggered"):
+    count: int
+    max: int
+    remaining_todos: int
+
+
+class CompressionStarted(RecordedEvent, frozen=True, kw_only=True, tag="compression.started"):
+    pass
+
+
+class CompressionFinished(RecordedEvent, frozen=True, kw_only=True, tag="compression.finished"):
+    tokens_saved: int = 0
+
+
+GoalEvent = (
+    RunStarted | RunFinished | GoalStarted | GoalFinished | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed
+    | PlanStepped | PlanFinished | ToolStarted | ToolFinished | ContinueTriggered | CompressionStarted | CompressionFinished
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""Define the events of a session: begun, changed, ended; its rules and memory; its log."""
+
+from __future__ import annotations
+
+from agent.protocol.events.notices import RecordedEvent
+from agent.protocol.outcomes import Origin
+
+
+class SessionStarted(RecordedEvent, frozen=True, kw_only=True, tag="session.started"):
+    """A process opened the log (first line of the file, or `resumed`). `origin`: the session that this one was branched from.
+
+    `settings`: what counts at first (planner, model, role, approve, confine, rehearse, safety), as the process was started; of a session
+    that is gone on with, what is as it was left follows as `session.changed`. `profile`: how goals are pursued.
+    """
+
+    session_id: str
+    program: str = ""
+    frontend: str = ""
+    cwd: str = ""
+    pid: int = 0
+    is_root: bool = False
+    safety_off: bool = False
+    resumed: bool = False
+    origin: Origin | None = None
+    profile: str = ""
+    settings: dict[str, str] = {}
+
+
+class SessionFinished(RecordedEvent, frozen=True, kw_only=True, tag="session.finished"):
+    """The process closed the log."""
+
+    reason: str = "closed"
+    goals: int = 0
+
+
+class SessionChanged(RecordedEvent, frozen=True, kw_only=True, tag="session.changed", rename={"before": "from"}):
+    """Something that the session is set to becomes another, recorded before it counts.
+
+    `key`: planner, model, role, approve, confine, rehearse, safety, tty, history (what the planner was told), files (for the next goal).
+    `by`: person; resume or branch, where the session is not set as its log says.
+    """
+
+    key: str
+    before: str = ""
+    to: str = ""
+    by: str = "person"
+
+
+class RuleAdded(RecordedEvent, frozen=True, kw_only=True, tag="rule.added"):
+    """Policy rules were made at the prompt; recorded before they count. `where`: "session" (this one, in this process), or a file."""
+
+    rules: tuple[str, ...]
+    where: str
+    text: str = ""
+
+
+class RuleRemoved(RecordedEvent, frozen=True, kw_only=True, tag="rule.removed"):
+    """Rules count no longer, or never did: `reason` says why they could not be kept."""
+
+    rules: tuple[str, ...]
+    where: str
+    reason: str = ""
+
+
+class MemoryForgotten(RecordedEvent, frozen=True, kw_only=True, tag="memory.forgotten"):
+    """What was learned of accepted commands is dropped: so many, or (None) all of it. `since`: learned then or later, UTC."""
+
+    commands: int | None = None
+    since: str = ""
+
+
+class SessionNamed(RecordedEvent, frozen=True, kw_only=True, tag="session.named"):
+    name: str
+
+
+class LogRepaired(RecordedEvent, frozen=True, kw_only=True, tag="log.repaired"):
+    """A crash had left a torn last line: it stays, closed off. `line` counts from 1 in its file, `hash` is over its `bytes`."""
+
+    line: int
+    bytes: int
+    hash: str
+    text: str = ""
+
+
+class LogRotated(RecordedEvent, frozen=True, kw_only=True, tag="log.rotated"):
+    """The last line of a file that has grown to its limit; the session goes on in the file `next` (a name without folder)."""
+
+    next: str
+
+
+class LogContinued(RecordedEvent, frozen=True, kw_only=True, tag="log.continued"):
+    """The first line of a session's next file. `segment` counts from 2; `previous` is the name of the file before it."""
+
+    segment: int
+    previous: str
+
+
+class LogScrubbed(RecordedEvent, frozen=True, kw_only=True, tag="log.scrubbed"):
+    """Secrets were found in a finished log and replaced in it; every hash from line `first_line` on is another since.
+
+    `secrets`: how many of each kind; `before`: the hash of the last line as it was, which its head had vouched for (`proven`).
+    """
+
+    secrets: dict[str, int]
+    lines: int
+    first_line: int
+    before: str
+    proven: bool = False
+
+
+class SessionPruned(RecordedEvent, frozen=True, kw_only=True, tag="session.pruned"):
+    """The tombstone: all that is left of a session whose records were removed. `before` is the hash of its last line.
+
+    `proven`: whether it verified when it was removed. `events` and `bytes`: how much that was.
+    """
+
+    before: str
+    events: int
+    bytes: int
+    goals: int = 0
+    began: str = ""
+    ended: str = ""
+    reason: str = ""
+    proven: bool = False
+
+
+SessionEvent = (
+    SessionStarted | SessionFinished | SessionChanged | SessionNamed | RuleAdded | RuleRemoved | MemoryForgotten
+    | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned
+)  # fmt: skip
