@@ -13,7 +13,13 @@ from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal
 from agent.protocol.errors import CommitFailed, CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events.command import CommandFinished, CommandStarted, RehearsalFinished, RehearsalStarted, undo_resumed
+from agent.protocol.events.command import (
+    CommandFinished,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+    undo_resumed,
+)
 from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult

@@ -20,7 +20,13 @@ from agent.protocol.decisions import (
     Remark,
 )
 from agent.protocol.errors import CommitFailed, CoreError, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted, RehearsalFinished, UndoFinished
+from agent.protocol.events.command import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandStarted,
+    RehearsalFinished,
+    UndoFinished,
+)
 from agent.protocol.events.notices import Warned
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import GoalStatus
