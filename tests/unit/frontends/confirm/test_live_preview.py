@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.frontends import live_preview
-from agent.frontends.live_preview import LivePreview
+from agent.frontends.confirm import editor
+from agent.frontends.confirm.editor import LivePreview
 from agent.protocol.rehearsals import Preview
 from tests.support.fake_rehearser import rehearsal_of
 
@@ -18,7 +18,7 @@ def known(command: str) -> Preview:
 
 @pytest.fixture(autouse=True)
 def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_preview, "PAUSE", 0.01)
+    monkeypatch.setattr(editor, "PAUSE", 0.01)
 
 
 class Gate:
