@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.execution import terminal as terminals
+from agent.execution.keyboard import Keyboard
 from agent.execution.output import Frames, HeadTail, PlainText
 from agent.execution.process_tree import wire
-from agent.execution.wait_hint import WAITS, WaitHint
 from agent.protocol.ports import OutputSink
 
 READ_SIZE = 256 * 1024
@@ -27,11 +27,6 @@ FLOOD_NAP = 0.0003  # seconds they have for it: to wake us for every few kB woul
 SHARED_READ_SIZE = 32 * 1024  # where both streams have something: small turns keep their order and starve neither
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
-TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
-_INTERRUPT = b"\x03"
-_SUSPEND = b"\x1a"
-_LOOKS_AFTER_SUSPEND = (0.1, 0.5)  # seconds that a program may take to stop itself for Ctrl-Z
-_PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
 
 
 @dataclass
@@ -87,14 +82,19 @@ class Pump:
         self._started = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._open = dict(channels.outputs)
-        self._keys = bytearray()
-        self._presses: list[float] = []
-        self._looks: list[float] = []  # when to look whether Ctrl-Z has stopped the program
-        self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
         self.used_terminal = channels.pass_through
         """Whether the command drew on the person's terminal by itself."""
-        self._hint = WaitHint(channels.master) if channels.master is not None and not channels.pass_through else None
-        self._shown = sink is not None or self._hint is not None
+        self._keyboard: Keyboard | None = None
+        if channels.real is not None and channels.master is not None:
+            self._keyboard = Keyboard(
+                channels.real,
+                channels.master,
+                self._selector,
+                pass_through=channels.pass_through,
+                tell=self._tell,
+                to_background=self._ask_to_go_on,
+            )
+        self._shown = sink is not None or self._keyboard is not None
         self._total = self._came = 0  # bytes of output so far, and in this turn
         self._flow, self._flow_at = 0, self._started  # bytes since the last pause, and when the latest of them came
         self._ending = Ending()
@@ -109,8 +109,8 @@ class Pump:
         if channels.master is not None:
             os.set_blocking(channels.master, False)
             self._watch(channels.master, self._on_master)
-        if channels.real is not None:
-            self._watch(channels.real.fd, self._on_keys)
+        if self._keyboard is not None:
+            self._keyboard.watch()
         try:
             self._loop()
             if not self._ending.kept and not self._ending.suspended:
@@ -119,6 +119,9 @@ class Pump:
         finally:
             self._selector.close()
         self._ending.sink_failure = self._frames.failure
+        if self._keyboard is not None:
+            self._ending.interrupted_by_key = self._keyboard.interrupted
+            self._ending.saw_interrupt_key = self._keyboard.passed_interrupt
         self._ending.held = list(self._open)
         return self._ending
 
@@ -131,15 +134,8 @@ class Pump:
             if self._flooded():
                 time.sleep(FLOOD_NAP)
             self._frames.flush_if_due()
-            if self._keys:
-                self._flush_keys()
-            if self._looks and time.monotonic() >= self._looks[0]:
-                del self._looks[0]
-                self._tell("suspend?")
-            if self._channels.real is not None:
-                self._follow_terminal()
-                if self._hint is not None and self._hint.due():
-                    self._channels.real.write(WAITS)
+            if self._keyboard is not None:
+                self._keyboard.turn()
 
     def _serve(self, ready: list[tuple[selectors.SelectorKey, int]]) -> None:
         self._crowded = len(ready) > 1
@@ -150,11 +146,9 @@ class Pump:
     def _patience(self) -> float | None:
         """Seconds until something has to be done unasked."""
         due = self._frames.patience
-        if self._channels.real is not None:
-            due = TERMINAL_CHECK if due is None else min(due, TERMINAL_CHECK)
-        if self._looks:
-            due = max(0.0, min(due or TERMINAL_CHECK, self._looks[0] - time.monotonic()))
-        return due
+        if self._keyboard is None:
+            return due
+        return self._keyboard.patience if due is None else min(due, self._keyboard.patience)
 
     def _drain(self) -> None:
         """Read what the ended command left in the pipes, and no more than that."""
@@ -221,8 +215,8 @@ class Pump:
 
     def _show(self, stream: str, data: bytes) -> None:
         self._frames.add(stream, data, time.monotonic() - self._started)
-        if self._hint is not None:
-            self._hint.shown(data)
+        if self._keyboard is not None:
+            self._keyboard.shown(data)
 
     def _most(self, size: int) -> int:
         """Bytes to read at once: of a command with a limit no more than the one byte that breaks it."""
@@ -235,7 +229,7 @@ class Pump:
         limit = self._channels.output_limit
         if limit is not None and self._total > limit and not self._ending.over_output:
             self._ending.over_output = True
-            self._stop()
+            self._tell("stop")
 
     def _flooded(self) -> bool:
         """Tell whether output comes faster than in pieces worth a turn."""
@@ -277,8 +271,8 @@ class Pump:
         if real is None:
             return
         self._frames.flush()  # what came before through the sink belongs above it
-        if self._hint is not None:
-            self._hint.shown(data)
+        if self._keyboard is not None:
+            self._keyboard.shown(data)
         if self._channels.pass_through or raw:
             self.used_terminal = True
             real.set_raw_output(True)
@@ -287,95 +281,20 @@ class Pump:
             data = self._echo.feed(data)
         real.write(data)
 
-    # --- what comes from the person ---
+    # --- what goes to the guardian ---
 
-    def _on_keys(self, fd: int) -> None:
-        try:
-            data = os.read(fd, 4096)
-        except OSError:
-            data = b""
-        if not data:  # the terminal was closed
-            self._selector.unregister(fd)
-            self._stop()
-            return
-        master = self._channels.master
-        assert master is not None
-        if _INTERRUPT in data:
-            if self._channels.pass_through or not terminals.keys_make_signals(master):
-                self._count_presses(data.count(_INTERRUPT))
-            else:
-                # The guardian sends the signal, so that one press is one step of one ladder.
-                data = data.replace(_INTERRUPT, b"")
-                self._ending.interrupted_by_key = True
-                if self._channels.real is not None:
-                    self._channels.real.write(b"^C")
-                self._stop()
-        if _SUSPEND in data and self._channels.pass_through:
-            self._looks = [time.monotonic() + seconds for seconds in _LOOKS_AFTER_SUSPEND]
-        elif _SUSPEND in data and self._to_background(master):
-            data = data.replace(_SUSPEND, b"")
-        self._keys += data
-        self._hint = None  # who types knows what is asked
-
-    def _to_background(self, master: int) -> bool:
-        """Ask the guardian to go on without us. Not for a program that reads single keys: there it is that program's."""
-        ask = self._send_to_background
-        if ask is None or not terminals.keys_make_signals(master):
+    def _ask_to_go_on(self) -> bool:
+        """Ask it to go on without us in the background; the answer comes on the control socket, where the end may come before it."""
+        ask, master = self._send_to_background, self._channels.master
+        outputs = tuple(self._open) if master is None or not self._channels.screen else (*self._open, master)
+        if ask is None or not ask(outputs):
             return False
-        outputs = (*self._open, master) if self._channels.screen else tuple(self._open)
-        if not ask(outputs):
-            return False
-        self._send_to_background = None  # the answer comes on the control socket, where the end may come before it
-        if self._channels.real is not None:
-            self._channels.real.write(b"^Z\n")
+        self._send_to_background = None
         return True
-
-    def _count_presses(self, presses: int) -> None:
-        now = time.monotonic()
-        self._ending.saw_interrupt_key = True
-        self._presses = [at for at in self._presses if now - at < _PRESSES_WITHIN] + [now] * presses
-        if len(self._presses) >= _PRESSES:
-            self._presses.clear()
-            self._ending.interrupted_by_key = True
-            self._stop()
-
-    def _stop(self) -> None:
-        self._tell("stop")
 
     def _tell(self, op: str) -> None:
         with suppress(OSError):  # it has ended meanwhile
             wire.send(self._channels.control, {"op": op})
-
-    def _flush_keys(self) -> None:
-        """Hand typed bytes to the command; while it does not take them, no more are read."""
-        master, real = self._channels.master, self._channels.real
-        if master is None or real is None:
-            return
-        try:
-            del self._keys[: os.write(master, self._keys)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._keys.clear()
-        watched = self._selector.get_map()
-        if master in watched:
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._keys else 0)
-            self._selector.modify(master, events, self._on_master)
-        if self._keys and real.fd in watched:
-            self._selector.unregister(real.fd)
-        elif not self._keys and real.fd not in watched:
-            self._watch(real.fd, self._on_keys)
-
-    def _follow_terminal(self) -> None:
-        """Hand on a new window size; take the keys again after we were suspended and brought back."""
-        real, master = self._channels.real, self._channels.master
-        if real is None or master is None:
-            return
-        real.take_again()
-        now = terminals.size(real.fd)
-        if now != self._size:
-            self._size = now
-            terminals.set_size(master, now)
 
 
 def _readable(fd: int) -> int:
