@@ -13,7 +13,7 @@ from agent.config.settings import Settings
 if TYPE_CHECKING:
     from agent.app.lazy_ports import Shell
     from agent.execution.confine.plan import WriteFolders
-    from agent.execution.jobs.table import JobTable
+    from agent.execution.job_table import JobTable
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.protocol.capabilities import Capability
     from agent.protocol.decisions import RiskReport
@@ -33,7 +33,7 @@ class ProcessExecution:
 
         def build() -> JobTable:
             from agent.config.paths import state_dir
-            from agent.execution.jobs.table import JobTable
+            from agent.execution.job_table import JobTable
 
             return JobTable(os.path.join(state_dir(self._environ), "jobs") if self._settings.persist else None)
 

@@ -11,7 +11,7 @@ from agent.config.paths import follows_folder
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from agent.execution.jobs.table import JobTable
+    from agent.execution.job_table import JobTable
     from agent.protocol.actions import FileAction, Found
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace as with_fields
 
-from agent.config.paths import follows_folder
-from agent.execution import interactive, state
+from agent.execution import interactive
 from agent.execution.confine.plan import WriteFolders
-from agent.execution.jobs.table import JobTable
+from agent.execution.job_table import JobTable
+from agent.execution.kept_state import KeptState
 from agent.execution.leftovers import without_loaders
 from agent.execution.private_files import Held, Scratch, ScratchFile
 from agent.execution.process_tree.helper import Helper, Launch
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from agent.execution.rehearsal.rehearser import Rehearser
 
 TerminalChoice = Literal["auto", "on", "off"]
-_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
-_NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
 
 
 class ShellExecutor:
@@ -79,22 +75,19 @@ class ShellExecutor:
         own_shell: str = "bash",
         tty: TerminalChoice = "auto",
     ) -> None:
-        variables = {_as_utf8(name): _as_utf8(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()}
-        self._state = state.ShellState(cwd=os.path.abspath(cwd), env=variables)
-        self._first_env = self._state.env
-        self._first_cwd = self._state.cwd
+        self._kept = KeptState(cwd, env)
         self._terminal = terminal
         self._stdin = stdin
         self._head_bytes = head_bytes
         self._tail_bytes = tail_bytes
         self._grace = grace
         self._interactive_programs = interactive_programs
-        self._shells = Shells(shell, own_shell, self._first_env)
+        self._shells = Shells(shell, own_shell, self._kept.first.env)
         self._helper = Helper()
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._limits = limits or RunLimits()
-        self._write_folders = write_folders or WriteFolders(workspace=self._first_cwd)
+        self._write_folders = write_folders or WriteFolders(workspace=self._kept.first.cwd)
         self._rehearsals = rehearsals
         self._tty = tty
         self._lock = asyncio.Lock()
@@ -102,29 +95,26 @@ class ShellExecutor:
     @property
     def cwd(self) -> str:
         """Where the next command will run."""
-        return self._state.cwd
+        return self._kept.now.cwd
 
     @property
     def env(self) -> Mapping[str, str]:
         """The exported variables the next command gets."""
-        return MappingProxyType(dict(self._state.env))
+        return MappingProxyType(dict(self._kept.now.env))
 
     @property
     def functions(self) -> str:
         """Shell functions that commands defined, as bash source; what they are called no longer means a program."""
-        return self._shells.definitions(self._state)[0]
+        return self._shells.definitions(self._kept.now)[0]
 
     @property
     def aliases(self) -> str:
-        return self._shells.definitions(self._state)[1]
+        return self._shells.definitions(self._kept.now)[1]
 
     @property
     def exports(self) -> dict[str, str]:
         """Exported variables that commands of this session set or changed, and a PATH that follows the working folder."""
-        env = self._state.env
-        changed = {name: value for name, value in env.items() if self._first_env.get(name) != value}
-        path = env.get("PATH", "")
-        return changed | {"PATH": path} if follows_folder(path) else changed
+        return self._kept.exports
 
     def warm(self) -> None:
         """Start the helper in the background, and load the rehearser, so that no first command or preview has to wait for that."""
@@ -144,7 +134,7 @@ class ShellExecutor:
 
     def enter(self, folder: str) -> None:
         """Run the next command in `folder`, as if the one before had gone there."""
-        self._state = replace(self._state, cwd=os.path.abspath(folder))
+        self._kept.enter(folder)
 
     def choose_tty(self, choice: TerminalChoice) -> None:
         """Say what commands get from now on."""
@@ -160,7 +150,7 @@ class ShellExecutor:
     ) -> ExecutionResult:
         """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
         async with self._lock:
-            refused = self._unrunnable(command.command)
+            refused = self._kept.unrunnable(command.command)
             if refused is not None:
                 return refused
             if command.confine == "off" and command.rights is not None and (why := await self.unheld(command.report)):
@@ -203,7 +193,7 @@ class ShellExecutor:
     ) -> Rehearsal:
         """Run it over an overlay, so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
         async with self._lock:
-            refused = self._unrunnable(command.command, leave=False)
+            refused = self._kept.unrunnable(command.command, leave=False)
             if refused is not None:
                 raise RehearsalUnavailable(refused.stderr.head.strip())
             return await self._rehearser.rehearse(command, sink, cancel)
@@ -223,16 +213,13 @@ class ShellExecutor:
         from agent.execution.rehearsal.rehearser import RehearsedShell, Rehearser
 
         shell = RehearsedShell(
-            state=lambda: self._state,
-            adopt=self._take_over,
+            state=lambda: self._kept.now,
+            adopt=self._kept.take_over,
             programs=lambda: (self._shells.find(), self._shells.env_program),
             template=self._rehearsal_launch,
             run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
         )
-        return Rehearser(shell, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._first_env))))
-
-    def _take_over(self, after: state.ShellState) -> None:
-        self._state = after
+        return Rehearser(shell, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._kept.first.env))))
 
     def _launch(self, command: ApprovedCommand | ApprovedRehearsal) -> Launch:
         """A launch of it but for words, environment and sandbox."""
@@ -240,7 +227,7 @@ class ShellExecutor:
         return Launch(
             argv=(),
             env={},
-            cwd=self._state.cwd,
+            cwd=self._kept.now.cwd,
             terminal=self._terminal == "tty" and self._tty != "off",
             pass_through=need == "whole",
             screen=need == "screen",
@@ -280,7 +267,7 @@ class ShellExecutor:
     ) -> ExecutionResult:
         if not self._shells.found:
             await in_thread(self._shells.find)
-        before = self._state
+        before = self._kept.now
         files: list[Held] = [] if confined is None else [confined]
         make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
         try:
@@ -301,7 +288,7 @@ class ShellExecutor:
             if result.job:  # its shell still reads and writes these
                 self._jobs.hold(result.job, files)
                 files = []
-                return self._adopt(result, None, has_state=True)
+                return self._kept.adopt(result, None, has_state=True)
             if start.note:
                 result = with_fields(result, notes=(*result.notes, start.note))
             after = self._shells.left(start, before)
@@ -316,7 +303,7 @@ class ShellExecutor:
         finally:
             for file in reversed(files):
                 file.close()
-        return self._adopt(result, after, has_state=start.dump is not None)
+        return self._kept.adopt(result, after, has_state=start.dump is not None)
 
     async def _finish(self, running: RunningCommand, cancel: CancellationToken) -> ExecutionResult:
         """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
@@ -337,48 +324,4 @@ class ShellExecutor:
         if command.rights is None:
             return None
         files = () if start.dump is None else (start.dump.path,)
-        return self._holder.plan(command.rights, self._first_env, files).encoded()
-
-    def _unrunnable(self, command: str, *, leave: bool = True) -> ExecutionResult | None:
-        """A result for text that no process can be given, and for a folder that is gone, which is left then.
-
-        Not by a rehearsal: the command that it is of may run next, and was rated for the folder that is gone.
-        """
-        notes: tuple[str, ...] = ()
-        if "\0" in command:
-            why = "the command holds a NUL character, which no program can be given"
-        elif re.search("[\ud800-\udc7f\udd00-\udfff]", command):
-            why = "the command contains a lone surrogate, which is not valid Unicode"
-        elif not os.path.isdir(self.cwd):
-            # Never run it elsewhere instead: it was rated and confirmed for this folder.
-            why = f"the folder {self.cwd} is gone"
-            notes = (self._leave_lost_folder(),) if leave else ()
-        else:
-            return None
-        return failure(CANNOT_RUN, f"agent-shell: {why}; nothing was run", cwd=self.cwd, notes=notes)
-
-    def _adopt(self, result: ExecutionResult, after: state.ShellState | None, *, has_state: bool) -> ExecutionResult:
-        """Take over what the command left, or say that the old state stays."""
-        notes = result.notes
-        nothing_ran = bool(result.cwd_after)
-        kept = after is not None or nothing_ran
-        if after is not None:
-            self._state = after
-        elif not nothing_ran and not result.job and not result.refused:
-            notes += (_NOT_KEPT if has_state else _NO_BASH,)
-        if not os.path.isdir(self._state.cwd):
-            notes += (self._leave_lost_folder(),)
-        return with_fields(result, cwd_after=self._state.cwd, state_kept=kept, notes=notes)
-
-    def _leave_lost_folder(self) -> str:
-        """Move the state to the nearest folder that still exists; the note says so."""
-        gone = folder = self._state.cwd
-        while not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        self._state = replace(self._state, cwd=folder)
-        return f"the folder {gone} is gone; the next command would run in {folder}"
-
-
-def _as_utf8(text: str) -> str:
-    """Text of the system with undecodable bytes as surrogates, whatever its locale."""
-    return os.fsencode(text).decode("utf-8", "surrogateescape")
+        return self._holder.plan(command.rights, self._kept.first.env, files).encoded()

@@ -12,8 +12,8 @@ from contextlib import suppress
 from msgspec.structs import replace as with_fields
 
 from agent.execution import terminal as terminals
-from agent.execution.jobs.suspended import Suspended
-from agent.execution.jobs.table import Handing, JobTable
+from agent.execution.job_handing import Handing
+from agent.execution.job_table import JobTable, Suspended
 from agent.execution.output import HeadTail
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper, Launch

@@ -13,7 +13,7 @@ import termios
 import msgspec
 
 from agent.execution.executor import ShellExecutor
-from agent.execution.jobs.table import JobTable
+from agent.execution.job_table import JobTable
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved

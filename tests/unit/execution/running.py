@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable
 
 from agent.execution.executor import ShellExecutor
-from agent.execution.jobs.table import JobTable
+from agent.execution.job_table import JobTable
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport

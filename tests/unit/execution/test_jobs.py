@@ -15,7 +15,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from agent.execution.jobs.table import JobTable
+from agent.execution.job_table import JobTable
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
 from tests.support.terminal import Spawn

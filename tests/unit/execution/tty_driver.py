@@ -11,7 +11,7 @@ import sys
 import termios
 
 from agent.execution.executor import ShellExecutor
-from agent.execution.jobs.table import JobTable
+from agent.execution.job_table import JobTable
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved

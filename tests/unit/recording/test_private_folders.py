@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.config.private_folder import make_folder
-from agent.execution.jobs import log as jobs
+from agent.execution import job_log as jobs
 from agent.execution.overlay.places import state_base
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.policy.shown_once import Showing, ShownFiles

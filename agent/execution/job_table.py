@@ -2,127 +2,82 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import select
 import socket
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
 
 from msgspec.structs import replace
 
-from agent.execution.jobs.log import JobLog, open_log
-from agent.execution.jobs.suspended import Suspended
+from agent.execution import terminal as terminals
+from agent.execution.job_log import JobLog, open_log
+from agent.execution.output import HeadTail
 from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
-from agent.execution.process_tree.helper import Launch, exit_code
+from agent.execution.process_tree.helper import exit_code
 from agent.execution.process_tree.tree import descendants
+from agent.execution.pump import Channels, Ending, Pump
 from agent.protocol.errors import InvalidState, NotFound
 from agent.protocol.jobs import Job
 from agent.waiting import in_thread
-
-
-class Handing:
-    """One command's way into the background. `done`: the control socket belongs to the table now."""
-
-    def __init__(self, jobs: JobTable, launch: Launch, control: socket.socket) -> None:
-        self._jobs = jobs
-        self._launch = launch
-        self._control = control
-        self._log: JobLog | None = None
-        self.done = False
-        self.keeps_terminal = False  # of a suspended program: pipes and PTY belong to the table, too
-
-    def ask(self, outputs: tuple[int, ...]) -> bool:
-        """Give the guardian a log and the outputs that go there; False where that cannot be. Its answer comes on the control socket.
-
-        Until the answer both read the outputs: what was read here is shown, what the guardian reads goes to the log.
-        """
-        with suppress(OSError):
-            log = self._jobs.open_log()
-            try:
-                wire.send(self._control, {"op": "keep", "cap": log.cap}, (log.fd, *outputs))
-            except OSError:
-                log.discard()
-            else:
-                self._log = log
-                return True
-        return False
-
-    def sent(self, watched: wire.Message) -> tuple[int, tuple[str, ...]]:
-        """The guardian agreed: the running command is a job. Its number, and notes for the person."""
-        job = self._enter(watched, int(watched["pid"]), "sent")
-        what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
-        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
-
-    def suspended(self, watched: wire.Message, stopped: Suspended) -> tuple[int, tuple[str, ...]]:
-        """The program stopped for Ctrl-Z. Its number, and notes for the person."""
-        job = self._enter(watched, int(watched["pid"]), "sent", stopped)
-        self.keeps_terminal = True
-        return job.job_id, (f"suspended as job {job.job_id}; `:fg {job.job_id}` brings it back",)
-
-    def left(self, watched: wire.Message, first: int, held: tuple[int, ...]) -> tuple[str, ...]:
-        """The command ended and left something running, which may hold its outputs. Notes for the person."""
-        if held and self._log is None:
-            self.ask(held)
-        job = self._enter(watched, first, "left")
-        where = f"; {_where(job)}" if job.logged else ""
-        name = f" (pid {first})" if first else ""
-        return (f"it left a process running in the background: job {job.job_id}{name}{where}",)
-
-    def close(self) -> None:
-        """Nothing came of it: a log that was made for it goes away."""
-        if self._log is not None and not self.done:
-            self._log.discard()
-
-    def _enter(
-        self, watched: wire.Message, pid: int, how: Literal["sent", "left"], stopped: Suspended | None = None
-    ) -> Job:
-        at = self._launch
-        job = Job(job_id=0, pid=pid, command=at.command, command_id=at.command_id, cwd=at.cwd, how=how)
-        self.done = True
-        return self._jobs.add(
-            job,
-            guardian=int(watched["guardian"]),
-            control=self._control,
-            log=self._log,
-            grace=at.grace,
-            stopped=stopped,
-        )
-
-
-def _where(job: Job) -> str:
-    return f"its output goes to {job.log_path}" if job.log_path else "its output is kept in memory"
-
 
 _PATIENCE = 3.0  # seconds beside the grace that a guardian may take to end a job
 _LONGEST_LINE = 400
 
 
-class _Entry:
-    """A job and what belongs to it: the socket to its guardian, its log, files that its shell still names."""
+@dataclass(frozen=True)
+class Suspended:
+    """What was served when it stopped. `channels.master` is the terminal that the program still has."""
 
-    def __init__(
-        self,
-        job: Job,
-        *,
-        guardian: int,
-        control: socket.socket,
-        log: JobLog | None,
-        grace: float,
-        stopped: Suspended | None = None,
-    ) -> None:
-        self.job = job
-        self.guardian = guardian
-        self.control: socket.socket | None = control
-        self.log = log
-        self.files: list[Held] = []
-        self.grace = grace
-        self.stopped = stopped
-        self.asked_to_end = False
-        self.lock = threading.Lock()
+    channels: Channels
+    captures: dict[str, HeadTail]
+
+    def resume(self) -> Ending:
+        """Serve it on our terminal; blocks. Raises InvalidState where we have none now."""
+        master = self.channels.master
+        assert master is not None
+        try:
+            real = terminals.RealTerminal()
+        except OSError:
+            raise InvalidState(expected="a terminal for the program", found="none") from None
+        pump = Pump(dataclasses.replace(self.channels, real=real), self.captures, None)
+        real.take(raw_output=True)
+        try:
+            with suppress(OSError):  # it has ended meanwhile; the pump is told
+                terminals.set_size(master, terminals.size(real.fd))
+                wire.send(self.channels.control, {"op": "continue"})
+            return pump.run()
+        finally:
+            real.give_back(used=True)
+
+    def close(self) -> None:
+        """Give up the terminal; what still runs on it is hung up."""
+        for fd in (self.channels.master, *self.channels.outputs):
+            if fd is not None:
+                os.close(fd)
+
+
+@dataclass
+class Entry:
+    """A job and what belongs to it: the socket to its guardian (None: it has ended), its log, files that its shell still names.
+
+    `grace`: seconds between TERM and KILL.
+    """
+
+    job: Job
+    guardian: int
+    control: socket.socket | None
+    log: JobLog | None
+    grace: float
+    stopped: Suspended | None = None
+    files: list[Held] = field(default_factory=list)
+    asked_to_end: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self, patience: float = 0.0) -> Job:
         """The job as it is now, at most `patience` seconds later."""
@@ -190,39 +145,28 @@ class JobTable:
     def __init__(self, folder: str | None = None) -> None:
         self.session = ""
         self._folder = folder
-        self._entries: dict[int, _Entry] = {}
+        self._entries: dict[int, Entry] = {}
         self._lock = threading.Lock()
 
     def open_log(self) -> JobLog:
         return open_log(self._folder)
 
-    def add(
-        self,
-        job: Job,
-        *,
-        guardian: int,
-        control: socket.socket,
-        log: JobLog | None,
-        grace: float,
-        stopped: Suspended | None = None,
-    ) -> Job:
-        """Enter a job, which gets its number. `control` and `log` belong to the table from now on."""
+    def enter(self, entry: Entry) -> Job:
+        """Give a job its number. Its socket and log belong to the table from now on."""
+        log = entry.log
         with self._lock:
             number = len(self._entries) + 1
-            path = log.path if log is not None else ""
-            job = replace(
-                job,
+            entry.job = replace(
+                entry.job,
                 job_id=number,
                 session=self.session,
                 started=_now(),
                 logged=log is not None,
-                log_path=path,
-                suspended=stopped is not None,
+                log_path="" if log is None else log.path,
+                suspended=entry.stopped is not None,
             )
-            self._entries[number] = _Entry(
-                job, guardian=guardian, control=control, log=log, grace=grace, stopped=stopped
-            )
-        return job
+            self._entries[number] = entry
+        return entry.job
 
     def hold(self, job_id: int, files: list[Held]) -> None:
         """Keep files open until the job has ended: its shell names them by our descriptors."""
@@ -262,7 +206,7 @@ class JobTable:
         entry = self._entry(job_id)
         return await in_thread(entry.resume)
 
-    def _end(self, entry: _Entry) -> Job:
+    def _end(self, entry: Entry) -> Job:
         control = entry.control
         if entry.look().running and control is not None:
             entry.asked_to_end = True
@@ -271,7 +215,7 @@ class JobTable:
             entry.look(entry.grace + _PATIENCE)
         return entry.look()
 
-    def _entry(self, job_id: int) -> _Entry:
+    def _entry(self, job_id: int) -> Entry:
         with self._lock:
             if job_id not in self._entries:
                 raise NotFound("job", str(job_id), hint="`:jobs` lists them")

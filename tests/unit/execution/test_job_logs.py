@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.jobs import log as logs
-from agent.execution.jobs.log import JobLog, open_log
+from agent.execution import job_log as logs
+from agent.execution.job_log import JobLog, open_log
 from agent.execution.supervision.job_watch import LogWriter
 
 CAP = 4096
