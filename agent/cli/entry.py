@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
-
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
     "roles", "agents", "macros", "rag", "vault", "work", "interview", "serve",
