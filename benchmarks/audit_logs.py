@@ -49,9 +49,9 @@ from agent.protocol.outcomes import (
     GoalStatus,
     GoalSummary,
     RunOutcome,
+    Usage,
 )
 from agent.protocol.records import Record, encode
-from agent.protocol.replies import Usage
 from benchmarks.audit_words import CASES, FOLDERS, MODELS, NAMES, Case
 
 FIRST_HASH = "0" * 64

@@ -23,7 +23,8 @@ from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent, Rights
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Confinement, Level, RiskReport
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from benchmarks.figures import Figure
 

@@ -22,8 +22,8 @@ from agent.execution.executor import ShellExecutor
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import OutputSink
 from benchmarks.figures import Figure
 
 MEGABYTE = 1_000_000

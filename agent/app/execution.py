@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from agent.execution.confine.plan import WriteFolders
     from agent.execution.job_table import JobTable
     from agent.execution.rehearsal.budget import RehearsalSettings
-    from agent.protocol.capabilities import Capability
     from agent.protocol.decisions import RiskReport
-    from agent.protocol.ports import Checkpoints, UndoStore
+    from agent.protocol.execution import Capability, Checkpoints, UndoStore
 
 
 class ProcessExecution:

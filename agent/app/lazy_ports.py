@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     from agent.protocol.actions import FileAction, Found
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
-    from agent.protocol.decisions import Confinement, Confining, RiskReport
-    from agent.protocol.jobs import Job
-    from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import (
+    from agent.protocol.confinement import Confinement, Confining
+    from agent.protocol.decisions import RiskReport
+    from agent.protocol.execution import (
         Checkpoint,
         Checkpoints,
-        Emitter,
         Executor,
+        Job,
         OutputSink,
         Performer,
         Processes,
         Rehearser,
     )
+    from agent.protocol.outcomes import ExecutionResult
+    from agent.protocol.ports import Emitter
     from agent.protocol.records import Record
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 

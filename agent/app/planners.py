@@ -217,7 +217,7 @@ class LazyPlanner:
         except ProviderError as error:
             if not self.alone or self.name.startswith("scripted:") or request.code_only:
                 raise
-            from agent.planner.fallback import stand_in
+            from agent.planner.cascade import stand_in
 
             recipes = partial(self._choice.build, "offline", "", self._redactor)
             return await stand_in(error, recipes, request, on_delta, tell)

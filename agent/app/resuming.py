@@ -15,7 +15,7 @@ from agent.config.table import BY_NAME
 from agent.protocol.confinement import is_as_strict
 
 if TYPE_CHECKING:
-    from agent.protocol.decisions import Confinement
+    from agent.protocol.confinement import Confinement
     from agent.recording.past import Past
 
 _FROM_STRICT = {"approve": ("ask", "low", "medium"), "rehearse": ("auto", "preview", "ask", "off")}

@@ -16,7 +16,7 @@ from agent.protocol.errors import ConfigError, CoreError, NotFound
 if TYPE_CHECKING:
     from agent.app.process import Process
     from agent.engine.context import RequestContext
-    from agent.protocol.decisions import Confinement
+    from agent.protocol.confinement import Confinement
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Planner, Redactor
     from agent.protocol.requests import ApproveMode

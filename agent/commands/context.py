@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Confinement, ConfirmationRequest
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
+from agent.protocol.execution import Executor, Jobs, UndoStore
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, UserInput
-from agent.protocol.outcomes import FrontendRequest, GoalSummary
-from agent.protocol.plans import PlanLeft
-from agent.protocol.ports import EventSink, Executor, Jobs, Planner, Recorder, Redactor, UndoPerson, UndoStore
+from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
+from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, UndoPerson
 from agent.protocol.rehearsals import Change as FileChange
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.replies import Alternative, Usage
+from agent.protocol.replies import Alternative, PlanLeft
 from agent.protocol.requests import ApproveMode, RehearseMode
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from datetime import datetime
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line, shown_name, signal_name
 from agent.text.sizes import seconds

@@ -13,7 +13,7 @@ from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events.command import undo_resumed
-from agent.protocol.ports import UndoStore
+from agent.protocol.execution import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.shown import shown_name
 from agent.text.sizes import counted, size_words

@@ -15,9 +15,8 @@ from agent.protocol.events.command import (
     UndoFinished,
 )
 from agent.protocol.events.goal import ContinueTriggered, GoalFinished, ToolFinished
-from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.outcomes import ExecutionResult, Usage
 from agent.protocol.rehearsals import Rehearsal
-from agent.protocol.replies import Usage
 from agent.text.shown import shown, signal_name
 from agent.text.sizes import counted, seconds
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.protocol.errors import BudgetExceeded
+from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import Clock
-from agent.protocol.replies import Usage, add_usage
 from agent.protocol.requests import Limits
 
 

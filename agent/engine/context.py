@@ -13,29 +13,25 @@ from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
-from agent.protocol.decisions import Confinement, RiskContext, RiskReport
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import NotFound
+from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
-from agent.protocol.outcomes import GoalSummary
-from agent.protocol.plans import PlanLeft
+from agent.protocol.outcomes import GoalSummary, Usage
 from agent.protocol.ports import (
-    Checkpoints,
     Clock,
     EventSink,
-    Executor,
     Facts,
-    Jobs,
-    Performer,
     Planner,
     Recorder,
     Redactor,
-    Rehearser,
     RiskClassifier,
     StreamRedaction,
     Tool,
 )
 from agent.protocol.records import Record
-from agent.protocol.replies import Alternative, Usage
+from agent.protocol.replies import Alternative, PlanLeft
 from agent.protocol.requests import Approval, ApproveMode
 
 if TYPE_CHECKING:

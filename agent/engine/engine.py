@@ -19,11 +19,11 @@ from agent.protocol.commands import Command
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.notices import CoreCommandFinished, Failed
+from agent.protocol.execution import UndoStore
 from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import ExitCode, RunOutcome
-from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
+from agent.protocol.outcomes import ExitCode, RunOutcome, add_usage
+from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.replies import add_usage
 from agent.protocol.requests import RunRequest
 from agent.waiting import cancellable, completed
 

@@ -17,9 +17,8 @@ from agent.protocol.decisions import PlanPlace, Proposal
 from agent.protocol.events.goal import PlannerNoted
 from agent.protocol.events.notices import AssistantMessage
 from agent.protocol.messages import CommandItem, NoteItem, UserInput
-from agent.protocol.plans import PlanLeft
 from agent.protocol.ports import Confirmer
-from agent.protocol.replies import Command
+from agent.protocol.replies import Command, PlanLeft
 from agent.protocol.requests import RunOptions
 
 

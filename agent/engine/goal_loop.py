@@ -12,8 +12,7 @@ from agent.engine.summary import message_after_chat, status_after_chat
 from agent.engine.tool_calls import run_calls
 from agent.protocol.messages import ContinuationKind
 from agent.protocol.outcomes import GoalStatus
-from agent.protocol.plans import PlanLeft
-from agent.protocol.replies import Chat, Command, Plan, Reply, ToolCalls
+from agent.protocol.replies import Chat, Command, Plan, PlanLeft, Reply, ToolCalls
 
 
 class GoalLoop:

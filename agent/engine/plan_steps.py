@@ -10,8 +10,7 @@ from agent.protocol.decisions import PlanPlace
 from agent.protocol.events.goal import PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import CommandItem, StepItem
 from agent.protocol.outcomes import GoalStatus
-from agent.protocol.plans import PlanLeft
-from agent.protocol.replies import Chat, Command, PlanStep
+from agent.protocol.replies import Chat, Command, PlanLeft, PlanStep
 
 
 async def follow(goal: Goal, left: PlanLeft) -> Ending | None:

@@ -7,7 +7,8 @@ from agent.engine.context import AppState, RequestContext
 from agent.engine.stream import EventStream
 from agent.gate.rating import Rater
 from agent.gate.undo_actions import UndoActions
-from agent.protocol.ports import Emitter, EventSink, UndoPerson, UndoStore
+from agent.protocol.execution import UndoStore
+from agent.protocol.ports import Emitter, EventSink, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval
 

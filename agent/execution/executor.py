@@ -27,10 +27,11 @@ from agent.execution.run import RunningCommand
 from agent.execution.shells.starting import Shells, Start
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Confinement, Confining, RiskReport
+from agent.protocol.confinement import Confinement, Confining
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RehearsalUnavailable
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
 from agent.waiting import in_thread
 

@@ -10,7 +10,7 @@ from agent.execution.job_log import JobLog
 from agent.execution.job_table import Entry, JobTable, Suspended
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 
 
 class Handing:

@@ -23,7 +23,7 @@ from agent.execution.process_tree.helper import exit_code
 from agent.execution.process_tree.tree import descendants
 from agent.execution.pump import Channels, Ending, Pump
 from agent.protocol.errors import InvalidState, NotFound
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 from agent.waiting import in_thread
 
 _PATIENCE = 3.0  # seconds beside the grace that a guardian may take to end a job

@@ -9,8 +9,8 @@ import re
 import time
 from collections.abc import Callable
 
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import CapturedStream
-from agent.protocol.ports import OutputSink
 
 _KEPT = "\b\t\n\r\a"
 

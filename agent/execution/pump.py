@@ -17,7 +17,7 @@ from agent.execution import terminal as terminals
 from agent.execution.keyboard import Keyboard
 from agent.execution.output import Frames, HeadTail, PlainText
 from agent.execution.process_tree import wire
-from agent.protocol.ports import OutputSink
+from agent.protocol.execution import OutputSink
 
 READ_SIZE = 256 * 1024
 FLOOD = 1024 * 1024  # bytes after which what comes without a pause is a flood

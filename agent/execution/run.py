@@ -19,8 +19,8 @@ from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.pump import Channels, Ending, Pump
 from agent.execution.results import not_started, refused, result_of
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult, ExitCode
-from agent.protocol.ports import OutputSink
 
 PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)

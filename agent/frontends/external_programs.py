@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from agent.frontends.screen import Screen
 from agent.frontends.signals import Signals
-from agent.protocol.ports import Processes
+from agent.protocol.execution import Processes
 
 _READ = (0, 129, 130, 131, 143)  # the pager showed it, and was left, or ended with us
 _MAX_EDITED = 1_000_000

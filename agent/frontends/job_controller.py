@@ -8,8 +8,7 @@ from typing import Literal
 
 from agent.protocol.events.command import JobFinished, JobStarted
 from agent.protocol.events.known import Event
-from agent.protocol.jobs import Job
-from agent.protocol.ports import Jobs
+from agent.protocol.execution import Job, Jobs
 from agent.text.shown import signal_name
 
 Send = Callable[[Event], Awaitable[None]]

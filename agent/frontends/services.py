@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.live_rating import no_context
-from agent.protocol.capabilities import Capability
 from agent.protocol.errors import InvalidState
-from agent.protocol.ports import Emitter, Processes, UndoStore
+from agent.protocol.execution import Capability, Processes, UndoStore
+from agent.protocol.ports import Emitter
 
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext

@@ -21,9 +21,10 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
+from agent.protocol.execution import UndoStore
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
-from agent.protocol.ports import Confirmer, Emitter, UndoPerson, UndoStore
+from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, RunRequest
 

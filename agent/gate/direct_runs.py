@@ -13,9 +13,10 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.events.notices import Warned
+from agent.protocol.execution import Checkpoint, Checkpoints, Executor
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor
+from agent.protocol.ports import EventSink
 from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.text.sizes import size_words
 

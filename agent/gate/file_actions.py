@@ -21,9 +21,10 @@ from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, 
 from agent.protocol.errors import CoreError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.events.notices import Warned
+from agent.protocol.execution import Checkpoint, Checkpoints, Performer
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Performer, RiskClassifier
+from agent.protocol.ports import Confirmer, EventSink, RiskClassifier
 from agent.protocol.requests import Approval
 from agent.text.sizes import counted, size_words
 from agent.waiting import cancellable, completed, computed

@@ -27,8 +27,9 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Confirmation, Proposal, Rehearse, Skipped
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.events.notices import Warned
+from agent.protocol.execution import Checkpoint, Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem
-from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Performer, Rehearser, Shell
+from agent.protocol.ports import Confirmer, EventSink, Shell
 from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 

@@ -11,7 +11,8 @@ from agent.policy.rights import opens_editor, reads_plainly, rights
 from agent.protocol.approvals import CANNOT, Rights
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events.notices import Warned
-from agent.protocol.ports import EventSink, Executor
+from agent.protocol.execution import Executor
+from agent.protocol.ports import EventSink
 
 RULE = "lock"
 _NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}

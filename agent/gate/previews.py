@@ -16,7 +16,7 @@ from agent.policy.previewable import is_previewable, stays_home
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.decisions import Proposal
 from agent.protocol.errors import RehearsalUnavailable
-from agent.protocol.ports import Rehearser
+from agent.protocol.execution import Rehearser
 from agent.protocol.rehearsals import Preview
 from agent.waiting import computed
 

@@ -12,10 +12,12 @@ from agent.gate.verdicts import Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
-from agent.protocol.decisions import Confining, Proposal, RiskContext, RiskReport, Verdict
+from agent.protocol.confinement import Confining
+from agent.protocol.decisions import Proposal, RiskContext, RiskReport, Verdict
 from agent.protocol.events.command import CommandRated
 from agent.protocol.events.notices import Warned
-from agent.protocol.ports import EventSink, Executor
+from agent.protocol.execution import Executor
+from agent.protocol.ports import EventSink
 from agent.protocol.requests import Approval
 from agent.risk.analysers import opinion_findings, raised
 from agent.waiting import computed, in_thread

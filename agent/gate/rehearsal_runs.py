@@ -21,9 +21,10 @@ from agent.protocol.events.command import (
     undo_resumed,
 )
 from agent.protocol.events.notices import Warned
+from agent.protocol.execution import Rehearser
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import EventSink, Rehearser
+from agent.protocol.ports import EventSink
 from agent.protocol.rehearsals import Change, Conflict, Rehearsal, Undone
 from agent.recording.rehearsal_words import rehearsal_words
 

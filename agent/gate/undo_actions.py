@@ -16,7 +16,8 @@ from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
 from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
 from agent.protocol.events.command import UndoFinished, UndoStarted, undo_resumed
-from agent.protocol.ports import EventSink, UndoPerson, UndoStore
+from agent.protocol.execution import UndoStore
+from agent.protocol.ports import EventSink, UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
 from agent.protocol.requests import Approval
 from agent.waiting import completed, computed

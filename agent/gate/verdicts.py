@@ -13,10 +13,12 @@ from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import Action
 from agent.protocol.approvals import Rights
-from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.confinement import Confining
+from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events.command import Known
+from agent.protocol.execution import Executor
 from agent.protocol.outcomes import NO_TERMINAL
-from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
+from agent.protocol.ports import Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 
 DecideFunction = Callable[[RiskReport, Approval, Policy], Verdict]

@@ -1,6 +1,7 @@
 """Ask planners one after another: what knows recipes first, then a model on this machine, then one elsewhere.
 
-Who is asked next is always said before, and of what leaves the machine, what that is. A stage that fails falls to the next one.
+Who is asked next is always said before, and of what leaves the machine, what that is. A stage that fails falls to the next one; outside of
+a cascade, recipes stand in for a model whose server cannot be reached.
 """
 
 from __future__ import annotations
@@ -152,3 +153,25 @@ async def _without_answer(
     if unsure is not None and isinstance(unsure.reply, (Command, Plan)):
         return unsure
     raise PlannerError("no planner of the cascade can be asked here", hint="`agent-shell models` shows what there is")
+
+
+async def stand_in(
+    failure: ProviderError,
+    recipes: Callable[[], Planner],
+    request: PlannerRequest,
+    on_delta: DeltaHandler,
+    tell: Callable[[str], Awaitable[None]],
+) -> PlannerReply:
+    """What the planner by recipes answers; it is told of before. Raises `failure` where that is about no broken connection, or where
+    recipes have nothing to propose either.
+    """
+    if not failure.transport:
+        raise failure
+    answer = await recipes().plan(structs.replace(request, stream=False), on_delta)
+    after_command = bool(request.history) and isinstance(request.history[-1], CommandItem)
+    if isinstance(answer.reply, Chat) and not after_command:
+        raise failure
+    await tell(f"{one_line(failure.message)}; the offline planner goes on")
+    if isinstance(answer.reply, Chat) and request.stream:
+        await on_delta(answer.reply.message)
+    return structs.replace(answer, model="offline")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import NamedTuple
@@ -10,15 +11,19 @@ from typing import NamedTuple
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.codecs.streaming import text_stream
-from agent.planner.echo import echoes
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
+from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
+from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ToolCallDone
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
+_RUN = 4  # words in a row that count as the same
+_LEAST = 6  # words; fewer may be an answer that happens to stand there, too
+_MOST_READ = 2_000  # characters of the message
+_SHARE = 0.8
 _BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
 
 
@@ -183,3 +188,17 @@ def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
     written = answer.text + "".join(call.name + call.arguments_json for call in answer.calls)
     sent = sum(map(message_tokens, messages))
     return Usage(input_tokens=sent, output_tokens=estimate_tokens(written), cost=usage.cost, estimated=True)
+
+
+def echoes(message: str, instructions: str) -> bool:
+    """Whether nearly all of `message` stands in `instructions`, whatever the case and the punctuation."""
+    said = _runs(message[:_MOST_READ])
+    if len(said) < _LEAST - _RUN + 1:
+        return False
+    known = set(_runs(instructions))
+    return sum(run in known for run in said) >= _SHARE * len(said)
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]

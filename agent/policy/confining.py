@@ -5,8 +5,8 @@ from __future__ import annotations
 from agent.policy.model import Policy, Rule
 from agent.policy.restrictive_match import touches
 from agent.policy.rights import changed_paths, changed_words, holds
-from agent.protocol.confinement import strictest
-from agent.protocol.decisions import Confinement, Confining, Finding, Level, RiskReport, Verdict
+from agent.protocol.confinement import Confinement, Confining, strictest
+from agent.protocol.decisions import Finding, Level, RiskReport, Verdict
 from agent.protocol.rehearsals import Rehearsal
 
 RULE = "confine"

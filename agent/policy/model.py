@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.protocol.decisions import Confinement, Level
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import Level
 
 Action = Literal["allow", "ask", "type", "deny"]
 """What a rule asks for: run without asking, ask, ask and have the word typed, refuse."""

@@ -9,7 +9,8 @@ import posixpath
 from typing import cast
 
 from agent.protocol.approvals import Rights
-from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Rehearsal
 
 

@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from agent.protocol.actions import FileAction, Seen, TurnRun, content_hash, text_of
-from agent.protocol.decisions import Confinement, Level, RiskReport
+from agent.protocol.confinement import Confinement
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.rehearsals import Conflict
 
 

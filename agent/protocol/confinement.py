@@ -1,14 +1,38 @@
-"""Order confinements: which is at least as strict as another, and what holds where several are asked for. Pure."""
+"""Define confinements, and order them: which is at least as strict as another, and what holds where several are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
-from agent.protocol.decisions import Confinement
+from msgspec import Struct
 
+Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]
+"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network; two of these at once."""
 CONFINEMENTS: tuple[Confinement, ...] = get_args(Confinement)
 _FILES = ("off", "workspace", "read-only")
+
+
+class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a command would be confined if it ran now, in words for the person.
+
+    `workspace`: the folder that stays writable, and so do those in `also`, but never those in `protected`. `how` it is held; `misses`: what
+    that does not stop. `reason`: why it cannot be had, with `remedy`; then it runs, if a person agrees to that, not confined.
+    """
+
+    mode: Confinement = "off"
+    workspace: str = ""
+    how: str = ""
+    misses: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+    also: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+
+    @property
+    def had(self) -> Confinement:
+        """What a run really gets."""
+        return "off" if self.reason else self.mode
 
 
 def strictest(modes: Iterable[Confinement]) -> Confinement:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from agent.protocol.confinement import Confining
 from agent.protocol.rehearsals import Preview
 
 
@@ -186,32 +187,6 @@ class Proposal(Struct, frozen=True, kw_only=True):
     def unfilled(self, text: str) -> tuple[str, ...]:
         """The slots that `text` still has, in its order."""
         return tuple(sorted((slot for slot in self.slots if slot in text), key=text.index))
-
-
-Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]
-"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network; two of these at once."""
-
-
-class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a command would be confined if it ran now, in words for the person.
-
-    `workspace`: the folder that stays writable, and so do those in `also`, but never those in `protected`. `how` it is held; `misses`: what
-    that does not stop. `reason`: why it cannot be had, with `remedy`; then it runs, if a person agrees to that, not confined.
-    """
-
-    mode: Confinement = "off"
-    workspace: str = ""
-    how: str = ""
-    misses: tuple[str, ...] = ()
-    reason: str = ""
-    remedy: str = ""
-    also: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-
-    @property
-    def had(self) -> Confinement:
-        """What a run really gets."""
-        return "off" if self.reason else self.mode
 
 
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):

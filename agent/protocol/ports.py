@@ -1,25 +1,18 @@
-"""Define the ports between the pure core and I/O. Each has one real implementation and one for tests, wired in `agent.app.composition`."""
+"""Define the ports of clock, log, front ends, planners and tools; those of execution are in `execution`.
+
+Each has one real implementation and one for tests, wired in `agent.app.composition`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.protocol.actions import FileAction, Found, Performed, TurnRun
-from agent.protocol.approvals import (
-    ApprovedAction,
-    ApprovedCommand,
-    ApprovedFileAction,
-    ApprovedRehearsal,
-    ApprovedUndo,
-)
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.actions import FileAction, Performed, TurnRun
 from agent.protocol.decisions import (
     Alternative,
-    Confinement,
-    Confining,
     Confirmation,
     ConfirmationRequest,
     Proposal,
@@ -29,21 +22,9 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
-from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
-from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.records import Record
-from agent.protocol.rehearsals import (
-    Change,
-    Committed,
-    Conflict,
-    Preview,
-    Rehearsal,
-    UndoChoice,
-    UndoEntry,
-    Undone,
-    UndoPlan,
-)
+from agent.protocol.rehearsals import Conflict, Preview, Rehearsal, UndoChoice, UndoEntry
 from agent.protocol.replies import PlannerReply, StreamPiece
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -141,118 +122,12 @@ class Reviewer(Protocol):
         """Tell whether to make it real, to edit the command again, or to throw it away."""
 
 
-class OutputSink(Protocol):
-    def __call__(self, stream: str, data: bytes, offset: float) -> None:
-        """A chunk of output ("stdout"/"stderr") `offset` seconds after the start, in the reader's thread."""
-
-
-class Executor(Protocol):
-    """Runs approved commands in one shell state (directory, exported variables, functions)."""
-
-    @property
-    def cwd(self) -> str:
-        """Where the next command will run."""
-
-    @property
-    def functions(self) -> str:
-        """Shell functions the next command will find, as `declare -f` prints them."""
-
-    @property
-    def aliases(self) -> str:
-        """Aliases the next command will find, as `alias -p` prints them."""
-
-    @property
-    def exports(self) -> dict[str, str]:
-        """Exported variables that commands of this session set or changed."""
-
-    async def execute(
-        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
-    ) -> ExecutionResult:
-        """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does.
-
-        A command that is to be confined and cannot be does not run.
-        """
-
-    async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """How a run of `report`'s command would be confined now, or why it cannot be."""
-
-    async def unheld(self, report: RiskReport) -> str:
-        """Why a run of `report`'s command could not be held to the rights that its rating gives it; "" where it could."""
-
-    async def close(self) -> None: ...
-
-
-class Jobs(Protocol):
-    """Commands that go on in the background. Raises NotFound for a number that no job has."""
-
-    def listing(self) -> tuple[Job, ...]:
-        """All since the process began, ended ones too, as they are now."""
-
-    def output(self, job_id: int, limit: int = 65536) -> str:
-        """The end of what it wrote, at most `limit` bytes: hostile text."""
-
-    def processes(self, job_id: int) -> tuple[tuple[int, str], ...]:
-        """Pid and command line of each of its living processes."""
-
-    async def end(self, job_id: int) -> Job:
-        """End all of it, gently first; the job as it was left."""
-
-    async def foreground(self, job_id: int) -> Job:
-        """Give a suspended one our terminal until it ends or stops again. Raises InvalidState where it is none."""
-
-
-class Rehearser(Protocol):
-    """Runs commands over an overlay of the file system, and makes real what they showed. Errors are CoreErrors with reason and hint."""
-
-    async def rehearse(
-        self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
-    ) -> Rehearsal:
-        """Run it so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
-
-    async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
-        """Make the changes real, all or none, and take over the shell state that the command left.
-
-        `command` is the same text, approved for a real run. Raises RehearsalConflict (something changed since; nothing was applied)
-        and CommitFailed.
-        """
-
-    async def discard(self, rehearsal: Rehearsal) -> None:
-        """Forget it, and free what it holds."""
-
-
 @runtime_checkable
 class Picker(Protocol):
     """Asks which of several commands is meant. The one that is picked is proposed, rated and confirmed like any other."""
 
     async def pick(self, choices: tuple[Alternative, ...]) -> int:
         """The number of one of them, from 1; 0 for none. They have been shown with their numbers."""
-
-
-class UndoStore(Protocol):
-    """Journals of what was really changed. Errors are CoreErrors with reason and hint."""
-
-    def entries(self) -> tuple[UndoEntry, ...]:
-        """What can be taken back, newest first."""
-
-    def ids(self) -> frozenset[str]:
-        """The ids of all entries; nothing is brought to an end for that. Raises OSError."""
-
-    def take_resumed(self) -> tuple[Undone, ...]:
-        """What a crash had left open and was brought to an end since this was asked last; in the first note, how. To be recorded."""
-
-    def changes(self, undo_id: str) -> tuple[Change, ...]:
-        """What undoing it would do to each path, by path. Raises NotFound."""
-
-    def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
-        """Which of its paths were changed since, so that undoing would lose that."""
-
-    def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
-        """What undoing it would do to these text files, with their diffs. Raises NotFound."""
-
-    def undo(self, approved: ApprovedUndo) -> Undone:
-        """Put everything back but what is left; an undone entry is done again. Raises UndoConflict and UndoFailed where that is not
-        any more what was agreed to, or could not be done: then nothing was changed. Raises NotFound.
-        """
 
 
 class UndoPerson(Protocol):
@@ -273,46 +148,6 @@ class UndoPerson(Protocol):
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """Ask for `request.verdict.word` to be typed; None where it was not, or cannot be."""
-
-
-class Performer(Protocol):
-    """Does approved changes of files. Slow on slow disks: not to be called in the loop."""
-
-    def look(self, action: FileAction) -> Found:
-        """What is there before it is done. Raises IoError."""
-
-    def perform(self, approved: ApprovedFileAction) -> None:
-        """Do it, whole or not at all, at exactly the place that was approved and to exactly what was seen there. Raises IoError."""
-
-
-class Checkpoint(Protocol):
-    """The pre-image of one direct run, taken before it. Exactly one of the two is called."""
-
-    def finish(self) -> str:
-        """The run has ended: keep what it changed; the id that takes it back, "" where it changed nothing."""
-
-    def drop(self) -> None:
-        """Nothing ran."""
-
-
-class Checkpoints(Protocol):
-    """Pre-images of what a direct run names. Slow on large trees: not to be called in the loop."""
-
-    def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
-        """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
-
-    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
-        """Keep it. Raises a CoreError where that cannot be done; then nothing is left behind."""
-
-
-class Processes(Protocol):
-    """Helper programs the host itself starts (editor, pager, git facts): never from model text."""
-
-    async def run_attached(self, argv: tuple[str, ...]) -> int:
-        """Run with the person's terminal (editor, pager); the exit code."""
-
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        """Exit code and stdout, both bounded."""
 
 
 class Provider(Protocol):

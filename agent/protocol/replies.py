@@ -9,8 +9,7 @@ from msgspec import Struct
 from agent.protocol.decisions import Alternative as Alternative  # noqa: PLC0414  # a part of replies that proposals hold, too
 from agent.protocol.decisions import Opinion
 from agent.protocol.messages import ToolCall
-from agent.protocol.usage import Usage as Usage  # noqa: PLC0414  # of a call, and of what begins with one
-from agent.protocol.usage import add_usage as add_usage  # noqa: PLC0414
+from agent.protocol.outcomes import Usage
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
@@ -71,6 +70,20 @@ class Plan(Struct, frozen=True, kw_only=True, tag="plan"):
     confidence: float | None = None
 
 
+class PlanLeft(Struct, frozen=True, kw_only=True):
+    """`plan` of the goal `goal`, of which the first `done` steps are done. `cwd`: where the next one would have begun."""
+
+    goal: str
+    plan: Plan
+    done: int
+    cwd: str = ""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The steps that are not done, in words."""
+        return tuple(step.goal for step in self.plan.steps[self.done :])
+
+
 class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
     """Calls to run in order; `plan` is the model's outline for people, `text` what it said beside them."""
 
@@ -80,6 +93,16 @@ class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
 
 
 Reply = Chat | Command | ToolCalls | Plan
+
+
+def usage_text(usage: Usage) -> str:
+    """Tokens and cost so far, "" where no model was asked."""
+    tokens = usage.input_tokens + usage.output_tokens
+    if not tokens:
+        return ""
+    about = "~" if usage.estimated else ""
+    cost = f" ${usage.cost:.4f}" if usage.cost is not None else ""
+    return f"{about}{tokens:,} tokens{cost}"
 
 
 class PlannerReply(Struct, frozen=True, kw_only=True):
@@ -117,13 +140,3 @@ class Finish(Struct, frozen=True, kw_only=True):
 
 
 StreamPiece = TextDelta | ToolCallDone | Finish
-
-
-def usage_text(usage: Usage) -> str:
-    """Tokens and cost so far, "" where no model was asked."""
-    tokens = usage.input_tokens + usage.output_tokens
-    if not tokens:
-        return ""
-    about = "~" if usage.estimated else ""
-    cost = f" ${usage.cost:.4f}" if usage.cost is not None else ""
-    return f"{about}{tokens:,} tokens{cost}"

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
-from agent.protocol.decisions import Confinement
+from agent.protocol.confinement import Confinement
 from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
 
 ApproveMode = Literal["ask", "low", "medium"]

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from agent.protocol.messages import ChatMessage
-from agent.protocol.replies import StreamPiece, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
 from agent.providers.client import WireClient
 from agent.providers.faults import error_of_event, malformed, require_key

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.protocol.replies import StreamPiece, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import StreamPiece
 from agent.providers.faults import error_of_event, malformed
 from agent.providers.settings import Endpoint
 from agent.providers.wire import Assembler, FinishReason, OpenCall, count

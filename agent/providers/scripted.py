@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from agent.protocol.errors import ConfigError, ProviderError, Unauthorized
 from agent.protocol.messages import ToolCall
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.protocol.requests import ProviderRequest
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from agent.protocol.errors import ProviderError
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.providers.faults import cut_off, malformed, one_line
 from agent.providers.settings import Endpoint
 from agent.text.visible import well_formed

@@ -32,9 +32,8 @@ from agent.protocol.messages import (
     ToolCall,
     ToolItem,
 )
-from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, Usage, add_usage
 from agent.protocol.records import Record
-from agent.protocol.replies import Usage, add_usage
 from agent.recording.lifecycle import HistoryCommand, summary_of
 
 

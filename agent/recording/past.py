@@ -16,8 +16,7 @@ from agent.protocol.events.goal import GoalStarted, PlanFinished, PlanProposed, 
 from agent.protocol.events.known import Event
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalSummary
-from agent.protocol.plans import PlanLeft
-from agent.protocol.replies import Plan
+from agent.protocol.replies import Plan, PlanLeft
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import goals, history
 from agent.recording.naming import check_id, parse_name, segment_paths

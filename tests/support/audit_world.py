@@ -17,8 +17,7 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.session import SessionStarted
-from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.protocol.replies import Usage
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, Usage
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.redaction.redactor import SecretRedactor
 from agent.risk.classifier import classify

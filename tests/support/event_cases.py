@@ -64,10 +64,10 @@ from agent.protocol.events.session import (
     SessionPruned,
     SessionStarted,
 )
-from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome
+from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome, Usage
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, Conflict, FileState, Totals
-from agent.protocol.replies import PlanStep, Usage
+from agent.protocol.replies import PlanStep
 
 MODES = {
     "colour terminal": {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.protocol.errors import InvalidState
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 
 RUNNING = Job(
     job_id=1, pid=42, command="make -j8", command_id="c1", cwd="/src", started="2026-01-02T03:04:05Z", logged=True,

@@ -10,8 +10,8 @@ from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Approve
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ConfirmationRequest, Discard, Review, RiskReport
 from agent.protocol.errors import IoError, NotFound, UndoConflict
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import (
     Change,
     Committed,

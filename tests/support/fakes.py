@@ -14,10 +14,9 @@ from agent.policy.model import Policy
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
 from agent.protocol.cancel import CancellationToken
+from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import (
     Approved,
-    Confinement,
-    Confining,
     Confirmation,
     ConfirmationRequest,
     Finding,
@@ -28,11 +27,12 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
+from agent.protocol.execution import OutputSink
 from agent.protocol.messages import EnvironmentFacts
-from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.protocol.ports import DeltaHandler, OutputSink, Planner, Tool
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, Usage
+from agent.protocol.ports import DeltaHandler, Planner, Tool
 from agent.protocol.records import Record, event_type
-from agent.protocol.replies import Chat, Command, PlannerReply, Reply, Usage
+from agent.protocol.replies import Chat, Command, PlannerReply, Reply
 from agent.protocol.requests import Approval, PlannerRequest
 
 

@@ -18,8 +18,9 @@ from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import NotFound
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import OutputSink, Planner
+from agent.protocol.ports import Planner
 from agent.protocol.requests import ApproveMode
 from tests.support.fake_terminal import FakeProcesses
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, FakeRedactor, fake_classify, make_app

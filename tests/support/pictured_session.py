@@ -29,10 +29,9 @@ from agent.protocol.events.goal import (
 from agent.protocol.events.known import Event, UnknownEvent
 from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.events.session import SessionFinished, SessionStarted
-from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, Usage
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, FileState, Totals
-from agent.protocol.replies import Usage
 
 BEGAN = datetime(2026, 3, 14, 9, 26, 53, 589793, tzinfo=UTC)
 SESSION = "pictured-1"

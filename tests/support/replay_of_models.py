@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.protocol.decisions import (
-    Approved,
-    Remark,
-    Skipped,
-)
+from agent.protocol.decisions import Approved, Remark, Skipped
 from agent.protocol.messages import ContinuationKind
 from agent.providers.scripted import ScriptedError, ScriptedReply
 from tests.support.replay_stage import Stage, calls, runs, says
@@ -154,7 +150,7 @@ async def limits(stage: Stage) -> None:
 
 
 def _usage(tokens: int) -> Any:
-    from agent.protocol.replies import Usage
+    from agent.protocol.outcomes import Usage
 
     return Usage(input_tokens=tokens, output_tokens=10, cost=0.001)
 

@@ -18,7 +18,8 @@ from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import ConfirmationRequest, RiskContext, RiskReport
 from agent.protocol.events.known import Event
-from agent.protocol.ports import UndoPerson, UndoStore
+from agent.protocol.execution import UndoStore
+from agent.protocol.ports import UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from msgspec import Struct
 
 from agent.audit.replay.tape import Tape
-from agent.protocol.decisions import Confinement
+from agent.protocol.confinement import Confinement
 from agent.protocol.events.command import (
     CommandConfirmed,
     CommandProposed,
@@ -30,8 +30,7 @@ from agent.protocol.events.goal import (
 from agent.protocol.events.known import Event
 from agent.protocol.events.notices import AssistantMessage
 from agent.protocol.messages import ContinuationKind, ToolSpec, UserInput
-from agent.protocol.plans import PlanLeft
-from agent.protocol.replies import Plan
+from agent.protocol.replies import Plan, PlanLeft
 from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions
 
 E = TypeVar("E")

@@ -11,7 +11,8 @@ from agent.audit.replay.tape import Tape
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import CANNOT, ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Confinement, Confining, RiskReport
+from agent.protocol.confinement import Confinement, Confining
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import (
     CommandConfirmed,
@@ -24,8 +25,8 @@ from agent.protocol.events.command import (
     RehearsalStarted,
 )
 from agent.protocol.events.known import Event
+from agent.protocol.execution import Checkpoint, OutputSink
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
 _NOT_KEPT = re.compile(

@@ -23,9 +23,8 @@ from agent.protocol.events.goal import (
 from agent.protocol.events.known import Event
 from agent.protocol.events.notices import AssistantMessage
 from agent.protocol.events.session import SessionFinished, SessionStarted
-from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus, Usage, add_usage
 from agent.protocol.records import Record
-from agent.protocol.replies import Usage, add_usage
 from agent.recording.reader import BadLine
 
 

@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from agent.protocol.decisions import Finding, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.outcomes import Origin
+from agent.protocol.outcomes import Origin, Usage
 from agent.protocol.rehearsals import Change, Totals
-from agent.protocol.replies import Usage
 from agent.recording.lifecycle import Lifecycle
 
 

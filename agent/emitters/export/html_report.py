@@ -33,7 +33,7 @@ from agent.emitters.export.confirming import MARKS
 from agent.emitters.export.formats import Source
 from agent.emitters.export.frames import wall_seconds
 from agent.emitters.export.html_filters import FILTERS, is_failed, planner_name
-from agent.protocol.replies import Usage, add_usage
+from agent.protocol.outcomes import Usage, add_usage
 from agent.text.sizes import counted
 from agent.version import __version__
 

@@ -30,7 +30,7 @@ from agent.emitters.story.words import (
     usage_words,
     wrapped,
 )
-from agent.protocol.replies import Usage, add_usage
+from agent.protocol.outcomes import Usage, add_usage
 from agent.recording.reader import SessionFile
 from agent.text.shown import shown
 from agent.text.sizes import counted

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
 from agent.emitters.paint import MARKS, cell_width, prose, safe_line
-from agent.protocol.replies import Usage
+from agent.protocol.outcomes import Usage
 from agent.text.shown import shown
 from agent.text.sizes import counted, seconds
 

@@ -16,7 +16,8 @@ from agent.execution.private_files import PrivateFile, PrivateFolder, remove_aba
 from agent.execution.process_tree.helper import Helper
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand
-from agent.protocol.decisions import Confinement, Confining, RiskReport
+from agent.protocol.confinement import Confinement, Confining
+from agent.protocol.decisions import RiskReport
 from agent.protocol.outcomes import ExecutionResult
 
 

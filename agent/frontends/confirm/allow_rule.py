@@ -26,7 +26,7 @@ from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport
 from agent.protocol.errors import RecordingError
-from agent.protocol.ports import Processes
+from agent.protocol.execution import Processes
 from agent.text.shown import shown, shown_line
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}

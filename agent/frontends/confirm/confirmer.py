@@ -43,7 +43,8 @@ from agent.protocol.decisions import (
     RiskReport,
     Skipped,
 )
-from agent.protocol.ports import PreviewOf, Processes
+from agent.protocol.execution import Processes
+from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.text.shown import LEVEL_MARKS, shown
 

@@ -6,7 +6,8 @@ from agent.frontends.confirm.readings import numbered, place_line, place_mark, r
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import cells, wrapped
 from agent.gate.verdicts import tells
-from agent.protocol.decisions import Confining, ConfirmationRequest, Level, RiskContext, RiskReport
+from agent.protocol.confinement import Confining
+from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
 from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note
 

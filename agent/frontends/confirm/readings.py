@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agent.frontends.screen import Fragments
-from agent.protocol.decisions import Alternative, Confining, ConfirmationRequest, RiskReport, Verdict
+from agent.protocol.confinement import Confining
+from agent.protocol.decisions import Alternative, ConfirmationRequest, RiskReport, Verdict
 from agent.text.shown import shown_line
 
 MOST_ALTERNATIVES = 9

@@ -17,7 +17,7 @@ from agent.emitters.paint import cell_width
 from agent.emitters.streams import Sink
 from agent.frontends.sessions.dispatch import turn, without_loop
 from agent.protocol.errors import ClientDisconnected
-from agent.protocol.ports import Processes
+from agent.protocol.execution import Processes
 
 _FIRST_CHUNK, _CHUNK = 1_024, 65_536  # bytes
 _LONG_ENOUGH = 0.1  # seconds that lines which are there wait for more

@@ -16,8 +16,7 @@ from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_session import open_controller
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
-from agent.protocol.confinement import strictest
-from agent.protocol.decisions import Confinement
+from agent.protocol.confinement import Confinement, strictest
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, Origin, RunOutcome
 from agent.protocol.ports import Confirmer

@@ -17,8 +17,9 @@ from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.events.command import undo_resumed
+from agent.protocol.execution import UndoStore
 from agent.protocol.outcomes import ExitCode
-from agent.protocol.ports import Emitter, UndoStore
+from agent.protocol.ports import Emitter
 from agent.protocol.rehearsals import Undone
 from agent.text.shown import shown
 

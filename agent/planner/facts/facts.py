@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from agent.planner.facts.git_facts import git_summary, workspace_of
 from agent.protocol.decisions import RiskContext, RiskReport
+from agent.protocol.execution import Processes
 from agent.protocol.messages import EnvironmentFacts
-from agent.protocol.ports import Processes
 
 # Tools whose absence changes which command is right; what every system has is not worth telling.
 _TOOLS = (

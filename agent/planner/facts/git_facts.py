@@ -11,7 +11,7 @@ import os
 import re
 
 from agent.planner.facts.regular_file import beginning
-from agent.protocol.ports import Processes
+from agent.protocol.execution import Processes
 
 CONFIG_TIMEOUT, STATUS_TIMEOUT = 0.1, 0.2  # seconds; a goal does not wait longer for what is only nice to know
 _HARDENED = (

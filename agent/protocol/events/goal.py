@@ -9,8 +9,8 @@ import msgspec
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events.notices import RecordedEvent
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
-from agent.protocol.outcomes import GoalSummary, RunOutcome
-from agent.protocol.replies import PlanStep, Usage
+from agent.protocol.outcomes import GoalSummary, RunOutcome, Usage
+from agent.protocol.replies import PlanStep
 
 
 class RunStarted(RecordedEvent, frozen=True, kw_only=True, tag="run.started"):

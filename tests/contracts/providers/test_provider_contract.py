@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError, Unauthorized
 from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
-from agent.protocol.replies import Finish, TextDelta, ToolCallDone, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import Finish, TextDelta, ToolCallDone
 from agent.providers.catalog import build_provider, load_catalog
 from agent.providers.scripted import Scripted, ScriptedError, ScriptedReply
 from tests.support.fake_llm_server import Behaviour, Call, FakeLLMServer

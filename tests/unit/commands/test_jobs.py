@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.commands.jobs import job_text, jobs_text, plain_lines
 from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 from tests.support.command_world import CommandWorld
 from tests.support.fake_jobs import NOW, RUNNING, FakeJobs
 

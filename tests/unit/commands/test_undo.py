@@ -13,7 +13,8 @@ from agent.emitters.rehearsal_text import changes_text
 from agent.protocol.errors import CoreError, InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, UndoFinished, UndoStarted
 from agent.protocol.events.known import Event
-from agent.protocol.ports import UndoPerson, UndoStore
+from agent.protocol.execution import UndoStore
+from agent.protocol.ports import UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.times import local_words
 from tests.support.command_world import CommandWorld

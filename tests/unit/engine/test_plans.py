@@ -14,9 +14,8 @@ from agent.protocol.events.command import CommandProposed
 from agent.protocol.events.goal import GoalFinished, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import ContinuationKind, StepItem, UserInput
 from agent.protocol.outcomes import GoalStatus, RunOutcome
-from agent.protocol.plans import PlanLeft
 from agent.protocol.records import Record
-from agent.protocol.replies import Alternative, Chat, Plan, PlanStep
+from agent.protocol.replies import Alternative, Chat, Plan, PlanLeft, PlanStep
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.recording.fold import history
 from agent.recording.past import PlanFold

@@ -13,8 +13,8 @@ from agent.execution.job_table import JobTable
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import OutputSink
 from tests.support.processes import marked
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from agent.execution.job_table import JobTable
 from agent.protocol.errors import NotFound
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 from tests.support.terminal import Spawn
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 

@@ -15,7 +15,7 @@ from agent.frontends.job_controller import JobController, finished
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import JobFinished, JobStarted
 from agent.protocol.events.known import Event
-from agent.protocol.jobs import Job
+from agent.protocol.execution import Job
 from tests.support.fake_jobs import RUNNING, FakeJobs
 
 

@@ -9,16 +9,8 @@ from dataclasses import replace as with_field
 import msgspec
 import pytest
 
-from agent.protocol.decisions import (
-    Approved,
-    CancelGoal,
-    Commit,
-    Confining,
-    Discard,
-    EditAgain,
-    Rehearse,
-    Remark,
-)
+from agent.protocol.confinement import Confining
+from agent.protocol.decisions import Approved, CancelGoal, Commit, Discard, EditAgain, Rehearse, Remark
 from agent.protocol.errors import CommitFailed, CoreError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import (
     CommandConfirmed,

@@ -14,18 +14,9 @@ from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import ConfigError, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, NoteItem, ReplyItem, ToolSpec
+from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner
-from agent.protocol.replies import (
-    Chat,
-    Command,
-    Finish,
-    PlannerReply,
-    StreamPiece,
-    TextDelta,
-    ToolCallDone,
-    ToolCalls,
-    Usage,
-)
+from agent.protocol.replies import Chat, Command, Finish, PlannerReply, StreamPiece, TextDelta, ToolCallDone, ToolCalls
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 Answer = str | list[StreamPiece | Exception]

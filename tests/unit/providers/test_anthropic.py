@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.protocol.requests import ProviderRequest
 from agent.providers.anthropic import MessageAssembler, request_body
 from agent.providers.settings import Endpoint

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.providers.openai_chat import Features, request_body
 from agent.providers.openai_wire import ReplyAssembler
 from agent.providers.settings import Endpoint

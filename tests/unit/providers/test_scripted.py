@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol.errors import ConfigError
 from agent.protocol.messages import ToolCall
-from agent.protocol.replies import Usage
+from agent.protocol.outcomes import Usage
 from agent.providers.scripted import Scripted, ScriptedError, ScriptedReply, load_script
 from tests.support.provider_harness import ask, run, text_of
 

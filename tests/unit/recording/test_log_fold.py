@@ -36,9 +36,8 @@ from agent.protocol.messages import (
     ToolCall,
     ToolItem,
 )
-from agent.protocol.outcomes import CapturedStream, CommandSummary, ExecutionResult, GoalStatus, GoalSummary
+from agent.protocol.outcomes import CapturedStream, CommandSummary, ExecutionResult, GoalStatus, GoalSummary, Usage
 from agent.protocol.records import Record, decode, encode
-from agent.protocol.replies import Usage
 from agent.recording.fold import goals, history
 from tests.support.tries import tries
 

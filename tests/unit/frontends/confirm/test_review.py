@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
+from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
     Commit,
-    Confinement,
-    Confining,
     Confirmation,
     ConfirmationRequest,
     Discard,

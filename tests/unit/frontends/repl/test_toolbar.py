@@ -7,7 +7,8 @@ import pytest
 from agent.engine.context import RequestContext
 from agent.engine.goal_loop import GoalLoop
 from agent.frontends.repl.toolbar import short_path, toolbar_text
-from agent.protocol.replies import Usage, usage_text
+from agent.protocol.outcomes import Usage
+from agent.protocol.replies import usage_text
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
 
 

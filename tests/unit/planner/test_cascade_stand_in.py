@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.planner.fallback import stand_in
+from agent.planner.cascade import stand_in
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import EnvironmentFacts, GoalItem, HistoryItem
