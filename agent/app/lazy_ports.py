@@ -189,7 +189,7 @@ class NothingKept:
         return UndoPlan(not_kept=(Conflict(path="", reason="--no-persist keeps nothing"),))
 
     def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
-        raise ValueError("nothing is kept in this run, so no pre-image can be taken")
+        raise ValueError("nothing is kept in this run, so it could not be undone")
 
 
 class LazyProcesses:

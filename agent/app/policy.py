@@ -71,7 +71,7 @@ class ProcessPolicies:
             return
         found = self.files.file(self.files.sources.safety, "safety")
         if found is not None and found.error:
-            raise ConfigError(f"--safety-policy: {found.error}", hint="mend the file, or start without it")
+            raise ConfigError(f"--safety-policy: {found.error}", hint="fix the file, or start without it")
 
     def policy(self, cwd: str, rules: SessionRules | None = None) -> Policy:
         """What the files say now, and the `rules` of a session, for a command in `cwd`."""
@@ -112,7 +112,7 @@ class ProcessPolicies:
         if not any(os.path.lexists(path) for path in self.paths(cwd)):
             return ()  # nothing is imported for what nearly nobody has
         return tuple(
-            f"{file.error}; until this is mended, nothing runs unasked" for file in self.policy(cwd).files if file.error
+            f"{file.error}; until this is fixed, nothing runs unasked" for file in self.policy(cwd).files if file.error
         )
 
     def paths(self, cwd: str) -> tuple[str, ...]:

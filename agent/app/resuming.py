@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.recording.past import Past
 
 _FROM_STRICT = {"approve": ("ask", "low", "medium"), "rehearse": ("auto", "preview", "ask", "off")}
-_OF_PROCESS = "it held for the process where it was switched off"
+_OF_PROCESS = "it counted only until that process ended"
 
 
 class Resumed:

@@ -201,7 +201,7 @@ def prune(chosen: Chosen, heads: str, *, now: str, force: bool = False, signer: 
         if not force and belongs_elsewhere(heads, session.session_id, before.log, os.path.dirname(session.path)):
             raise InvalidState(
                 expected="a log of this folder",
-                found="a copy, or one that was moved: what is known of its end belongs to a log in another folder",
+                found="a copy, or moved: its stored head belongs to a log in another folder",
                 hint="that one would not verify any more; --force prunes it all the same",
             )
         return SessionPruned(

@@ -125,7 +125,7 @@ def scrub(
     def note(done: Rewritten) -> LogScrubbed:
         if not done.before.sound and not force:
             raise RecordingError(
-                f"the log of {found.session.session_id} does not verify, so what it says now cannot be vouched for",
+                f"the log of {found.session.session_id} does not verify, so what it says cannot be trusted",
                 hint="`sessions verify` says what is wrong; --force scrubs it all the same",
             )
         session = found.session

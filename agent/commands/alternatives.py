@@ -19,7 +19,7 @@ async def alternatives(context: CommandContext, arguments: str) -> DispatchOutco
         await context.person.show(alternatives_text(context))
         return DispatchOutcome()
     if not (arguments.isascii() and arguments.isdigit() and 1 <= int(arguments[:6]) <= len(found)):
-        raise InvalidRequest(f"say a number from 1 to {len(found)}, as in `:alternatives 1`")
+        raise InvalidRequest(f"give a number from 1 to {len(found)}, as in `:alternatives 1`")
     chosen = found[int(arguments[:6]) - 1]
     return DispatchOutcome(inject_input=UserInput.from_shell(chosen.command, origin=ORIGIN, slots=chosen.slots))
 

@@ -60,7 +60,7 @@ def _paths(rest: str) -> IncludeFiles:
         cut = words.index("--")
         return IncludeFiles(tuple(words[:cut]), " ".join(words[cut + 1 :]) or None)
     if not words:
-        raise InvalidRequest("say which files, as in `:file notes.txt -- what is this about?`")
+        raise InvalidRequest("name the files, as in `:file notes.txt -- what is this about?`")
     return IncludeFiles(tuple(words))
 
 

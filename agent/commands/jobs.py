@@ -119,7 +119,7 @@ def job_text(job: Job, processes: tuple[tuple[int, str], ...], output: str, now:
     if job.note:
         rows.append(f"note      {shown_line(job.note)}")
     if not job.logged:
-        rows.append("output    none of it comes to us: it goes where the command sent it")
+        rows.append("output    not captured; it goes where the command sent it")
         return "\n".join(rows)
     rows.append(f"output    {place_of(job)}")
     lines = plain_lines(output)
@@ -157,7 +157,7 @@ def _moment(time_text: str) -> float:
 def _numbers(argument: str, hint: str) -> list[int]:
     words = [word.removeprefix("%") for word in argument.replace(",", " ").split()]
     if not words or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-        raise InvalidRequest("say the number of a job", hint=hint)
+        raise InvalidRequest("give the number of a job", hint=hint)
     return list(dict.fromkeys(int(word) for word in words))
 
 
@@ -174,7 +174,7 @@ COMMANDS = (
     Definition(
         names=("fg",),
         arguments="[ID]",
-        help="give a program that Ctrl-Z suspended the terminal again",
+        help="bring back a program that Ctrl-Z suspended",
         examples=(":fg", ":fg 2"),
         handle=bring_back,
         order=145,

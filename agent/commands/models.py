@@ -130,7 +130,7 @@ def _nothing_or_use(rest: str) -> str:
     word, _, name = rest.partition(" ")
     if rest and (word != "use" or not name.strip()):
         raise InvalidRequest(
-            "say which model, as in `:models use NAME`" if word == "use" else f":models has no {shown_line(word, 40)}",
+            "name a model, as in `:models use NAME`" if word == "use" else f":models has no {shown_line(word, 40)}",
             hint="`:models` lists what is here",
         )
     return rest

@@ -15,7 +15,7 @@ async def prompt(context: CommandContext, arguments: UsePrompt) -> DispatchOutco
 
 def _text(rest: str) -> UsePrompt:
     if not rest:
-        raise InvalidRequest("say what to send")
+        raise InvalidRequest("give the text to send")
     return UsePrompt(rest)
 
 

@@ -35,7 +35,7 @@ async def _new_named(context: CommandContext, name: str) -> DispatchOutcome:
     there = context.services.session_is_there
     if name == context.session.session_id or await asyncio.to_thread(there, name):
         shown_name = shown_line(name, 80)
-        raise InvalidRequest(f"there is a session {shown_name} already", hint=f":session {shown_name} goes on in it")
+        raise InvalidRequest(f"there is a session {shown_name} already", hint=f":session {shown_name} continues it")
     return _begin(name)
 
 
@@ -71,7 +71,7 @@ def session_text(context: CommandContext) -> str:
 def _nothing_more(rest: str) -> str:
     if rest:
         raise InvalidRequest(
-            ":new takes no argument", hint="`:session new NAME` starts one of that name, `:session NAME` goes on in one"
+            ":new takes no argument", hint="`:session new NAME` starts one of that name, `:session NAME` continues one"
         )
     return rest
 

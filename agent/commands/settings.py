@@ -55,7 +55,7 @@ async def edit_config(context: CommandContext, arguments: EditConfig) -> Dispatc
 def _key_and_value(rest: str) -> Set:
     key, _, value = rest.partition(" ")
     if not key or not value.strip():
-        raise InvalidRequest("say which setting and its value, as in `:set approve low`")
+        raise InvalidRequest("give a setting and its value, as in `:set approve low`")
     return Set(key, value.strip())
 
 

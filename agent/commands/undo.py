@@ -126,7 +126,7 @@ def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING,
     if len(found) == 1:
         return found[0]
     if found:
-        raise InvalidRequest(f"{shown_name(wanted[:80])} is the beginning of {len(found)} ids; say more of it")
+        raise InvalidRequest(f"{shown_name(wanted[:80])} is the beginning of {len(found)} ids; give more of it")
     from agent.text.fuzzy import most_alike
 
     near = most_alike(wanted, [entry.undo_id for entry in entries])

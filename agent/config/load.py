@@ -166,7 +166,7 @@ def _read_file(path: str, *, trusted: bool, warn: Any) -> str | None:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         if trusted:
-            raise ConfigError(f"cannot read {path}: {reason}", hint="mend or remove it") from None
+            raise ConfigError(f"cannot read {path}: {reason}", hint="fix or remove it") from None
         warn(f"{os.path.basename(path)} of this folder cannot be read ({reason}); ignored")
         return None
 
@@ -181,7 +181,7 @@ def _read_toml(path: str, *, trusted: bool, warn: Any) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         if trusted:
-            raise ConfigError(f"{path}: {str(error)[:200]}", hint="mend or remove it") from None
+            raise ConfigError(f"{path}: {str(error)[:200]}", hint="fix or remove it") from None
         warn(f"{os.path.basename(path)} of this folder is malformed; ignored")
         return {}
 

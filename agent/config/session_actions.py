@@ -102,7 +102,7 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
     ),
     "scrub": (
         "[--dry-run] [--redact pii] [--value-from-env NAME] [--stdin] [--yes] [--force] [--json] [ID...]",
-        "secrets in logs that are already written: show what kinds are where, and replace them",
+        "find secrets in existing logs, and replace them",
         """\
   agent-shell sessions scrub --dry-run            what kinds of secrets are where; never the values
   agent-shell sessions scrub 0722                 replace them in one session, after asking

@@ -237,7 +237,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="shell_history", kind="bool", group="screen", help="add commands that ran to your shell's history file"
     ),
-    Setting(name="verbose", kind="bool", flag="--verbose", short="-v", group="screen", help="say more"),
+    Setting(name="verbose", kind="bool", flag="--verbose", short="-v", group="screen", help="show more detail"),
     Setting(name="debug", kind="bool", flag="--debug", group="screen", help="show tracebacks"),
 )  # fmt: skip
 

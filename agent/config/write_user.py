@@ -44,7 +44,7 @@ def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, .
     try:
         old = tomllib.loads(before)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {str(error)[:200]}", hint="mend or remove it") from None
+        raise ConfigError(f"{path}: {str(error)[:200]}", hint="fix or remove it") from None
     changed = {name: value for name, value in changes.items() if old.get(name) != value}
     wanted = {name: value for name, value in {**old, **changed}.items() if value is not None}
     try:
@@ -67,7 +67,7 @@ def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, .
 def _read(path: str) -> str:
     try:
         if os.path.exists(path) and (not os.path.isfile(path) or os.path.getsize(path) > _MAX_FILE):
-            raise ConfigError(f"{path} is not a settings file", hint="mend or remove it")
+            raise ConfigError(f"{path} is not a settings file", hint="fix or remove it")
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:

@@ -15,7 +15,7 @@ def plan_lines(event: PlanProposed, *, color: bool) -> str:
     total = len(event.planned)
     head = f"plan · {counted(total, 'step')}; nothing has run yet"
     if event.done:
-        head = f"plan · goes on at step {event.done + 1} of {total}"
+        head = f"plan · resumed at step {event.done + 1} of {total}"
     lines = [paint(head, "cyan", color=color)]
     if event.message:
         lines.append(prose(event.message))
@@ -59,5 +59,5 @@ def plan_ending(event: PlanFinished, *, color: bool, resume: str) -> str | None:
     lines = [paint(f"plan stopped: {event.done} of {counted(event.total, 'step')} done; left:", "yellow", color=color)]
     first = event.total - len(event.left) + 1
     lines += [f"  {number}  {safe_line(goal, 300)}" for number, goal in enumerate(event.left, first)]
-    lines.append(paint(f"{resume} goes on with it", "dim", color=color))
+    lines.append(paint(f"{resume} continues it", "dim", color=color))
     return "\n".join(lines)

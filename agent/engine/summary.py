@@ -63,7 +63,7 @@ def not_run(item: CommandItem) -> str:
 
 def goes_on(item: CommandItem) -> str:
     """What a goal says that ends while its command runs on."""
-    return f"it goes on in the background as job {item.job}"
+    return f"it continues in the background as job {item.job}"
 
 
 def message_after_chat(items: list[CommandItem], message: str) -> str:

@@ -43,7 +43,7 @@ class Handing:
     def sent(self, watched: wire.Message) -> tuple[int, tuple[str, ...]]:
         """The guardian agreed: the running command is a job. Its number, and notes for the person."""
         job = self._enter(watched, int(watched["pid"]), "sent")
-        what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
+        what = f"it continues in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
         return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
 
     def suspended(self, watched: wire.Message, stopped: Suspended) -> tuple[int, tuple[str, ...]]:

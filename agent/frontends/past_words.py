@@ -60,4 +60,4 @@ def plan_text(ctx: RequestContext) -> str:
     if left is None:
         return ""
     step = f"step {left.done + 1} of {len(left.plan.steps)}"
-    return f"the plan for ({shown_line(left.goal, _MOST_GOAL)}) was left at {step}: :resume goes on with it"
+    return f"the plan for ({shown_line(left.goal, _MOST_GOAL)}) was left at {step}: :resume continues it"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NEWEST = "last"
 HELP = "which session: its id or the beginning of it, last, -2 for the one before, or the path of a log; default: the newest"
-OWN_HELP = "of a branch only its own goals, without those that it took over; goals then count from the branch on"
+OWN_HELP = "for a branch, only its own goals, numbered from the branch on"
 
 _MOST_CANDIDATES = 8
 

@@ -88,7 +88,7 @@ class DirectRun:
             raise
         undo_id, trouble = await asyncio.to_thread(finish_checkpoint, checkpoint)
         if undo_id and result.job:
-            trouble = (*trouble, "it goes on in the background: what it changes from now on is not part of the undo")
+            trouble = (*trouble, "it continues in the background: what it changes from now on is not part of the undo")
         await self._end(proposal, result, log, undo_id)
         for note in (*result.notes, *trouble):
             await self.events.send(Warned(text=note))  # not a notice: stdout is the command's

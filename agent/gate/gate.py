@@ -155,7 +155,7 @@ class Gate:
         if rated.verdict.action == "refuse":
             return refusal(rated.verdict)
         if len(rated.command) > self._max_chars:
-            return f"a command of {len(rated.command):,} characters is longer than anybody could check"
+            return f"a command of {len(rated.command):,} characters is too long for anyone to check"
         if self._executor is None:
             return "this session cannot run commands"
         return ""

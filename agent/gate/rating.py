@@ -105,7 +105,7 @@ class Rater:
         await self._show_new_rules(in_force)
         verdict, command = self._decide(report, in_force), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
-            reason = f"{len(command):,} characters are more than anybody would read, so it is asked for"
+            reason = f"{len(command):,} characters are too many to check by eye, so it asks"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)

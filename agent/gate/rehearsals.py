@@ -123,7 +123,7 @@ class RehearsalFlow:
         if only:
             return Discard()
         if isinstance(review, Commit) and outside and not attempt.rated.confining.reason:
-            attempt.note = f"not made real: {outside}; what it may do is not widened by a rehearsal\n{_OUTSIDE}"
+            attempt.note = f"not committed: {outside}; a rehearsal does not widen what a command may do\n{_OUTSIDE}"
             return EditAgain()
         return review
 
@@ -157,7 +157,7 @@ class RehearsalFlow:
         done = await self.rehearsals.commit(attempt.proposal, rehearsed, approved, remark=remark)
         if isinstance(done, CommandItem):
             return done
-        attempt.note = f"not made real, and nothing was done: files were changed since it was rehearsed\n{done}"
+        attempt.note = f"not committed, and nothing was done: files have changed since it was rehearsed\n{done}"
         return None
 
     def _approved(self, attempt: Attempt, network: bool) -> ApprovedRehearsal:

@@ -171,7 +171,7 @@ async def stand_in(
     after_command = bool(request.history) and isinstance(request.history[-1], CommandItem)
     if isinstance(answer.reply, Chat) and not after_command:
         raise failure
-    await tell(f"{one_line(failure.message)}; the offline planner goes on")
+    await tell(f"{one_line(failure.message)}; the offline planner takes over")
     if isinstance(answer.reply, Chat) and request.stream:
         await on_delta(answer.reply.message)
     return structs.replace(answer, model="offline")

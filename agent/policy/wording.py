@@ -33,7 +33,7 @@ def rule_from_words(action: Action, text: str, *, taken: tuple[str, ...] = ()) -
     at = len(words) - 1 - words[::-1].index("in") if "in" in words else len(words)
     what, paths = words[:at], tuple(words[at + 1 :])
     if not what or (at < len(words) and not paths):
-        raise ValueError(f"say what: a command, or one of {', '.join(DOINGS)}; then, if you like, `in` and a folder")
+        raise ValueError(f"name a command, or one of {', '.join(DOINGS)}; then, if you like, `in` and a folder")
     for path in paths:
         if not path.startswith(("/", "~/", "./")):
             raise ValueError(f"{path}: a path begins with /, ~/ or ./ (this workspace)")

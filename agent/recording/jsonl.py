@@ -123,7 +123,7 @@ class JsonlRecorder:
             following = self._log.prepare_next()
         except RecordingError as error:
             self._rotate_bytes = 0
-            self._put(Warned(text=f"the log goes on in one file: {error.message}"))
+            self._put(Warned(text=f"the log stays in one file: {error.message}"))
             return
         before = self._log.name
         self._put(LogRotated(next=os.path.basename(following.path)))

@@ -13,7 +13,7 @@ def test_the_offline_planner_goes_on_and_says_so(home: Path, work: Path) -> None
     with Terminal(*arguments, home=home, cwd=work, OPENAI_API_KEY="none", AGENT_MAX_RETRIES="0") as person:
         person.at_prompt()
         person.type("count the lines of note3.txt\r")
-        person.see("the offline planner goes on")
+        person.see("the offline planner takes over")
         person.at_confirmation("wc -l note3.txt")
         person.type("\r")
         person.see("37 note3.txt")

@@ -59,7 +59,7 @@ def test_ctrl_z_then_look_then_it_ends(person: Terminal, tmp_path: Path) -> None
     own(person, WAITS)
     person.see("\nbegun\n")
     person.type(CTRL_Z)
-    person.see("it goes on in the background as job 1 \\(pid [0-9]+\\); its output goes to .*handed off")
+    person.see("it continues in the background as job 1 \\(pid [0-9]+\\); its output goes to .*handed off")
     person.at_prompt()
     person.type(":jobs\r")
     person.see("1  running, pid [0-9]+  echo begun; while.*for [0-9.]+s.*output  .*\\(0\\s+bytes\\)")
@@ -80,7 +80,7 @@ def test_ctrl_z_then_look_then_it_ends(person: Terminal, tmp_path: Path) -> None
     assert (handed["status"], handed["exit_code"], handed["message"]) == (
         "handed_off",
         0,
-        "it goes on in the background as job 1",
+        "it continues in the background as job 1",
     )
 
 

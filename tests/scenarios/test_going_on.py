@@ -137,7 +137,7 @@ def test_a_goal_left_open_is_offered_once(typed: Typed, tmp_path: Path) -> None:
     world.services = replace(world.services, left_open=lambda besides: found, first_offer=first, first_run=False)
     seen = typed.go(world, typed.terminal.screen, "exit\r")
     assert "session 221403-k3f9mw ended without warning in the middle of" in seen
-    assert ":resume goes on" in seen
+    assert ":resume continues" in seen
     assert "\x1b[31mall" not in seen
     assert offered == ["221403-k3f9mw:7"]
 

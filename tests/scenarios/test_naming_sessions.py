@@ -52,7 +52,7 @@ def test_a_new_one_of_a_name(world: SessionWorld) -> None:
         for name in ("report", "work"):
             with pytest.raises(InvalidRequest) as said:
                 await world.type(controller, f":session new {name}")
-            assert said.value.hint == f":session {name} goes on in it"
+            assert said.value.hint == f":session {name} continues it"
         with pytest.raises(InvalidRequest):
             await world.type(controller, ":session new ../../etc")
         await world.type(controller, ":session work")

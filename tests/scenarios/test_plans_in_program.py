@@ -62,7 +62,7 @@ def test_what_was_left_is_gone_on_with_in_another_process(program: Program, tmp_
     assert (tmp_path / "work/out").is_dir() and not (tmp_path / "work/out/a.pdf").exists()
     code, out, err = program("--approve", "medium", "--session-id", "made", stdin=":resume\n")
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
-    assert "plan · goes on at step 2 of 3" in err and "mkdir" not in err
+    assert "plan · resumed at step 2 of 3" in err and "mkdir" not in err
     code, _, err = program("--session-id", "made", stdin=":resume\n")
     assert code != 0 and "Nothing to resume." in err
     code, out, _ = program("sessions", "replay", "--check", "made")
@@ -78,7 +78,7 @@ def test_in_a_new_session_the_plan_of_the_last_one_is_found(program: Program, tm
     assert code != 0 and "Nothing to resume." in err, "its steps would act on the files of another folder"
     code, out, err = program("--approve", "medium", stdin=":resume\n")
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
-    assert "session made: " in err and "plan · goes on at step 2 of 3" in err
+    assert "session made: " in err and "plan · resumed at step 2 of 3" in err
     code, _, err = program(stdin=":resume\n")
     assert code != 0 and "Nothing to resume." in err
 
@@ -95,7 +95,7 @@ def test_a_log_that_a_crash_cut_off_in_a_step_goes_on_there(program: Program, tm
     log.write_bytes(b"".join(lines[:place]))
     code, out, err = program("--approve", "medium", "--session-id", "cut", stdin=":resume\n")
     assert code == 0
-    assert "goes on at step 3 of 3" in err, "the copy had ended well, so it is not made again"
+    assert "resumed at step 3 of 3" in err, "the copy had ended well, so it is not made again"
     assert out.splitlines()[0] == "a.pdf"
 
 

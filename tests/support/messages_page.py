@@ -14,7 +14,7 @@ ROOMS |= set("providers recording redaction risk tools".split())
 # A model or the planner's grammar reads these, not a person.
 NOT_SHOWN = tuple(
     "planner/prompt.py planner/few_shot.py planner/codecs/ planner/offline/book planner/offline/repair_catalog.py "
-    "planner/offline/grammar/rules_ planner/offline/grammar/lemmas.py".split()
+    "planner/offline/grammar/rules_ planner/offline/grammar/lemmas.py emitters/telemetry.py audit/replay/normalize.py".split()
 )
 TABLES = ("risk/tables/knowledge/levels.toml", "planner/offline/talk.toml", "lexicon/exit_answers.toml")
 # Keys of those tables whose values are patterns or codes.
@@ -22,6 +22,8 @@ NOT_TEXT = {"when", "level", "scopes", "reversible", "programs"}
 PHRASE = re.compile(r"(?<![-/\w])[A-Za-z][a-z'-]*[,:;.]? \{?[a-zA-Z…]|…\}[,:;]? [a-z]{2}")
 # In the offline planner two words are as often a rule of its grammar: one of these makes them English.
 SENTENCE = re.compile(r"\b(?:an?|the|is|are|was|not|no|nothing|it|that|this|what|to|of|for|by|with|without|I|you)\b")
+# So many words without one of these are a list of names, of programs for instance.
+MANY_WORDS = 14
 CODE = re.compile(
     r"\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|ALTER|DROP|WHERE|FROM|VALUES|JOIN|ORDER BY|AND)\b"
     r"|\(\?|^[a-z?]+ / | / [a-z?]+$|\\[bsdwASWD]|\w\|\w|\)\||^\w+ --?\w|^[a-z]+(?: [a-z]+)? \$|[;&|]{2}|[a-z]\((?!s\))"
@@ -50,8 +52,12 @@ def messages_page() -> str:
 def _section(name: str, texts: Iterator[str]) -> list[str]:
     shown = {" ".join(text.split()) for text in texts}
     wanted = [SENTENCE, PHRASE] if name.startswith("planner/offline/") else [PHRASE]
-    kept = sorted(text for text in shown if all(each.search(text) for each in wanted) and not CODE.search(text))
+    kept = sorted(text for text in shown if all(each.search(text) for each in wanted) and not _is_code(text))
     return ["", f"## {name}", "", *(f"- {_literal(text)}" for text in kept)] if kept else []
+
+
+def _is_code(text: str) -> bool:
+    return bool(CODE.search(text)) or (len(text.split()) >= MANY_WORDS and not SENTENCE.search(text))
 
 
 def _literal(text: str) -> str:

@@ -159,7 +159,7 @@ class Player:
         """What making it real came to."""
         told = self._tape.first_ahead(command.command_id, CommandFinished)
         if told is None:
-            raise self._tape.lacks("a rehearsal would be made real now that was not made real then")
+            raise self._tape.lacks("a rehearsal would be committed now that was not committed then")
         if told.conflict:
             raise RehearsalConflict("files were changed since it was rehearsed")
         if failed := _COMMIT_FAILED.search(told.result.stderr.tail):

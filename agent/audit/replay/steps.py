@@ -86,7 +86,7 @@ def steps(records: Iterable[Record]) -> list[Step]:
 def _left_out(life: Lifecycle) -> str:
     """Why a command is not run again, "" where it is."""
     if life.conflict:
-        return "not made real, because files had changed"
+        return "not committed, because files had changed"
     if not life.started:
         return _NOT_RUN.get(life.decision, "never started") if life.decided else "never decided on"
     if not life.finished:

@@ -94,7 +94,7 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
         case ContinueTriggered(count=count, max=most, remaining_todos=left):
             return f"went on by itself ({count} of {most}, {left} to do)", "info", {}
         case CompressionFinished(tokens_saved=saved):
-            return f"the history was made shorter by {counted(saved, 'token')}", "info", {"tokens_saved": saved}
+            return f"the history was shortened by {counted(saved, 'token')}", "info", {"tokens_saved": saved}
         case SessionNamed(name=name):
             return f"the session is called {name}", "info", {"name": name}
         case UnknownEvent(type=kind, data=data):
@@ -110,7 +110,7 @@ def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
             words = text or f"line {line:,} was cut short after {counted(size, 'byte')} and has been closed off"
             return words, "warning", {"line": line, "bytes": size}
         case LogRotated(next=name):
-            return f"the log goes on in {name}", "info", {}
+            return f"the log continues in {name}", "info", {}
         case LogContinued(segment=segment, previous=name):
             return f"file {segment} of the log, after {name}", "info", {}
         case LogScrubbed(secrets=secrets, lines=lines):
@@ -165,7 +165,7 @@ def _plan(
     match event:
         case PlanProposed(planned=planned, done=done):
             steps = "; ".join(f"{number}. {step.goal}" for number, step in enumerate(planned, 1))
-            went_on = f", gone on with at step {done + 1}" if done else ""
+            went_on = f", resumed at step {done + 1}" if done else ""
             commands = [step.command for step in planned]
             goals = [step.goal for step in planned]
             return (

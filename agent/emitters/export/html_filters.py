@@ -111,7 +111,7 @@ def kinds(command: CommandStory) -> list[str]:
 def chips(command: CommandStory) -> Iterator[tuple[str, str]]:
     """(style, text): how it ended, or what became of it instead, and how long it took."""
     if command.job:
-        yield "", f"goes on as job {command.job}"
+        yield "", f"continues as job {command.job}"
     elif not command.ran:
         told = _OUTCOMES.get(command.outcome, command.outcome) if command.decisions else "not decided"
         is_written = command.is_write and command.outcome == "ran"

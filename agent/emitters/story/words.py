@@ -162,7 +162,7 @@ def ending_words(command: CommandStory) -> tuple[str, str]:
         return "", ""
     after = f" after {took(command.duration)}" if command.duration else ""
     if command.job:
-        return f"goes on in the background as job {command.job}{after}", "cyan"
+        return f"continues in the background as job {command.job}{after}", "cyan"
     if command.timed_out:
         return f"{MARKS['red']} timed out{after}", "red"
     if command.interrupted and command.exit_code is None:

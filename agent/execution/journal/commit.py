@@ -133,7 +133,7 @@ def _roll_back(turning: OpenEntry) -> None:
         journal_folder.write(entry)
         raise CommitFailed(
             f"the commit failed, and could not be rolled back: {explain(error)}",
-            hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
+            hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` finishes it",
         ) from error
     journal_folder.forget(entry)
 

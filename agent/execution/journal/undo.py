@@ -118,7 +118,7 @@ def _turn_all(turning: OpenEntry, *, done: bool) -> None:
         except (OSError, Misplaced) as second:
             raise UndoFailed(
                 f"it could not be finished: {explain(error)}; and what was done could not be put back: {second}",
-                hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
+                hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` finishes it",
             ) from error
         entry.phase, entry.state = "", ("committed" if done else "undone")
         finish(turning, done=done)

@@ -188,7 +188,7 @@ def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Frag
     lines.append([("class:hint", "will run: "), ("class:strong", first)])
     lines += [[("class:hint", "        · "), ("class:strong", line)] for line in rest]
     word = shown_line(request.verdict.word, 40)
-    last: Fragments = [("", "type "), ("class:strong", word), ("", " to run it; anything else does not")]
+    last: Fragments = [("", "type "), ("class:strong", word), ("", " to run it; anything else cancels")]
     return lines + wrapped([last], columns)
 
 

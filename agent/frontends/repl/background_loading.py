@@ -20,7 +20,9 @@ def left_open_line(services: Services, session: str) -> str:
     if found is None or not services.first_offer(found):
         return ""
     goal = f"«{shown_line(found.goal, 60)}»" if found.goal else "what was private"
-    return f"session {found.session_id} ended without warning in the middle of {goal}: :resume goes on, or ignore this"
+    return (
+        f"session {found.session_id} ended without warning in the middle of {goal}: :resume continues, or ignore this"
+    )
 
 
 class BehindFirstFrame:

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sessions", nargs="*", metavar="ID", help="which sessions: ids, log files or folders of logs; default: all"
     )
     parser.add_argument(
-        "--policy", metavar="FILE", help="hold them against this policy file, and no other but --safety-policy"
+        "--policy", metavar="FILE", help="use this policy file instead of yours (--safety-policy still counts)"
     )
     parser.add_argument(
         "--approve",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--only", choices=("changed", "stricter", "looser"), help="leave out the others")
     parser.add_argument(
-        "--facts", action="store_true", help="with what the disk says today, instead of what was known then"
+        "--facts", action="store_true", help="look at the disk as it is today, not at what was known then"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="rating processes; default: one per processor")
 
@@ -123,10 +123,10 @@ def _judge(services: Services, options: argparse.Namespace) -> Judge:
     )
     for file in judge.policy().files:
         if file.error and options.policy is not None:
-            raise ConfigError(f"--policy: {file.error}", hint="mend the file, or judge without it")
+            raise ConfigError(f"--policy: {file.error}", hint="fix the file, or judge without it")
         if file.error:
             complain(
-                f"agent-shell: {shown_line(file.error, 500)}; until this is mended, nothing runs unasked",
+                f"agent-shell: {shown_line(file.error, 500)}; until this is fixed, nothing runs unasked",
                 style="yellow",
             )
     return judge

@@ -90,7 +90,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if unread := sum(row.get("partial", False) for row in found):
         say(
             f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. "
-            f"{'Each call goes on from there; ' if queries.is_kept else ''}--limit 0 waits until all is read"
+            f"{'Each call reads further; ' if queries.is_kept else ''}--limit 0 waits until all is read"
         )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")

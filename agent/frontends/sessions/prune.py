@@ -66,7 +66,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     buried_before = parse_age(options.tombstones_older_than) if options.tombstones_older_than else None
     if wish == Wish() and buried_before is None:
         raise InvalidRequest(
-            "say which sessions to remove",
+            "name the sessions to remove",
             hint="--older-than 90d, --keep-size 2GB or --status completed; --dry-run only lists them",
         )
     now = time.time()

@@ -99,7 +99,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 def _check_options(options: argparse.Namespace) -> None:
     """Raises InvalidRequest for what does not go together."""
     if options.run and options.check:
-        raise InvalidRequest("--run and --check cannot both be had: one runs commands, the other runs none")
+        raise InvalidRequest("--run and --check exclude each other: one runs commands, the other runs none")
     if options.update and not options.check:
         raise InvalidRequest("--update belongs to --check", hint="add --check, or leave it out")
     given = {

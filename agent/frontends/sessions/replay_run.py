@@ -133,7 +133,7 @@ class _Again:
     def _hint(self, wanted: list[Step], place: int, *, keep_going: bool) -> None:
         rest = len(wanted) - place
         if rest:
-            how = "" if keep_going else "; --keep-going goes on all the same"
+            how = "" if keep_going else "; --keep-going continues anyway"
             self.controller.tell(f"stopped: {rest:,} not run again; --from {wanted[place].goal} begins there{how}")
 
     async def _step(self, step: Step) -> tuple[str, int | None, str]:
@@ -160,7 +160,7 @@ class _Again:
         edited = ", of another text" if ran.run != step.command else ""
         if done.goal is not None and done.goal.status in (GoalStatus.HANDED_OFF, GoalStatus.INTERRUPTED):
             code = ExitCode.CANCELLED if done.goal.status is GoalStatus.INTERRUPTED else ExitCode.FAILED
-            return self._failed(code, "it did not come to its end")
+            return self._failed(code, "it did not finish")
         if ran.exit_code == step.exit_code:
             return _AS_THEN, ran.exit_code, edited
         self.codes.append(ExitCode.FAILED)

@@ -151,7 +151,7 @@ async def _policy(services: Services) -> Check:
     broken = [file.error for file in files if file.error]
     if broken:
         return Check(
-            "policy", "broken", shown_line(broken[0], 300), "mend or remove the file; until then nothing runs unasked"
+            "policy", "broken", shown_line(broken[0], 300), "fix or remove the file; until then nothing runs unasked"
         )
     if not files:
         return Check("policy", "ok", f"no rules; yours would be in {shown_line(services.policy_path)}")

@@ -29,9 +29,7 @@ async def run_plan(services: Services, *, goal: str, batch: str | None = None) -
         if batch is not None:
             return await _batch(services, batch)
         if not goal.strip():
-            raise InvalidRequest(
-                "say what should be planned", hint='as in: agent-shell plan "count the lines of a.txt"'
-            )
+            raise InvalidRequest("give a goal to plan", hint='as in: agent-shell plan "count the lines of a.txt"')
         planner = services.engine.app.make_planner(None, None)
         answer = await _ask(services, planner, goal)
         if services.settings.json:

@@ -98,7 +98,7 @@ def account_lines(found: Account) -> list[str]:
     """For a person: files with mistakes, each program with its rules, and what decided, last."""
     from agent.text.visible import make_visible
 
-    lines = [f"until this is mended, nothing runs unasked: {file.error}" for file in found.policy.files if file.error]
+    lines = [f"until this is fixed, nothing runs unasked: {file.error}" for file in found.policy.files if file.error]
     for index, run in enumerate(found.report.programs):
         for rule in (rule for rule in found.rules if rule.program == index):
             lines.append(f"  {make_visible(' '.join(run.words))[:100]}: {_rule_line(rule)}")

@@ -42,7 +42,7 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
             say(list_text(entries))
         return ExitCode.DONE
     if resumed and sure:  # an answer that was given before this was known does not count for what comes next
-        complain("agent-shell: that was brought to its end first; ask again to take back more")
+        complain("agent-shell: an interrupted undo was finished first; run this again to take back more")
         return ExitCode.DONE
     try:
         wanted = find(entries, wanted).undo_id  # a wrong id opens no session

@@ -185,7 +185,7 @@ class HeadWriter:
 
     def _write(self, *, lasting: bool = False, **changed: Any) -> None:
         if self._head is None:
-            raise OSError("the beginning of this log cannot be found")
+            raise OSError("the first file of this log is missing")
         head = structs.replace(self._head, turn=self._head.turn + 1, **changed)
         self._put(pack(head), self._offset + head.turn % 2 * SLOT)
         self._head = head

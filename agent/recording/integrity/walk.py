@@ -196,7 +196,7 @@ class Walk:
 
     def _of_files(self, found: ChainedLine, notice: _Notice) -> None:
         if self._expected:
-            self._say(self._number, f"stands behind the end of this file, which goes on in {self._expected}")
+            self._say(self._number, f"stands behind the end of this file, which continues in {self._expected}")
             self._expected = ""
         if self._before and found.type != "log.repaired":
             if found.type != "log.continued" or notice.previous != self._before:

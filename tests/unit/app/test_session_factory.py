@@ -131,7 +131,7 @@ def test_safety_off_ends_with_its_process(world: SessionWorld) -> None:
     controller.ctx.recorder.close()
     back = again(world, controller.ctx.session_id)
     assert not back.safety_off
-    assert back.restored == "not as it was left: safety off (it held for the process where it was switched off)"
+    assert back.restored == "not as it was left: safety off (it counted only until that process ended)"
     assert [(each.event.key, each.event.to) for each in back.opening] == [("safety", "on")]  # type: ignore[union-attr]
 
 

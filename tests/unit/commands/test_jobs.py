@@ -66,7 +66,7 @@ def test_one_job_in_full_with_nothing_that_could_harm_a_terminal() -> None:
         "done ok\n"
         "tab    here"
     )
-    assert "none of it comes to us" in job_text(replace(RUNNING, logged=False), (), "", NOW)
+    assert "not captured" in job_text(replace(RUNNING, logged=False), (), "", NOW)
 
 
 def test_only_the_last_lines_are_shown() -> None:

@@ -32,7 +32,7 @@ def test_the_goal_is_handed_off_with_the_number_of_the_job(own: bool) -> None:
     goal = outcome.goal
     assert goal is not None
     assert (goal.status, goal.exit_code) == (GoalStatus.HANDED_OFF, 0)
-    assert goal.message == "it goes on in the background as job 3"
+    assert goal.message == "it continues in the background as job 3"
     assert log.types.count("planner.started") == (0 if own else 1)
     [item] = [item for item in context.history if isinstance(item, CommandItem)]
     assert (item.job, item.stdout, item.exit_code) == (3, "so far\n", 0)

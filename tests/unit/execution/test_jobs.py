@@ -214,7 +214,7 @@ def test_ctrl_z_makes_a_job_of_a_running_command(terminal: Terminal, tmp_path: P
     [log] = (tmp_path / "jobs").iterdir()
     assert (answer["code"], answer["job"], answer["kept"], answer["interrupted"]) == (0, 1, False, False)
     assert (answer["stdout"], answer["running"]) == ("begun\n", [True])
-    assert answer["notes"][0].startswith("it goes on in the background as job 1 (pid ")
+    assert answer["notes"][0].startswith("it continues in the background as job 1 (pid ")
     assert answer["notes"][0].endswith(f"; its output goes to {log}")
     (tmp_path / "go").touch()
     [job] = terminal.jobs()

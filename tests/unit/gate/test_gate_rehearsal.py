@@ -337,7 +337,7 @@ def test_what_a_confinement_denies_is_not_made_real_by_way_of_a_rehearsal() -> N
     person = FakeReviewer(Rehearse(command=CHANGE, network=True), CancelGoal(), reviews=(Commit(),))
     done = Done(person, FakeRehearser(), executor=Confined(), confine="workspace,no-network").check()
     assert "would change /work/new" in person.reviewed[0][0].note
-    assert "not made real" in person.asked[1].note
+    assert "not committed" in person.asked[1].note
     assert "--confine-write" in person.asked[1].note
     assert done.rehearser.committed == []
     assert [command.network for command in done.rehearser.rehearsed] == [False]

@@ -37,7 +37,7 @@ def test_what_recipes_know_is_proposed_with_a_word() -> None:
     reply, told, spoken = ask("count the lines of notes.txt")
     assert isinstance(reply.reply, Command)
     assert reply.model == "offline"
-    assert told == ["ollama: nothing answers at 127.0.0.1:9; the offline planner goes on"]
+    assert told == ["ollama: nothing answers at 127.0.0.1:9; the offline planner takes over"]
     assert spoken == []
 
 

@@ -101,7 +101,7 @@ def test_word_heading_names_the_word_and_the_reason() -> None:
     assert text(word_heading(request_for("rm -rf /", "high"))) == [
         "■ high · it changes files",
         "will run: rm -rf /",
-        "type proceed to run it; anything else does not",
+        "type proceed to run it; anything else cancels",
     ]
 
 

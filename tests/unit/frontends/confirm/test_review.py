@@ -71,7 +71,7 @@ def test_auto_says_what_enter_does(terminal: FakeTerminal, processes: FakeProces
 
 
 def test_the_prompt_comes_back_with_the_edited_text(terminal: FakeTerminal, processes: FakeProcesses) -> None:
-    request = replace(request_for("cp a b"), draft="cp a c", note="not made real: files were changed\n/a: written to")
+    request = replace(request_for("cp a b"), draft="cp a c", note="not committed: files were changed\n/a: written to")
     assert confirm(terminal, processes, request, ENTER) == Approved(command="cp a c")
     assert "edited" in terminal.seen
     assert "/a: written to" in terminal.seen

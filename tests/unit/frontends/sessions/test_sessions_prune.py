@@ -158,7 +158,7 @@ def test_nobody_there_to_ask(world: World, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115
     assert world.prune("--older-than", "1h")[0] == 6
     assert world.alive() == ["a"]
-    with pytest.raises(InvalidRequest, match="which sessions"):
+    with pytest.raises(InvalidRequest, match="name the sessions"):
         world.prune()
 
 
