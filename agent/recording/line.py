@@ -19,11 +19,12 @@ _LONGEST_STAMP = 64
 
 
 class Report(Struct):
-    """A rating; `findings` as they stand there."""
+    """A rating; `findings` and `programs` as they stand there."""
 
     command: str = ""
     level: str = ""
     findings: msgspec.Raw = EMPTY
+    programs: msgspec.Raw = EMPTY
 
 
 class Verdict(Struct):
@@ -53,6 +54,7 @@ class Stream(Struct, frozen=True):
 
     head: str = ""
     tail: str = ""
+    total_bytes: int = 0
 
 
 class Result(Struct):
@@ -83,6 +85,7 @@ class Line(Struct):
     origin: Any = None
     cwd: str = ""
     frontend: str = ""
+    program: str = ""
     is_root: bool = False
     environment: Environment | None = None
     planner: str = ""

@@ -31,7 +31,8 @@ WRITERS = {
     "audit/importing/store.py": "sessions import",
     "audit/replay/rewrite.py": "sessions replay --update",
     "audit/sql/database.py": "sessions sql",
-    "audit/sql/staging.py": "sessions sql -o",
+    "audit/sql/staging.py": "lines in the private folder of a query",
+    "audit/sql/reading.py": "rows in the private folder of a query",
     "frontends/sessions/export.py": "sessions export -o",
     "frontends/session_controller.py": "shell_history: appended to, as the shell itself would",
     # our own state: logs, keys, policy, settings, memory

@@ -14,10 +14,10 @@ import msgspec
 
 from agent.audit.sql.query_limits import PrivateFolder, bounded, remove_leftovers
 from agent.audit.sql.question import Planner
-from agent.audit.sql.reading import Filling, empty, filled
+from agent.audit.sql.reading import FOLDED, Filling, RowFilling, empty, filled, wanted_for
 from agent.audit.sql.sources import Source
 from agent.audit.sql.staging import Staging
-from agent.audit.sql.views import views
+from agent.audit.sql.views import Column, views
 from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
 
@@ -59,7 +59,7 @@ class LogDatabase:
 
     def __init__(self, sources: Sequence[Source], *, memory: str = DEFAULT_MEMORY) -> None:
         self._duckdb = load_duckdb()
-        self._sources = sorted(sources, key=lambda source: (source.machine, source.session))
+        self._sources = sorted(sources, key=lambda source: (source.machine, source.session, source.segment))
         self._memory = memory
         self._ignored = 0
         self._stop = threading.Event()
@@ -218,28 +218,42 @@ class LogDatabase:
                 if view not in self._filled or not names <= self._filled[view]
             }
             self._ignored = 0 if missing else self._ignored
-            for group in ({"lines"} & missing.keys(), missing.keys() - {"lines"}):
-                if group:
-                    self._fill({view: missing[view] for view in group}, needs.types)
+            folded = {view: missing.pop(view) for view in missing.keys() & FOLDED}
+            if folded:
+                self._fold(folded)
+            for view, names in missing.items():
+                self._fill(view, names, needs.types if view == "events" else None)
         except Exception as error:
             raise self.in_words(error) from error
         self.go_on()
 
-    def _fill(self, names: dict[str, frozenset[str]], types: frozenset[str] | None) -> None:
-        """Fill these columns of these views anew, in one pass over the logs; `events` perhaps with some types only."""
+    def _fold(self, names: dict[str, frozenset[str]]) -> None:
+        """Fill these columns of these views anew, in one pass over the logs."""
         connection = self._opened()
-        for view, wanted in names.items():
-            self._filled.pop(view, None)
-            for statement in empty(view, filled(view, wanted)):
-                connection.execute(statement)
-        filling = Filling(connection, {view: filled(view, columns) for view, columns in names.items()}, types)
-        staging = Staging(filling.wanted, os.path.join(self.folder, "lines.jsonl"), self.go_on)
+        columns = {view: self._emptied(view, wanted) for view, wanted in names.items()}
+        filling = RowFilling(connection, columns, os.path.join(self.folder, "lines.jsonl"))
+        self._ignored = max(self._ignored, filling.fill(self._sources, self.go_on))
+        self._filled |= names
+
+    def _fill(self, view: str, names: frozenset[str], types: frozenset[str] | None) -> None:
+        """Fill these columns of a view anew, in one pass over the logs; of `events` perhaps with some types only."""
+        columns = self._emptied(view, names)
+        wanted = wanted_for(view, columns, types)
+        filling = Filling(self._opened(), view, columns, wanted)
+        staging = Staging(wanted, os.path.join(self.folder, "lines.jsonl"), self.go_on)
         for piece in staging.pieces(self._sources):
             filling.add(piece, staging.number_key)
-        self._ignored += staging.ignored + filling.refused
-        self._filled |= names
-        if types is not None:
-            self._filled.pop("events", None)  # another query may need more
+        self._ignored = max(self._ignored, staging.ignored + filling.refused)
+        if types is None:  # else another query may need more
+            self._filled[view] = names
+
+    def _emptied(self, view: str, names: frozenset[str]) -> list[Column]:
+        """The columns of `names`, for which `view` has room now, and no rows."""
+        columns = filled(view, names)
+        self._filled.pop(view, None)
+        for statement in empty(view, columns):
+            self._opened().execute(statement)
+        return columns
 
     def _check(self, query: str) -> None:
         """Exactly one SELECT: whatever else DuckDB can do is no question."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.sql.reading import Wanted
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
 
@@ -56,8 +55,27 @@ def blocks_of(path: str, skip: Callable[[], None]) -> Iterator[bytes]:
         yield rest
 
 
+def each_in_brackets(block: bytes) -> bytes:
+    """Each line in brackets of its own: with a line end within a value, that is no JSON any more.
+
+    A line may close its bracket and open another one: then there are more values than lines.
+    """
+    return b"[" + block.removesuffix(b"\n").replace(b"\n", b"]\n[") + b"]"
+
+
 _FEW = 16
 """Up to so many keys are cheaper to copy than the whole lines they are in."""
+
+
+class Wanted(msgspec.Struct):
+    """What a question needs of the lines: those of some `types` (None: of all), and of them `keys`. `raw`: as texts, and nothing else."""
+
+    types: frozenset[str] | None = None
+    keys: frozenset[str] = frozenset()
+    raw: bool = False
+
+    def takes(self, kind: str | None) -> bool:
+        return kind is not None and (self.types is None or kind in self.types)
 
 
 class Kind(msgspec.Struct, omit_defaults=True, gc=False):
@@ -66,25 +84,16 @@ class Kind(msgspec.Struct, omit_defaults=True, gc=False):
     type: str | None = None
 
 
-class Head(Kind, omit_defaults=True, gc=False):
-    """… and whose it is."""
-
-    session: str | None = None
-    goal_id: str | None = None
-    command_id: str | None = None
-
-
 class HeadReader:
     """Reads heads, and where they are few (`narrow`) all keys that are wanted; their values stay the JSON that they are."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.narrow = len(wanted.keys) <= _FEW
-        base: type[Kind] = Head if wanted.firsts or not self.narrow else Kind
-        keys = (wanted.keys if self.narrow else wanted.keys & {"time"}) - set(base.__struct_fields__)
+        keys = wanted.keys - {"type"} if self.narrow else ()
         head = msgspec.defstruct(
             "Line",
             [(key, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for key in sorted(keys)],
-            bases=(base,),
+            bases=(Kind,),
             omit_defaults=True,
             gc=False,
         )
@@ -100,13 +109,11 @@ class HeadReader:
 
     def many(self, block: bytes) -> list[Any] | None:
         """The heads of all lines of a block; None where any of them has to be looked at alone."""
-        # Each line in brackets of its own: with a line end within a value, that is no JSON any more.
-        bracketed = b"[" + block.removesuffix(b"\n").replace(b"\n", b"]\n[") + b"]"
+        bracketed = each_in_brackets(block)
         try:
             if not block.isascii():
                 block.decode()  # what is skipped is not looked at for that
             heads = [head for (head,) in self._many(bracketed)]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
-        # A line may close its bracket and open another one: then there are more of them than lines.
         return heads if len(heads) == bracketed.count(b"\n") + 1 else None

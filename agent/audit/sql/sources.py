@@ -18,12 +18,16 @@ _MAX_FILES = 200_000
 
 
 class Source(Struct, frozen=True):
-    """One log file. `machine` is a word that tells its folder from the others'; `session` is "" where its name tells none."""
+    """One log file. `machine` is a word that tells its folder from the others'; `session` is "" where its name tells none.
+
+    `segment`: which of the session's files it is.
+    """
 
     path: str
     machine: str
     session: str = ""
     size: int = 0
+    segment: int = 1
 
 
 def find_sources(paths: Sequence[str], *, default: str, here: str) -> list[Source]:
@@ -90,7 +94,7 @@ def _source(path: str, machine: str) -> Source:
         size = os.stat(path).st_size
     except OSError:
         size = 0
-    return Source(path=path, machine=machine, session=parsed[1] if parsed else "", size=size)
+    return Source(path, machine, parsed[1] if parsed else "", size, parsed[2] if parsed else 1)
 
 
 def _machines(folders: Iterable[str]) -> dict[str, str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.audit.importing.run import import_sessions
 from agent.audit.importing.store import open_store
@@ -17,14 +20,17 @@ from agent.audit.sql.sources import find_sources
 from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, GoalStory
 from agent.protocol.decisions import Level
-from agent.protocol.events.command import CommandFinished, CommandStarted
+from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.protocol.records import encode
+from agent.protocol.records import encode, event_type
 from agent.recording.fold import goals
 from agent.recording.index.access import LogIndex
+from agent.recording.lifecycle import Lifecycle
 from agent.recording.reader import list_sessions, read_records
 from tests.support.pictured_session import CWD, Session
+from tests.support.tries import tries
 
+LIFE = ("command.rated", "command.confirmed", "command.started", "command.finished")
 NO_PERSON = ("refused", "dry-run")
 
 
@@ -133,3 +139,75 @@ def test_what_is_run_again_and_what_is_judged(folder: Path) -> None:
     for command in commands:
         assert (isinstance(command, CommandStory) and command.last_decision is None) or judged[command.command_id].by
         assert judged[command.command_id].ran == (command.ran or command.proposed == "touch False")
+
+
+_LEVELS = st.sampled_from(list(Level))
+_DECISIONS = st.sampled_from(
+    ("approved", "edited", "skipped", "declined", "cancelled", "remark", "regenerate", *NO_PERSON)
+)
+
+
+@st.composite
+def _session(draw: st.DrawFn) -> Session:
+    """Goals whose commands come, go on and break off in any order that a log can have, and some that none should have."""
+    made = Session()
+    for number in range(draw(st.integers(1, 3))):
+        made.begin_goal(f"goal {number}")
+        keys: list[str] = []
+        for step in draw(st.lists(st.integers(0, 6), min_size=1, max_size=12)):
+            if step == 0 or not keys:
+                keys.append(made.propose(draw(st.sampled_from(("ls", "rm -r a", "sudo x"))), draw(_LEVELS)))
+                continue
+            key, text = keys[-1], draw(st.sampled_from(("ls", "rm -r b", "rm a")))
+            if step == 1:
+                made.rate(key, text, draw(_LEVELS), stage="edited")
+            elif step == 2:
+                decision = draw(_DECISIONS)
+                made.confirm(key, text if decision in ("approved", "edited", "declined") else "", decision)
+            elif step == 3:
+                made.add(
+                    CommandStarted(command_id=key, command=text, cwd=CWD, via=draw(st.sampled_from(("", "rehearsal"))))
+                )
+            elif step == 4:
+                result = ExecutionResult(
+                    exit_code=draw(st.integers(0, 3)), interrupted=draw(st.booleans()), duration=1.5
+                )
+                conflict = draw(st.booleans())
+                made.add(
+                    CommandFinished(
+                        command_id=key, exit_code=result.exit_code, result=result, conflict=conflict, undo_id="u"
+                    )
+                )
+            else:
+                made.run(key, text, code=step)
+    return made
+
+
+@settings(max_examples=tries(80), deadline=None)
+@given(_session())
+def test_whatever_comes_in_whatever_order_sql_tells_what_the_lifecycle_tells(made: Session) -> None:
+    """Row by row and column by column: what is in the views is the fold's, also where a log makes no sense."""
+    pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
+    lives: dict[str, Lifecycle] = {}
+    for record in made.records:
+        kind, event = event_type(record.event), record.event
+        if isinstance(event, CommandProposed):
+            lives[event.command_id] = Lifecycle.of(event, record.time)
+        elif kind in LIFE:
+            lives[event.command_id].take(kind, event, record.time)  # type: ignore[union-attr]  # each has one
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "2026-03-14-pictured-1.jsonl").write_bytes(b"".join(map(encode, made.records)))
+        with LogDatabase(find_sources([folder], default="", here="here")) as database:
+            columns = "command_id, proposed, run, edited, risk, decision, via, cwd, exit_code, interrupted, undo_id"
+            rows = {row[0]: row[1:] for row in database.ask(f"SELECT {columns} FROM commands").rows()}
+            (ran,) = next(iter(database.ask("SELECT sum(ran)::BIGINT FROM goals").rows()))
+    assert rows == {key: _as_row(each) for key, each in lives.items()}
+    assert (ran or 0) == sum(bool(each.started) for each in lives.values())
+
+
+def _as_row(life: Lifecycle) -> tuple[object, ...]:
+    ran = bool(life.started)
+    return (
+        life.proposed, life.run if ran else None, ran and life.edited, life.level or None, life.decision or None,
+        life.via if ran else None, life.cwd or None, life.exit_code, life.interrupted if life.finished else None, life.undo_id or None,
+    )  # fmt: skip

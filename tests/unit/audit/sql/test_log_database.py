@@ -152,7 +152,7 @@ def test_lines_that_are_no_events_are_counted_and_break_nothing(tmp_path: Path) 
         for view in views():
             ask(database, f"FROM {view}")
         rows = ask(database, "SELECT proposed, decided_by, word_typed, exit_code, duration FROM commands")
-        assert rows == [("echo \x00 \x1b[31m", '["x"]', None, None, None)]
+        assert rows == [("echo \x00 \x1b[31m", None, None, None, 0.0)]
 
 
 def test_times_with_an_offset_are_told_in_utc(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_pieces_and_columns_change_no_answer(
     database: LogDatabase, folders: list[Path], monkeypatch: pytest.MonkeyPatch, every: int
 ) -> None:
     monkeypatch.setattr(staging, "PIECE", 2_000)
-    monkeypatch.setattr(filling, "_PART", 3_000)
+    monkeypatch.setattr(filling, "PIECE", 3_000)
     with LogDatabase(find_sources([str(folders[0].parents[1])], default="", here="here")) as pieces:
         for view in ("sessions", "goals", "commands"):
             names = [column.name for column in views()[view]][::every]
