@@ -55,7 +55,7 @@ def rest(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def file(walker: Walker, invocation: Invocation, word: Word) -> None:
-    from agent.risk.invocations.interpreters import program_file
+    from agent.risk.invocations.shells import program_file
 
     if word.text and word.text not in ("NONE", "/dev/null"):
         program_file(walker, invocation, word)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
-from agent.risk.tables.store import Program, ways_of
+from agent.risk.tables.store import WRAPPERS, Program, ways_of
 from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def judge_gtfobins(walker: Walker, name: str, invocation: Invocation) -> None:
 
 def own_words(words: list[Word], table: Program | None, ways: tuple[tuple[str, str], ...]) -> list[Word]:
     """The words up to the command that a wrapper runs, whose options are not the wrapper's."""
-    if table is None or table.style != "posix" or not table.handler.startswith("invocations.wrappers:"):
+    if table is None or table.style != "posix" or not table.handler.startswith(WRAPPERS):
         return words
     from agent.risk.gtfobins.loaders import with_values
 

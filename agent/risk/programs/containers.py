@@ -26,7 +26,7 @@ def _unshared(walker: Walker, invocation: Invocation, table: Program, words: lis
     """`podman unshare`: as root of one's own namespace a program, or a shell."""
     if words:
         return invocation.inner(invocation.words[invocation.words.index(words[0]) :], table.name)
-    from agent.risk.invocations.interpreters import feed_shell
+    from agent.risk.invocations.shells import feed_shell
 
     return feed_shell(walker, invocation)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import feed_findings
-from agent.risk.invocations.interpreters import program_file
+from agent.risk.invocations.shells import program_file
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only

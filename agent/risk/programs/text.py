@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.programs import judge_suspects
-from agent.risk.invocations.interpreters import program_file
+from agent.risk.invocations.shells import program_file
 from agent.risk.programs.awk_code import read_awk
 from agent.risk.programs.sed_scripts import judge_sed
 from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Word, is_name, unseen

@@ -10,7 +10,7 @@ from agent.risk.reader.words import MAX_FIELDS, NUMBER, UNKNOWN, Invocation, Out
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.judge import judge
 from agent.risk.shell.state import ProgramFile
-from agent.risk.tables.store import may_be_command
+from agent.risk.tables.store import INTERPRETERS, WRAPPERS, may_be_command
 from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:
@@ -83,9 +83,12 @@ _MAX_READINGS = 64
 _FEW_READINGS = 4
 _RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
 # Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
-_CARRIERS = tuple(
-    "invocations.wrappers: invocations.interpreters: programs.remote_and_later: programs.containers: "
-    "programs.network:behind_options".split()
+_CARRIERS = (
+    *WRAPPERS,
+    *INTERPRETERS,
+    "programs.remote_and_later:",
+    "programs.containers:",
+    "programs.network:behind_options",
 )
 
 

@@ -181,7 +181,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
     elif ("proc" in word.taint or "opaque" in word.taint) and (written is None or "opaque" in written[1]):
         walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)
     elif word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
-        from agent.risk.invocations.interpreters import feed_shell
+        from agent.risk.invocations.shells import feed_shell
 
         return feed_shell(walker, invocation)
     else:

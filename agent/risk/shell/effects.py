@@ -20,7 +20,7 @@ _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-u
 
 
 _RUN_INPUT = (
-    "invocations.interpreters:shell",
+    "invocations.shells:shell",
     "invocations.interpreters:inline",
 )  # these run what they read, unless asked for nothing else
 

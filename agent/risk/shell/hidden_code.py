@@ -115,7 +115,7 @@ def _declare(walker: Walker, invocation: Invocation) -> None:
 
 def _enable(walker: Walker, invocation: Invocation) -> None:
     """`enable -f file name` loads machine code into the shell."""
-    from agent.risk.invocations.interpreters import script_file
+    from agent.risk.invocations.shells import script_file
     from agent.risk.shell.assignments import others_may_change
 
     for word in _values(invocation, "f"):

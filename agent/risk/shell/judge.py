@@ -40,7 +40,7 @@ MAX_WRAPPERS = 5_000
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
-_ELEVATES = frozenset(("invocations.wrappers:elevate", "invocations.wrappers:su"))
+_ELEVATES = frozenset(("invocations.elevation:elevate", "invocations.elevation:su"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 

@@ -31,6 +31,11 @@ class CaseRule(Struct, frozen=True, array_like=True):
     level: str = ""
 
 
+WRAPPERS = ("invocations.wrappers:", "invocations.elevation:", "invocations.xargs:")
+"""Where handlers of programs are that run another."""
+INTERPRETERS = ("invocations.interpreters:", "invocations.shells:")
+
+
 class Program(Struct, frozen=True, array_like=True):
     """One program. Meaning of the fields: docs/risk.md, "Adding a program"."""
 
@@ -109,7 +114,7 @@ def program(name: str) -> Program | None:
     found = None if raw is None else _program_decoder.decode(raw)
     if found is None and "0" <= name[-1:] <= "9":  # perl5.34, ruby3.2: an interpreter by its version
         plain = program(name.rstrip("0123456789.").removesuffix("-"))
-        found = plain if plain is not None and plain.handler.startswith("invocations.interpreters:") else None
+        found = plain if plain is not None and plain.handler.startswith(INTERPRETERS) else None
     if found is not None or len(_programs) < 2_000:
         _programs[name] = found
     return found

@@ -7,6 +7,7 @@ from agent.risk.classifier import classify
 from agent.risk.reader.words import Word
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.options import split_args
+from agent.risk.tables.store import WRAPPERS
 from tests.support.each import each
 
 TABLES, _ = knowledge_build.load_tables()
@@ -16,9 +17,7 @@ def examples(level: str) -> list[tuple[str, str, str]]:
     """Table, program and rest of each example of `level` that begins with a sub-command the table names."""
     found = []
     for name, table in TABLES.items():
-        if "cases" not in table or table.get("handler", "").startswith(
-            ("invocations.wrappers:", "programs.network:behind")
-        ):
+        if "cases" not in table or table.get("handler", "").startswith((*WRAPPERS, "programs.network:behind")):
             continue
         for example in table.get("examples", []):
             said, _, command = example.partition(" ")
