@@ -181,7 +181,8 @@ class ShellExecutor:
 
     async def unheld(self, report: RiskReport) -> str:
         """Why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
-        return await in_thread(partial(self._holder.unheld, report))
+        holder = self._holder
+        return holder.unheld(report) if holder.knows else await in_thread(partial(holder.unheld, report))
 
     @cached_property
     def _holder(self) -> Holder:

@@ -25,6 +25,7 @@ SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1
 
 Instruction = tuple[int, int, int, int]
 """One classic BPF instruction: code, jump if true, jump if false, constant."""
+INSTRUCTION_SIZE = 8
 
 LOAD, EQUAL, ANY_BIT, AND, AT_LEAST, RETURN = 0x20, 0x15, 0x45, 0x54, 0x35, 0x06
 _NUMBER, _PROCESSOR = 0, 4  # offsets in what the kernel shows a filter; the six arguments follow from 16
@@ -64,8 +65,7 @@ def high(place: int) -> int:
 
 def answered(names: Iterable[str], answer: Instruction) -> list[Instruction]:
     """Calls that are answered whatever their arguments."""
-    calls = [call for call in map(number, names) if call is not None]
-    return [line for call in calls for line in ((EQUAL, 0, 1, call), answer)]
+    return one_of([call for call in map(number, names) if call is not None], answer)
 
 
 def never(names: Iterable[str], code: int) -> list[Instruction]:
@@ -86,7 +86,19 @@ def flagged(name: str, place: int, flags: int, answer: Instruction) -> list[Inst
 
 
 def any_of(name: str, place: int, values: Iterable[int], answer: Instruction) -> list[Instruction]:
-    return with_argument(name, place, [line for value in values for line in ((EQUAL, 0, 1, value), answer)])
+    return with_argument(name, place, one_of(tuple(values), answer))
+
+
+def one_of(values: Sequence[int], answer: Instruction) -> list[Instruction]:
+    """Tests: `answer` where what is loaded is one of these."""
+    if not values:
+        return []
+    *others, last = values
+    return [
+        *((EQUAL, len(others) - place, 0, value) for place, value in enumerate(others)),
+        (EQUAL, 0, 1, last),
+        answer,
+    ]
 
 
 def unless(name: str, place: int, value: int, answer: Instruction) -> list[Instruction]:
@@ -110,7 +122,7 @@ def seccomp_filter(program: list[Instruction] | bytes, flags: int = 0) -> int:
     """
     code = program if isinstance(program, bytes) else packed(program)
     pointer = ctypes.cast(ctypes.c_char_p(code), ctypes.c_void_p).value
-    header = struct.pack("@HP", len(code) // 8, pointer)
+    header = struct.pack("@HP", len(code) // INSTRUCTION_SIZE, pointer)
     return syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -37,8 +38,11 @@ _TRAP = (
     '{ \\builtin printf "%s\\0" "$PWD"; \\builtin umask; \\builtin printf "\\0"; '
     '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0"; '
     '\\builtin alias -p; \\builtin printf "\\0"; \\builtin declare -f; \\builtin printf "\\0"; '
-    '@ENV@ -0 && \\builtin printf "\\0%s\\0" @END@; } >|"@PATH@"; } >/dev/null 2>&1'
+    '@ENV@ -0 && \\builtin printf "\\0%s\\0" @END@; } >|"@PATH@"; } 1@NOWHERE@ 2>&1'
 )
+# Writing to what is open for reading only fails without a word, and whoever holds the command to its rating is not asked to open it. Other
+# C libraries than those of Linux would keep what could not be written, and try again.
+_NOWHERE = "</dev/null" if sys.platform == "linux" else ">/dev/null"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +75,8 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
     """Bash source that restores `state` and dumps the next one to `dump_path` at exit."""
     user_bash_env = state.env.get("BASH_ENV")
     posix = state.env.get("POSIXLY_CORRECT")
-    trap = _TRAP.replace("@ENV@", env_program).replace("@END@", _END).replace("@PATH@", dump_path)
+    trap = _TRAP.replace("@ENV@", env_program).replace("@END@", _END).replace("@NOWHERE@", _NOWHERE)
+    trap = trap.replace("@PATH@", dump_path)
     lines = [
         "\\builtin unset BASH_ENV"
         if user_bash_env is None
@@ -79,7 +84,7 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
         "{ :",
         *(f"\\builtin {line}" for line in state.shopts.splitlines() if not _needless(line)),
         *(f"\\builtin {line}" for line in state.options.splitlines() if line.endswith(_KEPT_OPTIONS)),
-        "} 2>/dev/null",
+        f"}} 2{_NOWHERE}",
         state.functions,
         state.aliases,
         f"\\builtin umask {state.umask}" if state.umask else "",

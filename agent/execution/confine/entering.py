@@ -11,15 +11,12 @@ import os
 import resource
 import socket
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from agent.execution import kernel, seccomp, system_calls
 from agent.execution.confine import call_filter, landlock, readonly_view
 from agent.execution.confine.lock import filter as lock_filter
-from agent.execution.confine.lock.plan import decoded as decoded_lock
 from agent.execution.confine.plan import Plan, decoded
 
 # What a confined root loses, here and in all it starts. What is left (owning, reading and changing files of others, ports, signals)
@@ -52,6 +49,7 @@ IDENTITY_CAPABILITIES = (6, 7)  # SETGID, SETUID
 _SETPCAP = 8
 # DAC_READ_SEARCH, SYSLOG, AUDIT_READ, PERFMON: by them a held command sees files and processes of others, and the kernel's messages.
 _SEES = {2, kernel.CAP_SYS_PTRACE, 34, 37, 38}
+_NOT_HELD = (_HARMFUL_CAPABILITIES - _SEES).union(IDENTITY_CAPABILITIES)
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 
@@ -99,25 +97,28 @@ def confine(spec: dict[str, Any]) -> None:
 
 
 def hold(spec: dict[str, Any]) -> None:
-    """Take from this process what its command's rating does not say; the listener is sent on the socket `spec["channel"]`."""
-    plan = decoded_lock(spec)
+    """Take from this process what its command's rating does not say; the listener is sent on the socket `spec["channel"]`.
+
+    The guardian has decoded the spec as a whole before it forked.
+    """
+    network, interfaces = bool(spec["network"]), bool(spec["interfaces"])
     if not is_privileged():
         with _step("no_new_privs"):
             kernel.no_new_privileges()
     with _step("listener"):
-        lines = lock_filter.apart(os.getpgid(os.getppid()), network=plan.network)
+        lines = lock_filter.apart(os.getpgid(os.getppid()), network=network)
         listener = seccomp.seccomp_filter(lines, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
-    with socket.socket(fileno=spec["channel"]) as channel:
-        socket.send_fds(channel, [b"l"], [listener])
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, spec["channel"]) as channel:
+        channel.sendmsg([b"l"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=i", listener))])
     os.close(listener)
-    if plan.interfaces and not plan.network:
+    if interfaces and not network:
         seccomp.seccomp_filter(lock_filter.nothing_sent())
     with _step("core files"):
         # The kernel itself would write one, or hand it to a program of the system: neither for a limit of one byte.
         most = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0
         resource.setrlimit(resource.RLIMIT_CORE, (most, most))
     with _step("capabilities"):
-        _give_up((_HARMFUL_CAPABILITIES - _SEES).union(IDENTITY_CAPABILITIES))
+        _give_up(_NOT_HELD)
 
 
 @cache
@@ -169,9 +170,17 @@ def _give_up(capabilities: frozenset[int]) -> None:
     kernel.drop_capabilities(capabilities)
 
 
-@contextmanager
-def _step(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno or errno.EPERM, error.strerror, name) from None
+class _step:  # noqa: N801  # used like contextlib's, and quicker than a generator
+    """Name what fails in it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, OSError):
+            raise OSError(error.errno or errno.EPERM, error.strerror, self._name) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Files = Literal["all", "workspace", "read-only"]
@@ -38,8 +37,7 @@ def decoded(spec: dict[str, Any]) -> Plan:
     return Plan(files, network, rung, writable, protected)
 
 
-@dataclass(frozen=True)
-class WriteFolders:
+class WriteFolders(NamedTuple):
     """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
 
     `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).

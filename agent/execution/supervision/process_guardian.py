@@ -16,7 +16,9 @@ import socket
 import sys
 import termios
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.execution.process_tree import wire
@@ -70,19 +72,16 @@ class ProcessGuardian:
         self._held, self._watch_limits = held, Watch(limits, held)
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
-        channel = None
-        sandbox = self._request.get("sandbox", {})
-        if sandbox.get("kind") == "lock":
-            channel, theirs = socket.socketpair()  # on which the listener comes
-            sandbox["channel"] = theirs.detach()  # the child takes it from there
-        self._pid, failure = spawn(self._request, self._stdio, self._tree, limits=limits, held=held)
+        start = partial(spawn, self._request, self._stdio, self._tree, limits=limits, held=held)
+        if self._request.get("sandbox", {}).get("kind") == "lock":
+            failure = self._start_held(start)
+        else:
+            self._pid, failure = start()
         if failure:
             self._say({"event": "failed", **failure})
             self._tree.leave()
             return
         self._tree.confirm(self._pid)
-        if channel is not None:
-            self._answer_calls(channel, sandbox)
         for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
             os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
         timeout = self._request["timeout"]
@@ -92,18 +91,15 @@ class ProcessGuardian:
         self._say(started | {"group": group.encode("utf-8", "surrogateescape").decode("latin-1")})
         self._watch(wake)
 
-    def _answer_calls(self, channel: socket.socket, sandbox: wire.Message) -> None:
+    def _start_held(self, start: Callable[..., tuple[int, wire.Message | None]]) -> wire.Message | None:
+        """Start a command that asks us, and answer before it can ask; what failed."""
         from agent.execution.confine.lock.asked_calls import AskedCalls
-        from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
-        from agent.execution.confine.lock.plan import decoded
 
-        os.close(sandbox["channel"])
-        with channel:
-            _data, fds, _flags, _address = socket.recv_fds(channel, 1, 1)
-        os.set_inheritable(fds[0], False)
-        descriptors = OwnDescriptors(self._pid, self._stdio)
-        self._asked = AskedCalls(fds[0], decoded(sandbox), descriptors, self._end_held)
-        self._asked.start()
+        self._asked = asked = AskedCalls(self._request["sandbox"], self._stdio, self._end_held)
+        self._pid, failure = start(forked=asked.start)
+        if not failure:
+            asked.know_shell(self._pid)
+        return failure
 
     def _end_held(self) -> None:
         """End the command for what it tried; called in the thread that answers it."""

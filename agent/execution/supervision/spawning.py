@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from agent.execution.process_tree import wire
@@ -68,17 +69,24 @@ def told(error: Exception) -> str:
 
 
 def spawn(
-    request: wire.Message, stdio: list[int], tree: Tree, *, limits: RunLimits, held: tuple[str, ...]
+    request: wire.Message,
+    stdio: list[int],
+    tree: Tree,
+    *,
+    limits: RunLimits,
+    held: tuple[str, ...],
+    forked: Callable[[], None] = lambda: None,
 ) -> tuple[int, wire.Message | None]:
     """Fork and exec what a `run` request asks for; its pid, and what failed as {stage, errno, text}, or None.
 
-    `held`: the limits that a control group enforces already.
+    `held`: the limits that a control group enforces already. `forked` is called while the child gets ready.
     """
     read_end, write_end = os.pipe()
     pid = tree.fork()
     if pid == 0:
         _become_command(request, stdio, tree, limits=limits, held=held, report=write_end)
     os.close(write_end)
+    forked()
     with os.fdopen(read_end, "rb") as report:
         failure = report.read()
     if not failure:

@@ -19,7 +19,6 @@ from agent.execution.supervision.job_watch import MAX_FDS
 from agent.execution.supervision.process_guardian import ProcessGuardian
 
 _DRAIN_SIZE = 1 << 16
-_PATIENCE = 5.0
 _NOWHERE = ("192.0.2.1", 9)  # an address for documentation; connecting a datagram socket sends nothing
 
 
@@ -31,7 +30,6 @@ def main(fd: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians report by themselves; nobody waits for them
     cgroups.remove_abandoned()
-    gc.freeze()  # a collection in a guardian would touch, and so copy, all that it shares with us
     try:
         while (
             request := wire.receive(channel, MAX_FDS)
@@ -39,6 +37,7 @@ def main(fd: int) -> None:
             message, fds = request
             if "sandbox" in message:
                 spawning.load(message["sandbox"])  # once here, not in every child
+            gc.freeze()  # a collection in a guardian would touch, and so copy, all that it shares with us
             pid = os.fork()
             if not pid:
                 _serve(channel, message, fds)
@@ -82,31 +81,26 @@ def _drain(fds: list[int]) -> None:
 def _held(request: wire.Message) -> wire.Message:
     """Hold a child, which tries to write `outside`; we answer it as a guardian would."""
     from agent.execution.confine.lock.asked_calls import AskedCalls
-    from agent.execution.confine.lock.asked_descriptors import OwnDescriptors
     from agent.execution.confine.lock.plan import decoded
 
     spec, outside = request["sandbox"], request["outside"].encode("latin-1")
-    ours, theirs = socket.socketpair()
+    asked = AskedCalls(spec, [], lambda: os.kill(child, signal.SIGKILL))
     report, told = os.pipe()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:
-        _try_to_write({**spec, "channel": theirs.detach()}, decoded(spec).write[0], outside, told)
+        _try_to_write(spec, decoded(spec).write[0], outside, told)
     os.close(told)
-    theirs.close()
     with os.fdopen(report, "rb") as lines:
-        ours.settimeout(_PATIENCE)
-        _data, fds, _flags, _address = socket.recv_fds(ours, 1, 1)
-        if fds:
-            asked = AskedCalls(fds[0], decoded(spec), OwnDescriptors(child, []), lambda: os.kill(child, signal.SIGKILL))
-            asked.start()
+        asked.start()
+        asked.know_shell(child)
         said = lines.read()
     os.waitpid(child, 0)
     failed = said.partition(b"entered\n")[0].decode("utf-8", "replace")
     if failed:
         step, number = failed.rsplit(":", 1)
         return {"works": False, "step": step, "errno": int(number)}
-    if not fds or not asked.broken or said != b"entered\nwrote\n":
+    if not asked.broken or said != b"entered\nwrote\n":
         return {"works": False, "step": "check"}
     return {"works": True, "sudo": kernel.has_capability(kernel.CAP_SYS_ADMIN)}
 

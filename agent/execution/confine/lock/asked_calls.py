@@ -12,6 +12,7 @@ import fcntl
 import os
 import select
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -27,7 +28,7 @@ from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, Own
 from agent.execution.confine.lock.asked_files import AskedFiles, Later
 from agent.execution.confine.lock.asked_sockets import AskedSockets
 from agent.execution.confine.lock.caller import CURRENT, Caller, Refused
-from agent.execution.confine.lock.plan import LockPlan
+from agent.execution.confine.lock.plan import decoded
 
 _HANDING = struct.Struct("=QIIII")
 _HAND_OVER = 0x40182103
@@ -72,23 +73,37 @@ class _Waiting:
 
 
 class AskedCalls:
-    """`listener`: where the kernel asks; `ended`: called once, from the thread, when the command has to end."""
+    """Made before the fork: `sandbox` is what a launch request says, and gets the socket on which the child sends what we listen on.
 
-    def __init__(self, listener: int, plan: LockPlan, descriptors: OwnDescriptors, ended: Callable[[], None]) -> None:
-        self._listener = listener
+    `streams`: what the command begins with; `ended`: called once, from the thread, when it has to end. Raises KeyError, ValueError.
+    """
+
+    def __init__(self, sandbox: dict[str, Any], streams: list[int], ended: Callable[[], None]) -> None:
+        plan, descriptors = decoded(sandbox), OwnDescriptors(streams)
+        self._channel, theirs = socket.socketpair()
+        sandbox["channel"] = self._theirs = theirs.detach()
+        self._listener = -1
         self._ended = ended
         self._guardian = os.getpid()
+        self.know_shell = descriptors.know_shell
         self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
-        self._send = partial(seccomp.answer, listener)
         self.refused: list[str] = []
         """What it wanted and did not get, in words of the command."""
         self.broken = False
         """Whether one of them ends it."""
 
     def start(self) -> None:
-        """Answer from now on, until nobody is under the filter any more. Only from the main thread."""
+        """Answer as soon as the child has sent where, until nobody is under the filter any more. Only from the main thread."""
+        os.close(self._theirs)
+        with self._channel:
+            _data, listeners, _flags, _address = socket.recv_fds(self._channel, 1, 1)
+        if not listeners:
+            return  # it has failed before, and says so elsewhere
+        (self._listener,) = listeners
+        os.set_inheritable(self._listener, False)
+        self._send = partial(seccomp.answer, self._listener)
         signal.signal(_INTERRUPT, lambda *_: None)
         sys.setswitchinterval(_TURN)
         _thread.start_new_thread(self._listen, ())  # `Thread.start` would wait until it runs

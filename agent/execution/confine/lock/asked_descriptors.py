@@ -10,6 +10,7 @@ import fcntl
 import os
 import stat
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,22 +27,34 @@ _TERMINALS = range(136, 144)  # major numbers of /dev/pts
 
 
 class OwnDescriptors:
-    """Of all processes below this one. `shell`: the process that may write down the shell's state; `streams`: what it began with."""
+    """Of all processes below this one. `streams`: what the command begins with."""
 
-    def __init__(self, shell: int, streams: list[int]) -> None:
+    def __init__(self, streams: list[int]) -> None:
         self._guardian = os.getpid()
-        self._shell = (shell, _image_when_loaded(shell))
+        self._known_shell = (0, b"")
+        self._knows_shell = threading.Lock()
+        self._knows_shell.acquire()
         self._terminals = {_identity(os.fstat(stream)) for stream in streams if os.isatty(stream)}
+
+    def know_shell(self, process: int) -> None:
+        """Say which process may write down the shell's state, once it executes its program; who asks about it before has to wait."""
+        self._known_shell = (process, _image_when_loaded(process))
+        self._knows_shell.release()
+
+    @property
+    def _shell(self) -> tuple[int, bytes]:
+        with self._knows_shell:
+            return self._known_shell
 
     def is_shell(self, caller: Caller) -> bool:
         """Tell whether it is the command's shell, and has not become another program: where that was loaded is drawn anew then."""
-        process = caller.process()
-        return bool(self._shell[1]) and (process, _image(process)) == self._shell
+        process, shell = caller.process(), self._shell
+        return bool(shell[1]) and (process, _image(process)) == shell
 
     def is_copy_of_shell(self, caller: Caller) -> bool:
         """Tell whether it is what the shell forked, still the same program: ended early, it would write the state down, too."""
-        process = caller.process()
-        return bool(self._shell[1]) and process != self._shell[0] and _image(process) == self._shell[1]
+        process, (shell, image) = caller.process(), self._shell
+        return bool(image) and process != shell and _image(process) == image
 
     def writes(self, caller: Caller, status: os.stat_result) -> bool:
         """Tell whether one of the command's processes has this file open for writing."""
@@ -105,7 +118,7 @@ def _image_when_loaded(process: int) -> bytes:
     """The same of one that executes a program just now: it closes what it had open before the new one is in its place."""
     until = time.monotonic() + _PATIENCE
     while not _start_of_code(process) and time.monotonic() < until:
-        time.sleep(_PAUSE / 20)
+        time.sleep(_PAUSE / 200)
     return _image(process)
 
 

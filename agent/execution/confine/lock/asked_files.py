@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ _TRIES = 5
 _DEVICES_OF_ALL = (b"/dev/null", b"/dev/tty")
 _MORE_THAN_OPENING = os.O_EXCL | os.O_DIRECTORY | getattr(os, "O_PATH", 0)  # O_TMPFILE has the bit of O_DIRECTORY
 _FOR_ALL = 0o666
+_OPEN_ELSEWHERE = re.compile(rb"/proc/\d+/fd/\d+")
 
 
 class Later(Exception):
@@ -52,6 +54,8 @@ class AskedFiles:
         text = caller.text(address)
         if text in _DEVICES_OF_ALL and (device := _open_device(text, flags)) is not None:
             return device
+        if (state := self._open_state(caller, text, flags)) is not None:
+            return state
         name = caller.named(folder, text)
         if not name.text:
             raise error(errno.ENOENT)
@@ -74,6 +78,23 @@ class AskedFiles:
                 if flags & os.O_EXCL:
                     raise
         raise error(errno.ELOOP)  # a link to nothing, or one that others keep making
+
+    def _open_state(self, caller: Caller, text: bytes, flags: int) -> int | None:
+        """The state of the shell, opened by the shell, found by the path that its lines have: nobody else's process goes by `self`.
+
+        None for anything else; then it goes the long way.
+        """
+        if flags & (_MORE_THAN_OPENING | os.O_NOFOLLOW) or _OPEN_ELSEWHERE.fullmatch(text) is None:
+            return None
+        try:
+            found = os.open(text, PATH)
+        except OSError:
+            return None
+        with kernel.closing(found):
+            status = os.fstat(found)
+            if (status.st_dev, status.st_ino) not in self._plan.files or not self._descriptors.is_shell(caller):
+                return None
+            return self._as(caller, partial(_open_again, found, flags))
 
     def _open_found(self, caller: Caller, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
         try:
@@ -277,7 +298,12 @@ def _open_device(path: bytes, flags: int) -> int | None:
         status = os.fstat(found)
         if not stat.S_ISCHR(status.st_mode) or status.st_rdev not in HARMLESS or status.st_mode & _FOR_ALL != _FOR_ALL:
             return None
-        return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT & ~os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
+        return _open_again(found, flags)
+
+
+def _open_again(found: int, flags: int) -> int:
+    """Open for good what is there, and what a path has found. Raises OSError."""
+    return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT & ~os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
 
 
 def refuse_rights_of_owner(mode: int) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from functools import cache
 
 from agent.execution import seccomp
@@ -36,6 +37,7 @@ from agent.execution.seccomp import (
     high,
     low,
     never,
+    one_of,
     opening,
     refuse,
     unless_any,
@@ -128,9 +130,11 @@ def program(*, network: bool) -> list[Instruction]:
 
 @cache
 def _for_all(*, network: bool) -> tuple[bytes, bytes]:
-    """What of the filter is the same for all commands: all but its last instruction, and that."""
+    """What of the filter is the same for all commands: what stands before and after the number of the group."""
     *lines, last = program(network=network)
-    return seccomp.packed(lines), seccomp.packed([last])
+    code = seccomp.packed([*lines, *any_of("setpgid", 1, (0,), refuse(errno.EPERM)), last])
+    end = (len(lines) + 3) * seccomp.INSTRUCTION_SIZE  # of the comparison, whose number stands at its end
+    return code[: end - 4], code[end:]
 
 
 def apart(group: int, *, network: bool) -> bytes:
@@ -138,8 +142,8 @@ def apart(group: int, *, network: bool) -> bytes:
 
     Quick in a process that was forked from one that has called it.
     """
-    lines, last = _for_all(network=network)
-    return lines + seccomp.packed(any_of("setpgid", 1, (group,), refuse(errno.EPERM))) + last
+    before, after = _for_all(network=network)
+    return before + group.to_bytes(4, sys.byteorder) + after
 
 
 def nothing_sent() -> list[Instruction]:
@@ -156,8 +160,7 @@ def _shared_memory() -> list[Instruction]:
     for name, place in (("shmget", 2), ("semget", 2), ("msgget", 1)):
         lines += flagged(name, place, _CREATES, refuse(errno.EACCES))
     for name, place in (("shmctl", 1), ("semctl", 2), ("msgctl", 1)):
-        for command in _REMOVE_OR_SET:
-            lines += with_argument(name, place, [(AND, 0, 0, 0xFF), (EQUAL, 0, 1, command), refuse(errno.EPERM)])
+        lines += with_argument(name, place, [(AND, 0, 0, 0xFF), *one_of(_REMOVE_OR_SET, refuse(errno.EPERM))])
     return lines
 
 

@@ -28,6 +28,11 @@ class Holder:
         self._trial: Trial | None = None
 
     @property
+    def knows(self) -> bool:
+        """Tell whether the other methods can answer at once."""
+        return self._trial is not None and self._trial.tried
+
+    @property
     def trial(self) -> Trial:
         """Tell whether holding works here, found by doing it."""
         with self._lock:

@@ -446,10 +446,13 @@ def test_the_shell_is_known_by_what_is_loaded_when_it_is(monkeypatch):
     images = []
     monkeypatch.setattr(asked_descriptors, "_start_of_code", lambda process: begins.pop() if begins else 4096)
     monkeypatch.setattr(asked_descriptors, "_image", lambda process: images.append(len(begins)) or b"loaded")
-    held = asked_descriptors.OwnDescriptors(os.getpid(), [])
+    held = asked_descriptors.OwnDescriptors([])
+    held.know_shell(os.getpid())
     assert images == [0]
     assert held.is_shell(Caller(os.getpid()))
     monkeypatch.undo()
     for _ in range(20):
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as running:
-            assert asked_descriptors.OwnDescriptors(running.pid, []).is_shell(Caller(running.pid))
+            held = asked_descriptors.OwnDescriptors([])
+            held.know_shell(running.pid)
+            assert held.is_shell(Caller(running.pid))
