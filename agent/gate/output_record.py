@@ -39,6 +39,7 @@ class OutputLog:
         }
         self._fed: set[StreamName] = set()
         self._task: asyncio.Task[None] | None = None
+        self._stopped = False
         self._trouble: RecordingError | None = None
 
     def start(self) -> None:
@@ -62,8 +63,9 @@ class OutputLog:
 
     async def stop(self) -> RecordingError | None:
         """Record the rest; returns what went wrong with recording, if anything did."""
+        self._stopped = True
         if self._task is not None:
-            self._task.cancel()
+            self._task.cancel()  # a log that breaks at this moment loses it: its error comes instead
             await asyncio.wait({self._task})
         await self._flush(last=True)
         return self._trouble
@@ -73,7 +75,7 @@ class OutputLog:
         return self._streams[stream].left_over
 
     async def _flush_regularly(self) -> None:
-        while True:
+        while not self._stopped:
             await asyncio.sleep(_INTERVAL)
             await self._flush(last=False)
 
