@@ -50,8 +50,16 @@ def _trouble(home: str, folder: str) -> str:
 
 
 def open_terminal(home: Path, work: Path, *words: str, **more: Any) -> Terminal:
-    words = words if "--rehearse" in words else ("--rehearse", "ask", *words)
-    return Terminal("--planner", "offline", *words, home=home, cwd=work, PAGER="cat", columns=140, **more)
+    return Terminal(
+        "--planner", "offline", "--rehearse", "ask", *words, home=home, cwd=work, PAGER="cat", columns=140, **more
+    )
+
+
+def open_patient(home: Path, work: Path) -> Terminal:
+    """With previews, however long they take here."""
+    words = ["--planner", "offline", "--rehearse", "preview"]
+    program = str(ROOT / "tests" / "support" / "patient_program.py")
+    return Terminal(home=home, cwd=work, PAGER="cat", columns=140, command=[sys.executable, program, *words])
 
 
 def events(home: Path) -> list[dict[str, Any]]:
@@ -205,7 +213,7 @@ def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) 
 
 
 def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path, work: Path) -> None:
-    with open_terminal(home, work, "--rehearse", "preview") as person:
+    with open_patient(home, work) as person:
         person.at_prompt()
         person.type("!mv a.txt b.txt\r")
         person.see(r"would rename a\.txt → b\.txt")
@@ -220,7 +228,7 @@ def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path
 
 
 def test_an_edit_is_previewed_too_and_enter_makes_real_what_stands_there(home: Path, work: Path) -> None:
-    with open_terminal(home, work, "--rehearse", "preview") as person:
+    with open_patient(home, work) as person:
         person.at_prompt()
         person.type("!mv a.txt b.txt\r")
         person.see(r"would rename a\.txt → b\.txt")

@@ -24,6 +24,7 @@ from agent.engine.plain_emitters import CollectingEmitter
 from agent.frontends import one_session, one_shot
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.services import Services
+from agent.gate import previews
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.events.command import ApprovalRequested
 from agent.protocol.events.goal import RunFinished
@@ -303,6 +304,8 @@ def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
 def test_the_same_goals_give_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def place() -> Place:
         return Place(tmp_path / "place", monkeypatch)
+
+    monkeypatch.setattr(previews, "SECONDS", 30.0)  # as in front_end_driver.py
 
     events = {
         "foreign": from_example(place(), *CASES, OWN),

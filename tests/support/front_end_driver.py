@@ -1,4 +1,4 @@
-"""Run `examples/front_end.py` with a tool for the planner beside."""
+"""Run `examples/front_end.py` with a tool for the planner beside, and with previews however long they take."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 from agent.app.composition import build_services, load
 from agent.engine.engine import Engine
 from agent.frontends.services import Services
+from agent.gate import previews
 from agent.tools.write_file import WriteFile
 from examples.front_end import pursue
 
@@ -21,4 +22,5 @@ def with_tools(services: Services, base: str) -> Services:
 
 
 if __name__ == "__main__":
+    previews.SECONDS = 30.0
     sys.exit(asyncio.run(pursue(with_tools(build_services(load({})), os.getcwd()), sys.argv[1:])))
