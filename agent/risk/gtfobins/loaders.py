@@ -96,7 +96,7 @@ def own(walker: Walker, invocation: Invocation, word: Word) -> None:
     word = word.part(f"{walker.rater.scopes.home}{text[1:]}" if text.startswith("~/") else text)
     if word.text.lower() not in ("", "none") and not is_trusted(walker, word.text):
         where = absolute(word.text, walker.state.cwd)
-        in_temp = not word.taint and walker.rater.scopes.public(where) and where not in walker.downloads
+        in_temp = not word.taint and walker.rater.scopes.public(where) and not walker.fetched(where, "/")
         loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
 
 

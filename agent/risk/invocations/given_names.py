@@ -40,6 +40,8 @@ def keep_names(walker: Walker, invocation: Invocation, table: Program) -> None:
             leads = _program_path(source) or absolute(source.text, folder)
             if leads == place:
                 continue
+            if walker.fetched(leads, "/"):
+                walker.downloads.add(place)
             if table.name == "ln":
                 walker.rater.scopes.links[place] = leads
             if table.name == "ln" or leads in walker.names or leads.rpartition("/")[0] in STANDARD_FOLDERS:

@@ -28,6 +28,7 @@ _LOOKS_ONLY = names("leaks.looks_only")
 _UPLOADS = LazyPattern(
     r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*(\S+)"
 )
+_WEB = LazyPattern(r"/(?:public_html|htdocs|wwwroot|www|nginx/html)(?:/|$)")
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = LazyPattern(
     r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
@@ -143,6 +144,22 @@ def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
     return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account-secret", "history")
 
 
+def is_served(walker: Walker, word: Word, cwd: str) -> bool:
+    """Whether what is put there can be read by others: on this machine, or through a web server."""
+    path = absolute(word.text, cwd)
+    shared = walker.rater.scopes.public(path) and not path.endswith(f".{'X' * 8}")  # what mktemp makes is one's own
+    return shared or _WEB.search(path) is not None
+
+
+def judge_left(walker: Walker, invocation: Invocation, word: Word, taint: str) -> bool:
+    """Whether secrets of that origin are written to a file where they do not belong; then that is told."""
+    if "secret" in taint or ("credential" in taint and is_served(walker, word, invocation.cwd)):
+        reason = "stores secrets in {targets}"
+        walker.add("send-secret", [word], invocation.place, reason=reason, rule="secret.stored")
+        return True
+    return False
+
+
 def judge_served(walker: Walker, invocation: Invocation, folder: Word) -> None:
     """A folder opened to the network: whose secrets are below it?"""
     scope = walker.rater.scopes.of(folder, invocation.cwd, recursive=True)
@@ -216,10 +233,9 @@ def secrets_stored(walker: Walker, invocation: Invocation, table: Program, befor
     for effect in effects:
         if effect.kind not in ("write", "copy-to"):
             continue
-        scopes = walker.rater.scopes
-        shared = any(scopes.public(absolute(text, invocation.cwd)) for text in effect.targets)
+        targets = [Word(text, *invocation.place) for text in effect.targets]
+        shared = any(is_served(walker, word, invocation.cwd) for word in targets)
         if shared or effect.scope in ("temp", "outside", "users", "system", "remote"):
-            targets = [Word(text, *invocation.place) for text in effect.targets]
             reason = "stores secrets in {targets}"
             walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")
             return

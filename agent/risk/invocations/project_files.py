@@ -56,7 +56,11 @@ def judge_project_files(walker: Walker, name: str, invocation: Invocation, found
             walker.add("run-remote", [], invocation.place, reason=reason, rule="run.fetched")
         elif text:
             _judge_content(walker, invocation, path, (text, taint))
-    for path in sorted(filter(is_named, walker.downloads)) if name not in _APART else ():
+    inside = {
+        path for path in walker.downloads if path[-1] == "/" and any(f"{one}/".startswith(path) for one in folders)
+    }
+    named = {path for path in walker.downloads if is_named(path)}.union(inside if patterns else ())
+    for path in sorted(named) if name not in _APART else ():
         reason = "runs what {targets} says, which comes from elsewhere"
         walker.add("run-remote", [Word(path, *invocation.place)], invocation.place, reason=reason, rule="run.fetched")
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.written_code import judge_language, judge_loaded
-from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import WRAPPERS, Program
@@ -100,11 +99,6 @@ def powershell(walker: Walker, invocation: Invocation) -> Output:
     return None, ""
 
 
-def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
-    """Whether this very command downloads the file it runs."""
-    return bool(walker.downloads) and absolute(word.text, invocation.cwd) in walker.downloads
-
-
 def script_file(walker: Walker, invocation: Invocation, word: Word, language: str = "") -> Output:
     """A file of code: the project's own, or something that came from elsewhere, or was written by this very command.
 
@@ -118,7 +112,11 @@ def script_file(walker: Walker, invocation: Invocation, word: Word, language: st
             judge_loaded(walker, invocation, written[0], language)
         else:
             walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
-    if "net" in word.taint or word.text.startswith(("http://", "https://")) or fetched(walker, invocation, word):
+    if (
+        "net" in word.taint
+        or word.text.startswith(("http://", "https://"))
+        or walker.fetched(word.text, invocation.cwd)
+    ):
         walker.add("run-remote", [word], invocation.place)
     elif "opaque" in word.taint:
         walker.add("run-decoded", [word], invocation.place)

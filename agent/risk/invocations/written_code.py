@@ -59,6 +59,10 @@ def _is_far(name: str, word: Word) -> bool:
     return "net" in word.taint or (pattern("runners.address").match(text) is not None and _OWN.match(text) is None)
 
 
+_CLONES = frozenset(("clone", "checkout", "co"))
+_ADDRESS = LazyPattern(r"://|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*:(?!:)")  # of a repository elsewhere
+
+
 _SUFFIXES = {
     "python": (".py", "/__init__.py", "/__main__.py"), "node": (".js", ".cjs", ".mjs", "/index.js"), "ruby": (".rb",),
     "perl": (".pm", ".pl"), "php": (".php", ".inc"), "lua": (".lua",), "tclsh": (".tcl",), "Rscript": (".R",),
@@ -96,11 +100,46 @@ def judge_loaded(walker: Walker, invocation: Invocation, code: str, language: st
             judge_text(walker, invocation, text, taint, language)
 
 
+def judge_later(walker: Walker, invocation: Invocation, text: str) -> None:
+    """Lines that will run later, by whom nobody looks on: from a folder where everybody may put things, high."""
+    before = len(walker.findings)
+    walker.script(text, invocation.place, invocation)
+    run = [one.effect for one in walker.findings[before:] if one.effect is not None and one.effect.kind in _RUN]
+    paths = [path for effect in run for path in effect.targets if walker.rater.scopes.public(absolute(path, "/"))]
+    if paths:
+        reason = "has {targets} run later, which others could have written by then"
+        words = [Word(path, *invocation.place) for path in paths]
+        walker.add("persist", words, invocation.place, level=Level.HIGH, reason=reason, rule="persist.open")
+
+
 def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, language: str) -> None:
     """What a file that is loaded holds: that it is high, since loading it at all is told already."""
     before = len(walker.findings)
     judge_language(walker, invocation, text, language, taint)
     walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+
+
+def keep_fetched_folders(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """Remember where a download is unpacked, and what is cloned from elsewhere: all below it is code from elsewhere."""
+    cwd, home = invocation.cwd, walker.rater.scopes.home
+    if UNKNOWN in cwd:
+        return
+    operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]
+    for one in found:
+        kind = one.effect.kind if one.effect is not None else ""
+        if kind == "vcs-change" and not _CLONES.isdisjoint(word.text for word in operands[:2]):
+            far = [word for word in operands if _ADDRESS.search(word.text)] or operands[
+                2:3
+            ]  # `gh repo clone owner/name`
+            if far and (operands[0].text == "repo" or _ADDRESS.search(far[0].text)):
+                name = far[0].text.rstrip("/").rpartition("/")[2].removesuffix(".git")
+                walker.downloads.add(f"{absolute(name if operands[-1] is far[0] else operands[-1].text, cwd)}/")
+        elif one.effect is not None and kind == "extract":
+            piped = invocation.stdin is not None and "net" in invocation.stdin[1].split()
+            if piped or any(walker.fetched(word.text, cwd) for word in invocation.words[1:]):
+                places = [f"{home}{text[1:]}" if text[:1] == "~" else text for text in one.effect.targets]
+                folders = {f"{absolute(text, cwd)}/" for text in places if not walker.fetched(text, cwd)}
+                walker.downloads |= folders or ({f"{cwd}/"} if len(found) == 1 else set())
 
 
 def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
@@ -109,7 +148,7 @@ def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) 
     A package that it installs is one as well: it brings programs, and what runs as it is installed.
     """
     if any(one.effect is not None and one.effect.kind == "package-install" for one in found):
-        words = [word for word in invocation.words[1:] if absolute(word.text, invocation.cwd) in walker.downloads]
+        words = [word for word in invocation.words[1:] if walker.fetched(word.text, invocation.cwd)]
         if words:
             reason = "installs {targets}, which this command fetches from elsewhere"
             walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.fetched")
@@ -117,7 +156,7 @@ def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) 
         return
     operands = [word for word in invocation.words[1:] if not word.text.startswith("-")][:2]
     for word in operands:
-        if pattern("runners.program").search(word.text) and absolute(word.text, invocation.cwd) in walker.downloads:
+        if pattern("runners.program").search(word.text) and walker.fetched(word.text, invocation.cwd):
             walker.add("run-remote", [word], invocation.place)
         if "." in word.text or "/" in word.text:
             break

@@ -44,7 +44,7 @@ def _judge_opened(walker: Walker, invocation: Invocation, args: Args, words: lis
         return
     told = application is not None and _TERMINALS.search(application.text) is not None
     run = [word for word in words if told or _may_run(walker, invocation, word)]
-    fetched = [word for word in run if absolute(word.text, invocation.cwd) in walker.downloads]
+    fetched = [word for word in run if walker.fetched(word.text, invocation.cwd)]
     if fetched:
         walker.add("run-remote", fetched, invocation.place)
     elif run:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.endless import ENDLESS, VAST, judge_endless, size_of
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args, spelled_out, split_args
@@ -61,12 +62,13 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """dd: key=value operands."""
     source: Output = invocation.stdin or (None, "")
-    to_file = False
+    into: list[Word] = []
+    sizes = dict(word.text.partition("=")[::2] for word in invocation.words[1:])
     for word in invocation.words[1:]:
         key, _, value = word.text.partition("=")
         part = word.part(value)
-        to_file = to_file or key == "of"
         if key == "of":
+            into.append(part)
             scope = walker.rater.scopes.of(part, invocation.cwd)
             device = scope == "device" or _stands_for_device(walker, part)
             walker.add("device-write" if device else "write", [part], invocation.place, invocation=invocation)
@@ -74,8 +76,21 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
             scope = walker.rater.scopes.of(part, invocation.cwd)
             known = walker.files.read(part, invocation.cwd)
             source = known or (None, "file secret" if scope == "secrets" else "file")
+            if value in ENDLESS:
+                source = None, "file endless"
             walker.add("read", [part], invocation.place, invocation=invocation)
-    return (None, "") if to_file else source
+    bytes_copied = size_of(sizes.get("count", "")) * size_of(sizes.get("bs", "512"))
+    if "count" in sizes and bytes_copied < VAST:
+        source = source[0], source[1].replace("endless", "").strip()
+    judge_endless(walker, invocation, into, source[1])
+    return (None, "") if into else source
+
+
+def reserve(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """fallocate -l SIZE FILE, mkfile SIZE FILE: more than there is leaves nothing for anyone else."""
+    if any(size_of(word.text.removeprefix("--length=")) >= VAST for word in invocation.words[1:]):
+        judge_endless(walker, invocation, args.operands[-1:], "endless")
+    return None
 
 
 _DEVICE = re.compile(r"of=[\"']?\$\{?\w*?(?:disk|dev|drive|usb|card|stick)", re.I)
@@ -85,7 +100,10 @@ def _stands_for_device(walker: Walker, word: Word) -> bool:
     """Whether a target that is not known is most likely a device: another command names it, or a variable called after one."""
     if not word.text.startswith(UNKNOWN):
         return False
-    return "cmd" in word.taint.split() or _DEVICE.search(walker.text, word.start, word.end) is not None
+    return (
+        not {"cmd", "every"}.isdisjoint(word.taint.split())
+        or _DEVICE.search(walker.text, word.start, word.end) is not None
+    )
 
 
 def lends_rights(mode: str) -> bool:

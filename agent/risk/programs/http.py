@@ -95,6 +95,9 @@ _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspec
 
 
 _KEPT = ("secrets", "account-secret", "history")
+_HOST = re.compile(
+    r"\"(?:Privileged\"\s*:\s*true|Binds\"\s*:\s*\[\s*\"/(?:etc|root|home|var|usr)?:|(?:Pid|Ipc)Mode\"\s*:\s*\"host)"
+)
 _CURL_DATA = names("curl.data")
 _CURL_TOLD = names("curl.told")
 _CURL_WRITES = names("curl.writes")
@@ -144,19 +147,28 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)
     if any(metadata(url) for url in urls):
         return None, "net secret"
+    _judge_daemon(walker, invocation, urls, data, args)
+    local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
+    return None, "net local" if local else "net"
+
+
+def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], data: list[Word], args: Args) -> None:
+    """What is asked of a daemon of containers: by its socket, or by its port."""
+    method = args.value("-X", "--request")
+    verb = method.text.upper() if method is not None else ""
+    if any(url.text.endswith("/containers/create") for url in urls) and any(_HOST.search(word.text) for word in data):
+        walker.add("container-host", urls[:1], invocation.place, rule="container.api")
     for word in args.values("--unix-socket", "--abstract-unix-socket"):
         if re.search(r"docker|containerd|podman|crio", word.text):
             reason = "tells the container daemon what to do, which can give away the host"
-            writes = bool(data or upload or verb not in ("", "GET", "HEAD"))
+            writes = bool(data or args.values("-T", "--upload-file")) or verb not in ("", "GET", "HEAD")
             walker.add(
                 "container-host" if writes else "container-change",
                 [word],
-                place,
+                invocation.place,
                 reason=reason,
                 rule="container.socket",
             )
-    local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
-    return None, "net local" if local else "net"
 
 
 def _remember(walker: Walker, invocation: Invocation, urls: list[Word]) -> None:
@@ -218,7 +230,7 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         if output.text not in ("-", "/dev/null", "/dev/stdout"):
             walker.add("write", [output], place, invocation=invocation, rule="download.file")
             walker.downloads.add(absolute(output.text, invocation.cwd))
-    elif not any(name in ("-qO-", "-O-") for name in args.names):
+    else:
         walker.add("download", args.operands[:1], place)
         _remember(walker, invocation, args.operands)
     for word in args.values("-e", "--execute"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere
-from agent.risk.paths.absolute import absolute
+from agent.risk.invocations.written_code import judge_later
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -77,7 +77,7 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         if name.strip().lower() == "stricthostkeychecking" and value.strip().lower() in ("no", "off"):
             walker.add("remote-shell", [], invocation.place, level=Level.MEDIUM, reason="does not check who answers")
     if args.has("-R"):
-        walker.add("tunnel", [], invocation.place, level=Level.MEDIUM, rule="tunnel.remote")
+        walker.add("tunnel", [], invocation.place, level=Level.HIGH, rule="tunnel.remote")
     elif args.has("-L", "-D", "-w"):
         walker.add("tunnel", [], invocation.place)
     if args.has("-V", "-Q", "-G"):
@@ -115,7 +115,7 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.has("-l", "-c", "-V"):
         return None, ""
     walker.add("schedule", [], invocation.place)
-    if any(absolute(word.text, invocation.cwd) in walker.downloads for word in (*args.operands, *args.values("-f"))):
+    if any(walker.fetched(word.text, invocation.cwd) for word in (*args.operands, *args.values("-f"))):
         walker.add("persist", [], invocation.place, reason="runs downloaded code later")
     stdin = invocation.stdin
     if stdin is not None:
@@ -126,9 +126,9 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             for line in text.splitlines()[:200]:
                 fields = line.split(None, 1 if line.startswith("@") else 5)
                 if fields and not line.startswith("#") and len(fields) in (2, 6):
-                    walker.script(fields[-1], invocation.place, invocation)
+                    judge_later(walker, invocation, fields[-1])
         elif text:
-            walker.script(text, invocation.place, invocation)
+            judge_later(walker, invocation, text)
     return None, ""
 
 

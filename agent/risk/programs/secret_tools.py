@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.endless import VAST, judge_endless, size_of
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
@@ -42,6 +43,9 @@ def openssl(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         typed = text is None or text.strip() not in _ENDS
         walker.add("send" if typed else "receive", [], place, level=None if typed else Level.LOW)
         return None, "net"
+    if verb == "rand" and any(size_of(word.text) >= VAST for word in args.operands):
+        judge_endless(walker, invocation, outputs, "endless")
+        return None, "endless"
     if args.has("-d", "-decode"):
         return None, "opaque"
     return None, (invocation.stdin or (None, ""))[1]

@@ -72,9 +72,12 @@ def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 
 def laid_over(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """sshfs, bindfs and their like: what is found in a folder from here on lies elsewhere."""
-    if len(args.operands) == 2:
-        keep_mount(walker, invocation, *args.operands)
-    return None
+    if len(args.operands) != 2:
+        return None
+    if table.operands:  # where, before what is there from here on lies elsewhere
+        walker.add("mount", args.operands[1:], invocation.place, invocation=invocation)
+    keep_mount(walker, invocation, *args.operands)
+    return (None, "") if table.operands else None
 
 
 def keep_mount(walker: Walker, invocation: Invocation, source: Word, target: Word) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocations.shown_secrets import leave_out_counted
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
 from agent.risk.reader.words import UNKNOWN, Output, bounded, join_taint
-from agent.risk.shell.hazards import ReadBack, judge_loop
+from agent.risk.shell.hazards import ReadBack, judge_filling, judge_loop
 from agent.risk.shell.state import Value, either_way
 
 if TYPE_CHECKING:
@@ -78,8 +78,10 @@ def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
     """One round, and a second one if the first leaves other variables behind than it found."""
     walker.looping += 1
     count, met = len(walker.findings), len(walker.programs.met)
-    judge_loop(walker, node, _head(walker, node, stdin))
+    endless = judge_loop(walker, node, _head(walker, node, stdin))
     taint, changed = _round(walker, node, stdin)
+    if endless:
+        judge_filling(walker, node, walker.findings[count:])
     if changed and walker.looping <= _MAX_REPEATED:
         middle, ran = len(walker.findings), len(walker.programs.met)
         _head(walker, node, stdin)

@@ -98,6 +98,9 @@ def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule
     return asks and (len(invocation.words) > 1 or not table.cases)
 
 
+_DOORS = re.compile(
+    r"(?:^|[:=@])(?:22|23|2222|2375|2376|3389|5900|5985)$|\b(?:ssh|rdp|vnc|unix|docker)://|^R:|docker\.sock$"
+)
 _OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")
 
 
@@ -109,6 +112,15 @@ def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) 
     if words:
         reason = "installs what comes unencrypted from {targets}, which others on the way can change"
         walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.unprotected")
+
+
+def judge_tunnels(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """A way in from elsewhere that ends where somebody can log in, or may take any way from there."""
+    if any(finding.effect is not None and finding.effect.kind == "tunnel" for finding in found):
+        doors = [word for word in invocation.words[1:] if _DOORS.search(word.text)]
+        if doors:
+            reason = "lets others from elsewhere in through {targets}"
+            walker.add("reverse-shell", doors, invocation.place, reason=reason, rule="tunnel.door")
 
 
 def to_screen(role: str, word: Word) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Finding, Level
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
 from agent.risk.reader.words import Invocation, Target, Word
@@ -121,27 +121,25 @@ def endless(tree: Sequence) -> Iterator[str]:
             yield node.name
 
 
-def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> None:
-    """A loop that starts programs without end. `conditions` are the programs, after expansion, that decide."""
-    if _never_ends(walker.source, loop, [name.rpartition("/")[2] for name in conditions]) and _floods(loop.body):
+def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> bool:
+    """Whether a loop has no end. One that starts programs is told. `conditions` are the programs, after expansion, that decide."""
+    endless = _never_ends(walker.source, loop, [name.rpartition("/")[2] for name in conditions])
+    if endless and _floods(loop.body):
         reason = "starts programs without end, and waits for none"
         walker.add("fork-bomb", [], walker.place(loop.start, loop.end), reason=reason, rule="fork-bomb.loop")
+    return endless
 
 
-def judge_endless(walker: Walker, invocation: Invocation, targets: list[Word], taint: str) -> None:
-    """Output that never ends, into a file: it ends when the disk is full."""
-    files = [word for word in targets if walker.rater.scopes.of(word, invocation.cwd) not in ("null", "device")]
-    if "endless" in taint and files and "timeout" not in (*invocation.via, invocation.words[0].text):
-        reason = "writes {targets} without end, until the disk is full"
-        walker.add(
-            "write",
-            files,
-            invocation.place,
-            level=Level.HIGH,
-            reason=reason,
-            rule="write.endless",
-            invocation=invocation,
-        )
+def judge_filling(walker: Walker, loop: Loop, found: list[Finding]) -> None:
+    """A loop without an end that waits for nothing and makes a file longer, or a folder in a folder, with each round."""
+    names = {name for name, _ in _names(loop.body)}
+    if not names.isdisjoint((*_WAITS, "break", "exit", "return", "kill")):
+        return
+    kinds = {one.effect.kind for one in found if one.effect is not None and one.effect.scope != "device"}
+    if "append" in kinds or ("create" in kinds and not names.isdisjoint(("cd", "pushd"))):
+        reason = "writes in a loop without an end, until the disk is full"
+        place = walker.place(loop.start, loop.end)
+        walker.add("write", [], place, level=Level.HIGH, reason=reason, rule="write.endless")
 
 
 def nodes(trees: list[Sequence]) -> Iterator[Node]:

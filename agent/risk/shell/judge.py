@@ -19,13 +19,12 @@ from agent.risk.invocations.option_names import judge_evaluation, judge_telling_
 from agent.risk.invocations.project_files import judge_project_files
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.sub_commands import without_first_options
-from agent.risk.invocations.written_code import judge_fetched
-from agent.risk.paths.absolute import absolute
+from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
 from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.shell import builtins as shell_builtins
-from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources
+from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources, judge_tunnels
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
@@ -79,6 +78,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         walker.reading.given(name, invocation)
         result = shell_builtins.run_builtin(walker, name, invocation)
         if result is not None:
+            read_elevated(walker, invocation, begin, reads=name in ("test", "["))
             return result
         judge_surroundings(walker, name, invocation)
         judge_gtfobins(walker, name, invocation)
@@ -95,7 +95,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return None, invocation.stdin[1] if invocation.stdin else ""
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
-        if walker.downloads or walker.files.written():
+        if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
@@ -104,8 +104,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             judge_shown_files(walker, name, invocation, table)
         if not isinstance(inner, Invocation):
             judge_named_destruction(walker, invocation, walker.findings[before:])
-            if invocation.elevated and (table.reader or walker.reads):
-                read_elevated(walker, begin)
+            read_elevated(walker, invocation, begin, reads=table.reader or walker.reads)
             return as_numbers(name, invocation, inner)
         if not inner.words:
             return None, ""
@@ -116,10 +115,12 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
-    """What a program runs that this very command has fetched or written."""
+    """What a program runs that this very command has fetched or written, and where it puts what it fetches."""
     if walker.downloads:
         judge_fetched(walker, invocation, found)
-    judge_project_files(walker, name, invocation, found)
+    if walker.downloads or walker.files.written():
+        judge_project_files(walker, name, invocation, found)
+    keep_fetched_folders(walker, invocation, found)
 
 
 def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
@@ -138,9 +139,9 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
         judge_wildcard_options(walker, name, invocation)
 
 
-def read_elevated(walker: Walker, begin: int) -> None:
+def read_elevated(walker: Walker, invocation: Invocation, begin: int, *, reads: bool) -> None:
     """With more rights is no worse than without where it only reads: then what says so is kept at low."""
-    found = walker.findings[begin:]
+    found = walker.findings[begin:] if invocation.elevated and reads else []
     if any(finding.level is not Level.LOW and finding.rule != "elevate.sudo" for finding in found):
         return
     for index, finding in enumerate(found, begin):
@@ -194,7 +195,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
 def _judge_file(walker: Walker, invocation: Invocation, place: tuple[int, int]) -> None:
     """A program in a file that is named by its path: fetched, or written by this very command, or there already."""
     word = invocation.words[0]
-    if absolute(word.text, invocation.cwd) in walker.downloads:
+    if walker.fetched(word.text, invocation.cwd):
         walker.add("run-remote", [word], place, rule="run.fetched")
     else:
         walker.add("run-unknown", [word], place, rule="run.path", reason="runs the file {targets}")
@@ -256,6 +257,8 @@ def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> No
 def unknown_program(walker: Walker, invocation: Invocation) -> None:
     word = invocation.words[0]
     kind = "run" if "/" in word.text else "run-unknown"
+    if any(path.endswith(f"bin/{word.text}") for path in walker.downloads):
+        walker.add("run-remote", [word], invocation.place_of(word), rule="run.fetched")
     walker.add(kind, [word], invocation.place_of(word), rule="run.unknown")
     suspect_words(walker, invocation)
     if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
@@ -326,5 +329,6 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     apply_table(walker, invocation, table, args)
     if len(walker.findings) > before:
         judge_sources(walker, invocation, walker.findings[before:])
+        judge_tunnels(walker, invocation, walker.findings[before:])
     secrets_stored(walker, invocation, table, before)
     return output_of(walker, invocation, table, args)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.risk.invocations.endless import ENDLESS, VAST, judge_endless, size_of
+from agent.risk.invocations.leaks import judge_left
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import names_secret
 from agent.risk.reader.words import NUL, UNKNOWN, Invocation, Output, Word, decode_printf, join_taint, origin, taint_of
-from agent.risk.shell.hazards import judge_endless
+from agent.risk.tables.names import members
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 Special = Callable[["Walker", Invocation, Args], Output]
+_LISTS = members("lists.whole")
 _KEPT = frozenset(("secrets", "account-secret", "history"))
 _MAX_TEXT = 20_000
 # Sub-commands of git that print names of commits, which no file's content decides.
@@ -28,6 +31,9 @@ _OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "s
 def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
     """Text and taint of stdout. `table.output` names the way; "pass" hands on what came in."""
     kind = table.output
+    whole = _LISTS.get(table.name)
+    if whole and len(args.operands) < 2 and any(w.text.rpartition("/")[2] in whole for w in invocation.words[:3]):
+        return None, "every listed"
     if not kind:
         return None, ""
     special = _SPECIAL.get(kind)
@@ -35,6 +41,8 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
         text, taint = special(walker, invocation, args)
         if kind in _OF_FILES and args.operands and not taint:
             taint = "file"
+        if kind in _OF_FILES and any(word.text in ENDLESS for word in args.operands):
+            taint = join_taint(taint, "endless")
         if kind in _OF_FILES and any(names_secret(w, invocation.cwd) for w in args.operands):
             taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
@@ -65,7 +73,10 @@ def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
     for whole in ("processes", "every"):
         if whole in taint.split() and _picks_lines(table, args):
             taint = " ".join(word for word in taint.split() if word != whole)
-    if "endless" in taint and table.name == "head":
+    sizes = [size_of(word.text) for _, word in args.options if word is not None]
+    if any(word.text in ENDLESS for word in args.operands):
+        taint = join_taint(taint, "endless")
+    if "endless" in taint and max(sizes, default=table.name == "head") in range(1, VAST):
         taint = taint.replace("endless", "").strip()
     return taint
 
@@ -197,9 +208,6 @@ def _gzip(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, (invocation.stdin or (None, ""))[1]
 
 
-_ENDLESS = ("/dev/zero", "/dev/urandom", "/dev/random")
-
-
 def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
     stdin = invocation.stdin
     if not [w for w in args.operands if w.text != "-"]:
@@ -210,7 +218,7 @@ def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
         taint = join_taint(taint, word.taint)
         if names_secret(word, invocation.cwd):
             taint = join_taint(taint, "secret")
-        if word.text in _ENDLESS:
+        if word.text in ENDLESS:
             taint = join_taint(taint, "endless")
         text, known = walker.files.read(word, invocation.cwd) or (None, "")
         pieces.append(text)
@@ -224,6 +232,8 @@ def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
     output: Output = invocation.stdin if invocation.stdin is not None else (None, "")
     for word in args.operands:
         walker.files.write(word.text, invocation.cwd, output, append=args.has("-a", "--append"))
+        if walker.rater.scopes.of(word, invocation.cwd) not in ("null", "remote"):
+            judge_left(walker, invocation, word, output[1])
     judge_endless(walker, invocation, args.operands, output[1])
     return output
 

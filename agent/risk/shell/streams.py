@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.endless import ENDLESS, judge_endless
+from agent.risk.invocations.leaks import judge_left
+from agent.risk.invocations.written_code import judge_later
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import is_secret, names_secret
 from agent.risk.reader.cursor import STEP
 from agent.risk.reader.tree import Redirect, Sequence
 from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Target, Word, join_taint
-from agent.risk.shell.hazards import judge_endless
 from agent.risk.shell.state import Value
 
 if TYPE_CHECKING:
@@ -110,6 +112,8 @@ def file_input(walker: Walker, word: Word) -> Output:
         return None, "net socket"
     if word.text == "/dev/null":
         return "", ""
+    if word.text in ENDLESS:
+        return None, "file endless"
     return None, "file secret" if names_secret(word, walker.state.cwd) else "file"
 
 
@@ -142,13 +146,12 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             from agent.risk.programs.network import judge_wire
 
             judge_wire(walker, invocation, [target.word], output)
-        elif "secret" in taint:
-            reason = "stores secrets in {targets}"
-            walker.add("send-secret", [target.word], invocation.place, reason=reason, rule="secret.stored")
+        elif judge_left(walker, invocation, target.word, taint):
+            continue
         elif "net" in taint and scope in ("schedule", "config", "account", "system"):
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
         elif text and scope in ("schedule", "config"):  # lines that will run later
-            walker.script(text, invocation.place, invocation)
+            judge_later(walker, invocation, text)
 
 
 def feed_sinks(walker: Walker, targets: list[Target], output: Output) -> None:

@@ -10,6 +10,7 @@ import re
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk.invocations.programs import Programs
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
@@ -30,6 +31,7 @@ _COUNTS = re.compile(rf"[A-Za-z_{UNKNOWN}]")
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
 
 _MAKES = frozenset(("create", "write", "append", "copy-to", "link", "extract", "move"))
+_UNDOES = {"delete": "deletes", "package-remove": "removes"}  # by effect, for what lists are told
 _OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path may name something else
 
 
@@ -65,7 +67,9 @@ class Walker:
         self.side_by_side: list[int] = []  # `parallel` when each active function was called
         self.called: set[str] = set()
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
-        self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
+        self.downloads: set[str] = (
+            set()
+        )  # absolute paths of what this command fetches from elsewhere: of files, and `folder/`
         self.files = Files()
         self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
         self.descriptors: dict[str, Output] = {}
@@ -148,6 +152,8 @@ class Walker:
         around = invocation or self.outer
         if self.state.arrived and kind in ("delete", "chmod", "chown"):
             words = [self.within(word) for word in words]
+        if level is None and kind in _UNDOES and any("every" in word.taint.split() for word in words):
+            level, rule, reason = Level.HIGH, f"{kind}.every", f"{_UNDOES[kind]} all that another command lists"
         finding = self.rater.rate(
             kind,
             words,
@@ -167,6 +173,13 @@ class Walker:
                 finding = name_variable(finding, words, self.text)
             self.findings.append(finding)
             self.programs.found(finding.level)
+
+    def fetched(self, path: str, cwd: str) -> bool:
+        """Whether a file is fetched by this command, or lies in a folder that it clones or unpacks from elsewhere."""
+        if not self.downloads or UNKNOWN in cwd:
+            return False
+        place = absolute(path, cwd)
+        return place in self.downloads or any(f"{place}/".startswith(one) for one in self.downloads if one[-1] == "/")
 
     def within(self, word: Word) -> Word:
         """`*` in a folder of the workspace that the command itself went to is what lies there, not all of the workspace."""
@@ -321,7 +334,8 @@ class Walker:
 
     def simple(self, node: Simple, stdin: Output | None) -> Output:
         place = self.place(node.start, node.end)
-        self.incoming = stdin or (None, "")
+        recorded = ">(" in self.source and node.words and node.words[0].unquoted() == "script"
+        self.incoming = (None, "credential") if recorded else stdin or (None, "")  # all that is typed and shown
         around, reading, self.joined = self.reading, self.joined or ReadBack(), None
         environment = assignments.evaluate_assignments(self, node.assignments, place)
         choices = [self.expander.variants(item, self.place(item.start, item.end)) for item in node.words]

