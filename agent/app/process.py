@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.app.execution import ProcessExecution
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.rule_controller import RuleController
+    from agent.library.library import Library
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events.known import Event
@@ -114,7 +116,6 @@ class Process:
             performer=LazyPerformer(state_dir(self.environ)),
             rate_action=self.policies.rate_action,
             settings_rows=self._settings_rows,
-            load_role=self.load_role,
             config_path=config,
             services=self._command_services(),
             is_root=self.is_root,
@@ -137,14 +138,19 @@ class Process:
             left_open=self.logs.left_open,
             left_plan=self.logs.left_plan,
             plan_with=self.planners.plan_with,
+            library=lambda: self.library,
         )
 
-    def load_role(self, name: str) -> str:
-        """The text of a role. Raises NotFound."""
-        from agent.config.paths import config_dir
-        from agent.library.roles_store import RoleStore
+    def role_text(self, name: str) -> str:
+        """The text of a role, its variables at their defaults. Raises CoreError."""
+        return self.library.roles.load(name).filled({})
 
-        return RoleStore(os.path.join(config_dir(self.environ), "roles")).load(name)
+    @cached_property
+    def library(self) -> Library:
+        from agent.config.paths import config_dir
+        from agent.library.library import Library
+
+        return Library(config_dir(self.environ))
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of

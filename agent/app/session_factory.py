@@ -57,7 +57,7 @@ class SessionFactory:
         # Before the log: what fails here must not leave one without an end.
         strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
-        role = process.load_role(settings.role) if settings.role else ""
+        role = process.role_text(settings.role) if settings.role else ""
         started = {"planner": planner.name, "model": planner.model, "role": settings.role or "", **rules_of(settings)}
         started["rehearse"] = _rehearse(settings)
         started = settings_of(branched) if branched is not None else started
@@ -132,7 +132,7 @@ class SessionFactory:
     def _role(self, resumed: Resumed) -> str:
         name = resumed.settings.role
         try:
-            text = self._process.load_role(name) if name else ""
+            text = self._process.role_text(name) if name else ""
             resumed.keep(f"role {name}" if name else "no role")
             return text
         except CoreError as error:

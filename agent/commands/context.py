@@ -23,6 +23,7 @@ from agent.protocol.requests import ApproveMode, RehearseMode
 
 if TYPE_CHECKING:
     from agent.config.load import Loaded
+    from agent.library.library import Library
     from agent.memory.service import Memory
     from agent.policy.model import Policy, SessionRules
     from agent.protocol.decisions import RiskReport
@@ -51,6 +52,10 @@ def _nothing_left(besides: str = "") -> LeftOpen | None:
     return None
 
 
+def _no_library() -> Library:
+    raise InvalidState(expected="a library of roles and macros", found="none")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CommandServices:
     """What commands use of the process beside the engine's own state; what is not given is said not to be there.
@@ -75,6 +80,7 @@ class CommandServices:
     left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    library: Callable[[], Library] = _no_library
 
 
 class App(Protocol):
@@ -84,8 +90,6 @@ class App(Protocol):
     def make_planner(self) -> Callable[..., Planner]: ...
     @property
     def settings_rows(self) -> Callable[[], list[dict[str, str]]]: ...
-    @property
-    def load_role(self) -> Callable[[str], str]: ...
     @property
     def config_path(self) -> str: ...
     @property
@@ -188,11 +192,15 @@ class Change:
 
 @dataclass(frozen=True)
 class DispatchOutcome:
-    """What a command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says."""
+    """What a command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says.
+
+    `lines` are typed lines to do next, one after another, after which the session is set as it was (macros).
+    """
 
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    lines: tuple[str, ...] = ()
     inject_input: UserInput | None = None
     rehearse: RehearseMode | None = None
     frontend_request: FrontendRequest | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.commands import Command, NamedCommand
 from agent.protocol.errors import InvalidRequest
+from agent.protocol.messages import UserInput
 
 if TYPE_CHECKING:
     from agent.commands.context import CommandContext, DispatchOutcome
@@ -69,6 +70,16 @@ def parse_meta(line: str) -> Command | None:
     is_core = isinstance(arguments, found.core)
     command: Command = arguments if is_core else NamedCommand(found.name, rest)
     return command
+
+
+def request_of(line: str) -> tuple[Command | None, UserInput | None]:
+    """A typed line as what a request holds: a command, or an input (`!command`, `!!command`, a goal). Raises InvalidRequest."""
+    text = line.strip()
+    if text.startswith("!"):
+        private = text.startswith("!!")
+        return None, UserInput.from_shell(text[2 if private else 1 :].strip(), private=private)
+    command = parse_meta(text)
+    return (command, None) if command is not None else (None, UserInput.from_text(text))
 
 
 def _near(name: str) -> str:

@@ -15,7 +15,6 @@ from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import RiskContext, RiskReport
-from agent.protocol.errors import NotFound
 from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary, Usage
@@ -50,10 +49,6 @@ def _no_services() -> CommandServices:
     return CommandServices()
 
 
-def _no_roles(name: str) -> str:
-    raise NotFound("role", name)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class AppState:
     """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
@@ -83,7 +78,6 @@ class AppState:
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list
-    load_role: Callable[[str], str] = _no_roles
     config_path: str = ""
     services: CommandServices = field(default_factory=_no_services)
     is_root: bool = False

@@ -6,25 +6,26 @@ import asyncio
 import traceback
 import uuid
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 
 from msgspec.structs import replace
 
 from agent.commands.context import CommandContext, DispatchOutcome, Person
-from agent.commands.registry import dispatch, name_of
+from agent.commands.registry import dispatch, name_of, request_of
 from agent.engine.context import AppState, RequestContext
-from agent.engine.session_state import change
+from agent.engine.session_state import as_it_is, change
 from agent.engine.stream import EventStream
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events.goal import RunFinished, RunStarted
-from agent.protocol.events.notices import CoreCommandFinished, Failed
+from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice
 from agent.protocol.execution import UndoStore
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome, add_usage
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.requests import RunRequest
+from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.waiting import cancellable, completed
 
 
@@ -141,6 +142,8 @@ class _Run:
         if self.request.command is not None:
             done = await self._command(self.request.command)
             outcome = replace(outcome, frontend_request=done.frontend_request)
+            if done.lines:
+                return await self._lines(outcome, done.lines)
             given = _merged(given, done.inject_input)
             if done.rehearse is not None:
                 options = replace(options, approval=replace(options.approval, rehearse=done.rehearse))
@@ -164,6 +167,31 @@ class _Run:
             done=goal.done,
             error_code=goal.error_code,
         )
+
+    async def _lines(self, outcome: RunOutcome, lines: tuple[str, ...]) -> RunOutcome:
+        """Typed lines, until one fails; then the session is set as it was before them. Raises CoreError."""
+        back, before = as_it_is(self.ctx), self.ctx.approval()
+        try:
+            for number, line in enumerate(lines, 1):
+                await self.stream.send(Notice(text=f"step {number}/{len(lines)} · {self.ctx.redactor.redact(line)}"))
+                command, given = request_of(line)
+                request = replace(self.request, command=command, input=given, options=self._set_since(before))
+                outcome = await replaced(self, request=request)._steps(outcome)
+                beside = outcome.frontend_request
+                if beside is not None and (beside.action in ("switch", "quit") or number < len(lines)):
+                    raise InvalidRequest(f"`{line}` cannot be a step of a macro", hint="copy and edit can be its last")
+                if outcome.exit_code != ExitCode.DONE:
+                    break
+        finally:
+            await change(self.ctx, self.stream, *back(), by="macro")
+        return outcome
+
+    def _set_since(self, before: Approval) -> RunOptions:
+        """The request's options, with what was set of the session since it was as in `before`."""
+        options, now = self.request.options, self.ctx.approval()
+        fields = ("mode", "safety_off", "rehearse", "confine")
+        values = {name: getattr(now, name) for name in fields if getattr(now, name) != getattr(before, name)}
+        return replace(options, approval=replace(options.approval, **values)) if values else options
 
     async def _command(self, command: Command) -> DispatchOutcome:
         """Do a command; what it changes of the session is recorded, then made. Raises CoreError."""

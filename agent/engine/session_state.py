@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from agent.commands.context import Change
@@ -11,6 +11,9 @@ from agent.engine.stream import EventStream
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionChanged
 from agent.protocol.ports import Emitter, EventSink
+
+_SET = ("planner", "role_name", "role_text", "approve", "safety_off", "confine", "rehearse")
+"""Attributes of a session that commands set."""
 
 
 def settings_of(ctx: RequestContext) -> dict[str, str]:
@@ -57,6 +60,20 @@ async def change(ctx: RequestContext, events: EventSink, *changes: Change, by: s
         for name, value in each.values.items():
             setattr(ctx, name, value)
         each.make()
+
+
+def as_it_is(ctx: RequestContext) -> Callable[[], tuple[Change, ...]]:
+    """What would set the session again as it is now; to be asked for later."""
+    settings, history = settings_of(ctx), list(ctx.history)
+    values = {name: getattr(ctx, name) for name in _SET}
+
+    def back() -> tuple[Change, ...]:
+        changes = [Change(key, to) for key, to in settings.items()]
+        if ctx.history != history:
+            changes.append(Change("history", "", {"history": history}, before=f"{len(ctx.history)} items"))
+        return (*changes, Change("model", settings["model"], {**values, "pending_files": []}))
+
+    return back
 
 
 async def record(ctx: RequestContext, event: Event, emitter: Emitter) -> None:

@@ -40,6 +40,7 @@ WRITERS = {
     "config/private_folder.py": "our folders",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",
+    "library/entries.py": "roles and macros that the person keeps",
     "memory/files.py": "accepted commands",
     "policy/shown_once.py": "which rules were shown",
     "policy/store.py": "the policy file, with rules that the person made",

@@ -10,6 +10,7 @@ from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
 from agent.engine.strategy import TurnStrategy
 from agent.execution.file_performer import FilePerformer
+from agent.library.library import Library
 from agent.policy.model import Policy
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
@@ -279,7 +280,10 @@ def make_app(planner: Planner, *, tools: Mapping[str, Tool] | None = None, clock
         open_stream_redaction=lambda redactor: FakeStreamRedaction(),
         tools=dict(tools or {}),
         performer=FilePerformer(),
-        services=CommandServices(rate=lambda command, cwd, session: fake_classify(command, RiskContext(cwd=cwd))),
+        services=CommandServices(
+            rate=lambda command, cwd, session: fake_classify(command, RiskContext(cwd=cwd)),
+            library=lambda: Library("/nowhere"),
+        ),
     )
 
 

@@ -37,7 +37,7 @@ class SessionChanged(RecordedEvent, frozen=True, kw_only=True, tag="session.chan
     """Something that the session is set to becomes another, recorded before it counts.
 
     `key`: planner, model, role, approve, confine, rehearse, safety, tty, history (what the planner was told), files (for the next goal).
-    `by`: person; resume or branch, where the session is not set as its log says.
+    `by`: person; macro, when it has ended; resume or branch, where the session is not set as its log says.
     """
 
     key: str

@@ -9,7 +9,6 @@ import pytest
 
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
-from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.session import SessionChanged
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
@@ -74,17 +73,6 @@ def test_files(tmp_path: Path) -> None:
         world.do(":file pipe")
     with pytest.raises(IoError):
         world.do(core.IncludeFiles(("a\x00b",)))
-
-
-def test_roles_are_taken_and_left() -> None:
-    world = CommandWorld(app={"load_role": lambda name: f"be {name}"})
-    world.do(":role explain what is a pipe?")
-    assert world.context.role_text == "be explain"
-    assert [event.goal for event in world.recorder.only(GoalStarted)] == ["what is a pipe?"]  # type: ignore[attr-defined]
-    world.do(":info role")
-    assert "be explain" in world.result.text
-    world.do(":role")
-    assert world.context.role_text == ""
 
 
 @pytest.mark.parametrize(

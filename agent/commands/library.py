@@ -1,0 +1,145 @@
+"""`:save`, `:edit`, `:delete`: keep, change and remove what the person's library and sessions hold."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agent.commands.context import CommandContext, DispatchOutcome
+from agent.commands.definition import Definition
+from agent.commands.roles import needs_role
+from agent.protocol.commands import Delete, DeleteTarget, EditConfig, EditRole, SaveRole
+from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.outcomes import FrontendRequest
+
+
+async def save_role(context: CommandContext, arguments: SaveRole) -> DispatchOutcome:
+    """The active role as one of the person's own, under its name or another. Raises CoreError."""
+    session, roles = context.session, context.services.library().roles
+    name = arguments.name or session.role_name
+    if name in await asyncio.to_thread(roles.own):
+        sure = context.person.ask is not None and await context.person.ask(f"replace your role {name}?")
+        if not sure:
+            raise InvalidState(expected="a name that is free", found=f"a role {name} of yours", hint=":save role NAME")
+    path = await asyncio.to_thread(roles.save, name, session.role_text)
+    return DispatchOutcome(f"role {name}: {path}", {"role": name, "path": path})
+
+
+async def edit_role(context: CommandContext, arguments: EditRole) -> DispatchOutcome:
+    """The active role's file; of one that ships, a copy of the person's own. Raises CoreError."""
+    return await _edit(context, "role", context.session.role_name)
+
+
+async def edit_named(context: CommandContext, arguments: str) -> DispatchOutcome:
+    """`role NAME`, `macro NAME`: a new one where there is none. Raises CoreError."""
+    kind, _, name = arguments.partition(" ")
+    return await _edit(context, kind, name.strip())
+
+
+async def _edit(context: CommandContext, kind: str, name: str) -> DispatchOutcome:
+    entries = context.services.library().of(kind)
+    path = entries.path(name)
+    if name not in await asyncio.to_thread(entries.own) and name in await asyncio.to_thread(entries.names):
+        text, _ = await asyncio.to_thread(entries.text, name)
+        await asyncio.to_thread(entries.save, name, text)
+    else:
+        await asyncio.to_thread(entries.make_folder)
+    return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
+
+
+async def delete(context: CommandContext, arguments: Delete) -> DispatchOutcome:
+    """Remove an entry of the person's own, after asking. Raises CoreError."""
+    kind, name = arguments.target.value, arguments.name
+    entries = context.services.library().of(kind)
+    path = entries.path(name)
+    if name not in await asyncio.to_thread(entries.own):
+        await asyncio.to_thread(entries.delete, name)  # says why that cannot be
+    if context.person.ask is None:
+        raise InvalidState(
+            expected="somebody to ask", found="nobody", message=f"delete {kind} {name}: nobody is there to ask"
+        )
+    if not await context.person.ask(f"delete the {kind} {name} ({path})?"):
+        return DispatchOutcome("nothing was deleted")
+    await asyncio.to_thread(entries.delete, name)
+    return DispatchOutcome(f"deleted: {kind} {name}", {kind: name, "path": path})
+
+
+def _with_role(context: CommandContext, arguments: Any) -> None:
+    if isinstance(arguments, (SaveRole, EditRole)):
+        needs_role(context)
+
+
+async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
+    match arguments:
+        case EditConfig():
+            return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=context.app.config_path))
+        case EditRole():
+            return await edit_role(context, arguments)
+    return await edit_named(context, arguments)
+
+
+def _what_to_save(rest: str) -> SaveRole:
+    kind, _, name = rest.partition(" ")
+    if kind != "role":
+        raise InvalidRequest("name what to save, as in `:save role NAME`")
+    return SaveRole(name.strip() or None)
+
+
+def _what_to_edit(rest: str) -> Any:
+    kind, _, name = rest.partition(" ")
+    if rest == "config":
+        return EditConfig()
+    if rest == "role":
+        return EditRole()
+    if kind in ("role", "macro") and name.strip():
+        return rest
+    raise InvalidRequest("name what to edit, as in `:edit role`, `:edit macro NAME` or `:edit config`")
+
+
+def _what_to_delete(rest: str) -> Delete:
+    kind, _, name = rest.partition(" ")
+    if kind not in ("role", "macro") or not name.strip():
+        raise InvalidRequest("name what to delete, as in `:delete role NAME` or `:delete macro NAME`")
+    return Delete(DeleteTarget(kind), name.strip())
+
+
+COMMANDS = (
+    Definition(
+        names=("save",),
+        arguments="role [NAME]",
+        help="keep the active role as one of your own",
+        examples=(":save role", ":save role reviewer"),
+        read=_what_to_save,
+        core=(SaveRole,),
+        handle=save_role,
+        usable=_with_role,
+        choices=("role",),
+        order=254,
+        line=(":save, :edit, :delete", "keep, change, remove roles and macros"),
+    ),
+    Definition(
+        names=("edit",),
+        arguments="config|role|role NAME|macro NAME",
+        help="open it in your editor",
+        examples=(":edit config", ":edit role", ":edit macro tidy"),
+        read=_what_to_edit,
+        core=(EditRole,),
+        handle=edit,
+        usable=_with_role,
+        choices=("config", "role", "macro"),
+        order=255,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("delete",),
+        arguments="role|macro NAME",
+        help="remove one of your own, after asking",
+        examples=(":delete role reviewer", ":delete macro tidy"),
+        read=_what_to_delete,
+        core=(Delete,),
+        handle=delete,
+        choices=("role", "macro"),
+        order=256,
+        elsewhere=True,
+    ),
+)

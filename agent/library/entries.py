@@ -1,0 +1,127 @@
+"""Keep entries of one kind (roles, macros, agents, RAGs) as files: the person's own folder first, then those that ship."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
+from agent.text.shown import shown_line
+
+MAX_BYTES = 256 * 1024
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_SHIPPED = os.path.dirname(__file__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entries(Generic[T]):
+    """Entries of one `kind` ("role"), a file `NAME` + `suffix` each, below `folder` of the person's, and below `shipped` in the package.
+
+    `read(name, text, path)` makes the typed value; it raises ConfigError with file and line. Nothing is kept between calls.
+    """
+
+    kind: str
+    folder: str
+    suffix: str
+    read: Callable[[str, str, str], T]
+    shipped: str = ""
+
+    def names(self) -> tuple[str, ...]:
+        """Every name that `load` would find, sorted."""
+        return tuple(sorted({name for folder in self._folders() for name in self._names_in(folder)}))
+
+    def own(self) -> tuple[str, ...]:
+        """The person's own, sorted."""
+        return tuple(sorted(self._names_in(self.folder)))
+
+    def path(self, name: str) -> str:
+        """Where the person's own entry of that name is, or would be. Raises InvalidRequest for a name that is none."""
+        if not _NAME.fullmatch(name):
+            raise InvalidRequest(
+                f"{shown_line(name, 80)!r} cannot be the name of a {self.kind}",
+                hint="letters, digits, - and _, at most 64",
+            )
+        return os.path.join(self.folder, name + self.suffix)
+
+    def text(self, name: str) -> tuple[str, str]:
+        """The text of an entry and its path. Raises InvalidRequest, NotFound, IoError."""
+        own = self.path(name)
+        for folder in self._folders():
+            path = os.path.join(folder, name + self.suffix)
+            try:
+                with open(path, "rb") as file:
+                    data = file.read(MAX_BYTES + 1)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise IoError(f"cannot read the {self.kind} {path}: {error.strerror}") from None
+            if len(data) > MAX_BYTES:
+                raise IoError(f"the {self.kind} {path} is larger than {MAX_BYTES // 1024} KiB")
+            return data.decode("utf-8", "replace"), path
+        there = ", ".join(self.names()) or "none"
+        raise NotFound(self.kind, name, hint=f"there are: {there}; yours would be {own}")
+
+    def load(self, name: str) -> T:
+        """Raises InvalidRequest, NotFound, IoError, ConfigError."""
+        text, path = self.text(name)
+        return self.read(name, text, path)
+
+    def save(self, name: str, text: str) -> str:
+        """Write the person's own entry, readable by them alone; its path. What cannot be read back is not written.
+
+        Raises InvalidRequest, ConfigError, IoError.
+        """
+        path = self.path(name)
+        self.read(name, text, path)
+        beside = f"{path}.{os.getpid()}.new"
+        self.make_folder()
+        try:
+            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            with os.fdopen(fd, "w", encoding="utf-8") as file:
+                file.write(text if text.endswith("\n") else text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except (OSError, UnicodeEncodeError) as error:
+            if os.path.lexists(beside):
+                os.unlink(beside)
+            raise IoError(f"cannot write the {self.kind} {path}: {getattr(error, 'strerror', None) or error}") from None
+        return path
+
+    def make_folder(self) -> None:
+        """Make the person's folder, for them alone. Raises IoError."""
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise IoError(f"cannot make the folder {self.folder}: {error.strerror}") from None
+
+    def delete(self, name: str) -> str:
+        """Remove the person's own entry; its path. Raises InvalidRequest, InvalidState for one that ships, NotFound, IoError."""
+        path = self.path(name)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            if name in self.names():
+                raise InvalidState(
+                    expected=f"a {self.kind} of your own", found=f"{name}, which comes with agent-shell"
+                ) from None
+            raise NotFound(self.kind, name, hint=f"your own: {', '.join(self.own()) or 'none'}") from None
+        except OSError as error:
+            raise IoError(f"cannot remove {path}: {error.strerror}") from None
+        return path
+
+    def _folders(self) -> tuple[str, ...]:
+        return (self.folder, os.path.join(_SHIPPED, self.shipped)) if self.shipped else (self.folder,)
+
+    def _names_in(self, folder: str) -> list[str]:
+        try:
+            files = os.listdir(folder)
+        except OSError:
+            return []
+        stems = (file[: -len(self.suffix)] for file in files if file.endswith(self.suffix))
+        return [stem for stem in stems if _NAME.fullmatch(stem)]

@@ -1,0 +1,72 @@
+"""Read typed values from YAML, and Markdown with YAML in front; what is wrong is said with file and line."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from agent.protocol.errors import ConfigError
+from agent.text.shown import shown_line
+
+_FENCE = "---"
+
+T = TypeVar("T")
+
+
+def front_and_body(text: str) -> tuple[str, str, int]:
+    """The YAML between two lines `---` at the very beginning, the rest, and the line (from 1) that the YAML begins in."""
+    lines = text.splitlines(keepends=True)
+    if not lines or lines[0].strip() != _FENCE:
+        return "", text.strip(), 1
+    for number, line in enumerate(lines[1:], 1):
+        if line.strip() == _FENCE:
+            return "".join(lines[1:number]), "".join(lines[number + 1 :]).strip(), 2
+    return "", text.strip(), 1
+
+
+def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
+    """The mapping that `text` holds as a `kind` of msgspec, unknown keys refused. Raises ConfigError with file and line."""
+    import yaml  # type: ignore[import-untyped]
+
+    try:
+        data = yaml.safe_load(text)
+        marks = _lines(yaml.compose(text, Loader=yaml.SafeLoader), first_line)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = first_line + (mark.line if mark is not None else 0)
+        what = getattr(error, "problem", None) or "not YAML"
+        raise ConfigError(f"{path}:{line}: {shown_line(str(what), 200)}") from None
+    except (RecursionError, ValueError) as error:
+        raise ConfigError(f"{path}:{first_line}: {shown_line(str(error), 200)}") from None
+    if data is None:
+        data = {}
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        words = str(error)
+        raise ConfigError(f"{path}:{_line_of(words, marks, first_line)}: {shown_line(words, 200)}") from None
+
+
+def _lines(node: Any, first: int, at: str = "$") -> dict[str, int]:
+    """The line of each place in a YAML tree, places as msgspec names them: `$.variables[1].name`, and keys by their name."""
+    import yaml
+
+    found = {at: first + node.start_mark.line} if node is not None else {}
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            found[f"`{key.value}`"] = first + key.start_mark.line
+            found |= _lines(value, first, f"{at}.{key.value}")
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            found |= _lines(value, first, f"{at}[{number}]") | _lines(value, first, f"{at}[...]")
+    return found
+
+
+def _line_of(words: str, marks: dict[str, int], first: int) -> int:
+    """The line that msgspec's `words` are about: an unknown field by its name, else a place."""
+    for mark, line in marks.items():
+        if mark.startswith("`") and "unknown field" in words and mark in words:
+            return line
+    _, _, place = words.rpartition("at `")
+    return marks.get(place.rstrip("`"), marks.get("$", first))

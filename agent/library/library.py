@@ -1,0 +1,34 @@
+"""Hold the person's library: roles and macros below one folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agent.library.entries import Entries
+from agent.library.macros import Macro, macros_in
+from agent.library.roles import Role, roles_in
+
+KINDS = ("role", "macro")
+
+
+@dataclass(frozen=True)
+class Library:
+    """`folder` is the config folder; each kind has a folder in it."""
+
+    folder: str
+
+    @cached_property
+    def roles(self) -> Entries[Role]:
+        return roles_in(os.path.join(self.folder, "roles"))
+
+    @cached_property
+    def macros(self) -> Entries[Macro]:
+        return macros_in(os.path.join(self.folder, "macros"))
+
+    def of(self, kind: str) -> Entries[Any]:
+        """The entries of one of `KINDS`."""
+        entries: dict[str, Entries[Any]] = {"role": self.roles, "macro": self.macros}
+        return entries[kind]

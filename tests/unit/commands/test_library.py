@@ -1,0 +1,149 @@
+"""Roles, macros and what keeps, changes and removes them, through the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.library.library import Library
+from agent.protocol import commands as core
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.command import CommandStarted
+from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import SessionChanged
+from tests.support.command_world import CommandWorld
+from tests.support.each import each
+
+
+def world_with(folder: Path, **more: Any) -> CommandWorld:
+    return CommandWorld(services={"library": lambda: Library(str(folder))}, **more)
+
+
+def role(folder: Path, name: str, text: str) -> None:
+    (folder / "roles").mkdir(exist_ok=True)
+    (folder / "roles" / f"{name}.md").write_text(text)
+
+
+def macro(folder: Path, name: str, *steps: str, variables: str = "[]") -> None:
+    (folder / "macros").mkdir(exist_ok=True)
+    (folder / "macros" / f"{name}.yaml").write_text(f"variables: {variables}\nsteps: {list(steps)!r}\n")
+
+
+def goals(world: CommandWorld) -> list[str]:
+    return [event.goal for event in world.recorder.only(GoalStarted)]  # type: ignore[attr-defined]
+
+
+def test_roles_are_taken_and_left(tmp_path: Path) -> None:
+    role(tmp_path, "tutor", "be a tutor")
+    world = world_with(tmp_path)
+    world.do(":role tutor what is a pipe?")
+    assert world.context.role_text == "be a tutor"
+    assert goals(world) == ["what is a pipe?"]
+    world.do(":info role")
+    assert "be a tutor" in world.result.text
+    for leaving in (":role", ":exit role", core.ExitRole()):
+        world.do(":role tutor")
+        world.do(leaving)
+        assert world.context.role_text == ""
+    with pytest.raises(InvalidState, match="no role is active"):
+        world.do(":exit role")
+
+
+def test_values_of_a_role_stand_before_the_goal(tmp_path: Path) -> None:
+    role(tmp_path, "tutor", "---\nvariables: [{name: of}]\n---\nteach {{of}}")
+    world = world_with(tmp_path)
+    world.do(":role tutor of=git what is a=b ?")
+    assert (world.context.role_text, goals(world)) == ("teach git", ["what is a=b ?"])
+    with pytest.raises(InvalidRequest, match="needs of"):
+        world.do(":role tutor what")
+
+
+def test_a_role_is_saved_under_its_name_or_another(tmp_path: Path) -> None:
+    world = world_with(tmp_path)
+    world.do(":role terse")
+    world.do(":save role")
+    world.do(":save role mine")
+    assert (tmp_path / "roles" / "mine.md").read_text() == (tmp_path / "roles" / "terse.md").read_text()
+    world.do(core.SaveRole("mine"))
+    assert world.asked == ["replace your role mine?"]
+    with pytest.raises(InvalidState):
+        world_with(tmp_path).do(":save role mine")
+
+
+def test_a_role_that_ships_is_copied_to_be_edited(tmp_path: Path) -> None:
+    world = world_with(tmp_path)
+    world.do(":role terse")
+    outcome = world.do(":edit role")
+    path = tmp_path / "roles" / "terse.md"
+    assert outcome.frontend_request is not None
+    assert (outcome.frontend_request.action, outcome.frontend_request.argument) == ("edit", str(path))
+    assert path.exists()
+
+
+def test_a_new_macro_is_edited_where_it_will_be(tmp_path: Path) -> None:
+    outcome = world_with(tmp_path).do(":edit macro tidy")
+    assert outcome.frontend_request is not None
+    assert outcome.frontend_request.argument == str(tmp_path / "macros" / "tidy.yaml")
+    assert (tmp_path / "macros").is_dir()
+
+
+def test_deleting_asks_first(tmp_path: Path) -> None:
+    role(tmp_path, "tutor", "x")
+    world_with(tmp_path, yes=False).do(":delete role tutor")
+    with pytest.raises(InvalidState, match="nobody"):
+        world_with(tmp_path, yes=None).do(":delete role tutor")
+    assert (tmp_path / "roles" / "tutor.md").exists()
+    world = world_with(tmp_path)
+    world.do(":delete role tutor")
+    assert not (tmp_path / "roles" / "tutor.md").exists()
+    with pytest.raises(NotFound):
+        world.do(":delete role tutor")
+    with pytest.raises(InvalidState, match="comes with agent-shell"):
+        world.do(core.Delete(core.DeleteTarget.ROLE, "terse"))
+
+
+def test_a_macro_does_its_lines_and_puts_back_what_they_set(tmp_path: Path) -> None:
+    role(tmp_path, "tutor", "be a tutor")
+    macro(tmp_path, "m", ":set approve low", ":role tutor", "!ls {{f}}", "what now", variables="[{name: f}]")
+    world = world_with(tmp_path)
+    world.context.approve = "ask"
+    world.do(":macro m 'a b'")
+    assert goals(world) == ["ls 'a b'", "what now"]
+    assert [event.text for event in world.recorder.only(Notice)][2] == "step 3/4 · !ls 'a b'"  # type: ignore[attr-defined]
+    assert world.planner.requests[-1].role == "be a tutor"
+    assert (world.context.approve, world.context.role_name, world.context.history) == ("ask", "", [])
+    back = [event for event in world.recorder.only(SessionChanged) if event.by == "macro"]  # type: ignore[attr-defined]
+    assert {(event.key, event.to) for event in back} >= {("approve", "ask"), ("role", "")}
+
+
+def test_a_macro_stops_at_the_step_that_fails_and_is_put_back_all_the_same(tmp_path: Path) -> None:
+    macro(tmp_path, "m", ":set approve low", ":set approve nonsense", "never")
+    world = world_with(tmp_path)
+    with pytest.raises(InvalidRequest, match="approve is one of"):
+        world.do(":macro m")
+    assert (goals(world), world.context.approve) == ([], "ask")
+
+
+@each("step", [":new", ":quit", ":session last"])
+def test_a_macro_cannot_leave_its_session(tmp_path: Path, step: str) -> None:
+    macro(tmp_path, "m", step)
+    with pytest.raises(InvalidRequest, match="cannot be a step"):
+        world_with(tmp_path).do(":macro m")
+
+
+def test_what_a_macro_runs_passes_the_gate(tmp_path: Path) -> None:
+    macro(tmp_path, "m", "!rm -rf {{f}}", variables="[{name: f}]")
+    world = world_with(tmp_path)
+    world.do(core.Macro("m", ("build",)))
+    assert goals(world) == ["rm -rf build"]
+    assert not world.recorder.only(CommandStarted), "nobody confirmed it"
+
+
+def test_macros_are_listed(tmp_path: Path) -> None:
+    macro(tmp_path, "m", "ls")
+    world = world_with(tmp_path)
+    world.do(":macro")
+    assert world.told[-1].startswith("m  ")

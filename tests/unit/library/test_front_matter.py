@@ -1,0 +1,57 @@
+"""YAML in front of a text, typed; what is wrong is said with its line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.library.front_matter import front_and_body
+from agent.library.macros import read_macro
+from agent.library.roles import read_role
+from agent.protocol.errors import ConfigError
+from tests.support.each import each
+
+
+@each(
+    ("text", "expected"),
+    [
+        ("just text\n", ("", "just text", 1)),
+        ("---\na: 1\n---\ntext\n", ("a: 1\n", "text", 2)),
+        ("---\n---\ntext", ("", "text", 2)),
+        ("---\nno end", ("", "---\nno end", 1)),
+        ("text\n---\na: 1\n---\n", ("", "text\n---\na: 1\n---", 1)),
+        ("", ("", "", 1)),
+    ],
+)
+def test_what_is_in_front(text: str, expected: tuple[str, str, int]) -> None:
+    assert front_and_body(text) == expected
+
+
+@each(
+    ("text", "line"),
+    [
+        ("---\ndescription: x\nmodle: y\n---\ntext", 3),
+        ("---\ndescription: [1\n---\ntext", 3),
+        ("---\nvariables:\n  - name: a\n  - nme: b\n---\ntext", 4),
+        ("---\nvariables:\n  - name: a\n  - name: 3\n---\ntext", 4),
+        ("---\n- a\n---\ntext", 2),
+    ],
+)
+def test_errors_of_a_role_name_the_line(text: str, line: int) -> None:
+    with pytest.raises(ConfigError, match=f"r.md:{line}:"):
+        read_role("r", text, "r.md")
+
+
+@each("text", ["steps: []", "steps: ['']", 'steps: ["a\\nb"]', "x: 1", "", "steps: 5", "- a", "steps: [ls]\nmore: 1"])
+def test_bad_macros(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"m\.yaml"):
+        read_macro("m", text, "m.yaml")
+
+
+@given(st.text())
+def test_any_text_is_a_role_or_an_error(text: str) -> None:
+    try:
+        assert read_role("r", text, "r.md").text
+    except ConfigError as error:
+        assert "r.md" in error.message
