@@ -73,7 +73,7 @@ def pinned(folders: Folders, path: bytes) -> Iterator[int]:
 def read_values(fd: int) -> Values:
     """The values of a pinned inode; the overlay's own notes are left out."""
     info = os.fstat(fd)
-    return Values(stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime_ns, _read_xattrs(fd))
+    return Values(stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime_ns, read_xattrs(fd))
 
 
 def values_at(folders: Folders, path: bytes) -> Values:
@@ -82,7 +82,7 @@ def values_at(folders: Folders, path: bytes) -> Values:
         return read_values(fd)
 
 
-def _read_xattrs(fd: int) -> dict[bytes, bytes]:
+def read_xattrs(fd: int) -> dict[bytes, bytes]:
     """All readable extended attributes but the overlay's own notes; none where the system has none."""
     found = attributes_at(way(fd), follow=True) if hasattr(os, "listxattr") else {}
     return {name: value for name, value in found.items() if not name.startswith(_OVERLAY_NOTES)}
@@ -119,7 +119,7 @@ def dress(fd: int, wanted: os.stat_result | None) -> None:
 
 
 def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
-    present = _read_xattrs(fd)
+    present = read_xattrs(fd)
     if present == wanted or not hasattr(os, "setxattr"):
         return []
     path = way(fd)

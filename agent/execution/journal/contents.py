@@ -6,7 +6,7 @@ import os
 import stat
 from hashlib import blake2b
 
-from agent.execution.journal.attributes import pin, read_values
+from agent.execution.journal.attributes import pin, read_xattrs
 from agent.execution.overlay.compare import regular
 from agent.execution.overlay.folders import Folders, closing, names_in
 
@@ -37,21 +37,19 @@ class Contents:
         self._entries -= 1
         if self._entries < 0 or depth > _DEEPEST:
             raise _BeyondBudget
-        with closing(pin(folder, name)) as fd:
-            info, values = os.fstat(fd), read_values(fd)
+        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        is_file = inside and stat.S_ISREG(info.st_mode)
+        with regular(folder, name) if is_file else closing(pin(folder, name)) as fd:
+            info = os.fstat(fd)
+            hashed = self._values(info, read_xattrs(fd))
+            if is_file:
+                self._read(fd, info.st_size, hashed)
+                return hashed.hexdigest()
         is_folder = stat.S_ISDIR(info.st_mode)
-        hashed = blake2b(digest_size=16)
-        # A file with other names is another one than a copy of it that has none.
-        told = (info.st_mode, info.st_uid, info.st_gid, info.st_rdev) + (
-            () if is_folder else (values.mtime, info.st_nlink)
-        )
-        hashed.update(repr((told, sorted(values.xattrs.items()))).encode())
         if stat.S_ISLNK(info.st_mode):
             hashed.update(os.readlink(name, dir_fd=folder))
         elif not inside:
             hashed.update(b"%d" % (0 if is_folder else info.st_size))
-        elif stat.S_ISREG(info.st_mode):
-            self._read(folder, name, hashed)
         elif is_folder:
             with closing(
                 os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
@@ -60,13 +58,20 @@ class Contents:
                     hashed.update(repr((each, self._digest(inner, each, depth + 1))).encode())
         return hashed.hexdigest()
 
-    def _read(self, folder: int, name: bytes, hashed: blake2b) -> None:
-        with regular(folder, name) as fd:
-            while data := os.read(fd, _CHUNK):
-                self._bytes -= len(data)
-                if self._bytes < 0:
-                    raise _BeyondBudget
-                hashed.update(data)
+    def _values(self, info: os.stat_result, xattrs: dict[bytes, bytes]) -> blake2b:
+        # A file with other names is another one than a copy of it that has none.
+        times = () if stat.S_ISDIR(info.st_mode) else (info.st_mtime_ns, info.st_nlink)
+        told = (info.st_mode, info.st_uid, info.st_gid, info.st_rdev, *times)
+        return blake2b(repr((told, sorted(xattrs.items()))).encode(), digest_size=16)
+
+    def _read(self, fd: int, size: int, hashed: blake2b) -> None:
+        """Up to `size`: what grows meanwhile has another time."""
+        while size > 0 and (data := os.read(fd, _CHUNK)):
+            size -= len(data)
+            self._bytes -= len(data)
+            if self._bytes < 0:
+                raise _BeyondBudget
+            hashed.update(data)
 
 
 class _BeyondBudget(Exception):

@@ -63,7 +63,7 @@ def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
             left.contents[index] = digest
     for index, _, rival in _goals(intent, folders, done=done):
         left.goals[index] = rival.ino
-    left.folders = _folder_times(intent, folders, done=done)
+    left.folders = _folder_times(intent, folders_now(turn, done=done))
     turn.write_left(left)
 
 
@@ -97,21 +97,25 @@ def _now_on(folders: Folders, own: list[bytes]) -> int:
     return newest
 
 
-def times_changed_by_others(turn: OpenEntry, *, done: bool) -> list[int]:
+def folders_now(turn: OpenEntry, *, done: bool) -> dict[int, Facts]:
+    """What stands where folders of the entry were, by index; nothing where they are gone."""
+    found = {}
+    for index, each in enumerate(turn.intent.folders):
+        facts = look(turn.folders, each.done_path if done else each.undone_path)
+        if facts is not None:
+            found[index] = facts
+    return found
+
+
+def times_changed_by_others(turn: OpenEntry, now: Mapping[int, Facts]) -> list[int]:
     """Folders (by index) whose times are not those that were left, so that they are not ours to put back."""
     left = turn.left().folders
-    now = _folder_times(turn.intent, turn.folders, done=done)
-    return [index for index, mtime in now.items() if left.get(index) != mtime]
+    return [index for index, mtime in _folder_times(turn.intent, now).items() if left.get(index) != mtime]
 
 
-def _folder_times(intent: Intent, folders: Folders, *, done: bool) -> dict[int, int]:
+def _folder_times(intent: Intent, now: Mapping[int, Facts]) -> dict[int, int]:
     """The times of the folders that are still the same, by index."""
-    found = {}
-    for index, each in enumerate(intent.folders):
-        facts = look(folders, each.done_path if done else each.undone_path)
-        if facts is not None and facts.ino == each.ino:
-            found[index] = facts.mtime
-    return found
+    return {index: facts.mtime for index, facts in now.items() if facts.ino == intent.folders[index].ino}
 
 
 def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool) -> list[Changed]:
@@ -145,22 +149,22 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
     return found
 
 
-def follow_copies(turn: OpenEntry, *, done: bool) -> bool:
+def follow_copies(turn: OpenEntry, now: Mapping[int, Facts], *, done: bool) -> bool:
     """Later runs that were taken back may have left copies in the place of files: actions that name inodes then mean those.
 
-    Only for what `what_changed` has nothing against. Whether the intent is another one by that.
+    Only for what `what_changed` has nothing against. `now`: its folders. Whether the intent is another one by that.
     """
     amended = False
     for index, path in decided_paths(turn.intent, done=done):
         action = turn.intent.actions[index]
-        now = look(turn.folders, path) if action.kind in ("meta", "write", "move") else None
-        if now is not None and now.ino != action.ino:
-            action.ino = now.ino
+        here = look(turn.folders, path) if action.kind in ("meta", "write", "move") else None
+        if here is not None and here.ino != action.ino:
+            action.ino = here.ino
             amended = True
     times = turn.left().folders
-    for index, each in enumerate(turn.intent.folders):
-        facts = look(turn.folders, each.done_path if done else each.undone_path)
-        if facts is not None and facts.ino != each.ino and facts.mtime == times.get(index):
+    for index, facts in now.items():
+        each = turn.intent.folders[index]
+        if facts.ino != each.ino and facts.mtime == times.get(index):
             each.ino = facts.ino
             amended = True
     return amended

@@ -244,12 +244,16 @@ class OpenEntry:
     intent: Intent
     folders: Folders
     watch: Watch = unwatched
+    _left: Left | None = None
 
     def left(self) -> Left:
-        return self.journal_folder.left(self.entry.undo_id)
+        if self._left is None:
+            self._left = self.journal_folder.left(self.entry.undo_id)
+        return self._left
 
     def write_left(self, left: Left) -> None:
         """Raises OSError."""
+        self._left = left
         write_file(self.journal_folder.file(self.entry.undo_id, LEFT), encode(left))
 
     def progress(self, start: int) -> Progress:

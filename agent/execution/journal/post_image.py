@@ -192,9 +192,10 @@ def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int | None) 
     if mtime is None:
         return
     # Somebody else's folder, in which we may rename, has the time of that.
-    with contextlib.suppress(FileNotFoundError, PermissionError), pinned(folders, path) as fd:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        fd = folders.folder(path)
         info = os.fstat(fd)
-        if info.st_ino == ino and stat.S_ISDIR(info.st_mode) and info.st_mtime_ns != mtime:
+        if info.st_ino == ino and info.st_mtime_ns != mtime:
             os.utime(way(fd), ns=(info.st_atime_ns, mtime))
 
 

@@ -11,6 +11,7 @@ from agent.execution.journal.commit import conflict_words, finish, set_folder_ti
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.file_states import (
     Changed,
+    folders_now,
     follow_copies,
     record_what_is_left,
     times_changed_by_others,
@@ -65,8 +66,9 @@ def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool 
             hint="leave those files as they are, or take them back all the same",
         )
     entry.skip = _to_leave(turning, left_alone, done=done)
-    entry.natural = times_changed_by_others(turning, done=done)
-    amended = not changed and follow_copies(turning, done=done)
+    now = folders_now(turning, done=done)
+    entry.natural = times_changed_by_others(turning, now)
+    amended = not changed and follow_copies(turning, now, done=done)
     amended |= _note_times(turning, done=done)
     if force:
         amended |= _make_room(turning, against, done=done)
