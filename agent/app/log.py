@@ -117,11 +117,29 @@ class ProcessLogs:
             recorder.close("unreadable")
             raise
 
-    def _recorder(self, session_id: str | None, started: SessionStarted, redactor: Redactor) -> JsonlRecorder:
+    def is_sound(self, path: str | None) -> bool:
+        """Tell whether nothing but this program wrote the log and those that it was branched from. Reads all of them."""
+        from agent.protocol.errors import CoreError
+        from agent.recording.integrity.verify import verify_session
+        from agent.recording.past import lineage_of
+
+        try:
+            return path is not None and all(
+                verify_session(part.session, self._heads).sound for part in lineage_of(path).parts
+            )
+        except CoreError:
+            return False
+
+    @property
+    def _heads(self) -> str:
         from agent.config.paths import state_dir
+
+        return os.path.join(state_dir(dict(self._environ)), "heads")
+
+    def _recorder(self, session_id: str | None, started: SessionStarted, redactor: Redactor) -> JsonlRecorder:
         from agent.recording.jsonl import open_session
 
-        heads = os.path.join(state_dir(dict(self._environ)), "heads")
+        heads = self._heads
         signer = None
         if self._settings.sign_key:
             from agent.recording.integrity.signing import signer_with

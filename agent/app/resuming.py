@@ -5,7 +5,7 @@ What loosens counts only where somebody sees that it does. What was allowed for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
@@ -23,20 +23,32 @@ _OF_PROCESS = "it counted only until that process ended"
 
 
 class Resumed:
-    """`settings` with what is restored; `planner` and `model` are to be made anew, None where they stay as configured."""
+    """`settings` with what is restored; `planner` and `model` are to be made anew, None where they stay as configured.
 
-    def __init__(self, settings: Settings, origins: Mapping[str, str], past: Past | None, *, attended: bool) -> None:
+    `attended`: somebody sees it. `is_sound`: nothing but this program wrote the log; asked where that decides, since all of it is read.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        origins: Mapping[str, str],
+        past: Past | None,
+        *,
+        attended: bool,
+        is_sound: Callable[[], bool],
+    ) -> None:
         self.settings = settings
         self.planner: tuple[str, str] | None = None
         self._kept: list[str] = []
         self._dropped: list[str] = []
+        self._attended, self._is_sound = attended, is_sound
         if past is None:
             return
         left = past.settings
         for key in ("approve", "confine", "rehearse", "tty", "role"):
             value = left.get(key)
             if value is not None and value != (getattr(settings, key) or ""):
-                self._take(key, value, given=origins.get(key) == "command line", attended=attended)
+                self._take(key, value, given=origins.get(key) == "command line")
         if "command line" not in (origins.get("planner"), origins.get("model")) and left.get("planner"):
             self.planner = (left["planner"], left.get("model", ""))
         if left.get("safety") == "off" and not settings.safety_off:
@@ -60,7 +72,13 @@ class Resumed:
         dropped = f"not as it was left: {', '.join(self._dropped)}" if self._dropped else ""
         return "; ".join(filter(None, (kept, dropped)))
 
-    def _take(self, key: str, value: str, *, given: bool, attended: bool) -> None:
+    def doubt(self) -> str:
+        """Why what loosens is not restored, "" where it may be."""
+        if not self._attended:
+            return "nobody is there to see it"
+        return "" if self._is_sound() else "the log was changed by something else"
+
+    def _take(self, key: str, value: str, *, given: bool) -> None:
         now = getattr(self.settings, key)
         choices = BY_NAME[key].choices
         said = f"{key} {value}" if value else f"no {key}"
@@ -68,8 +86,8 @@ class Resumed:
             return
         if choices and value not in choices:
             self.drop(f"{said} (no such choice)")
-        elif not attended and _is_looser(key, value, now):
-            self.drop(f"{said} (it is looser than {now}, and nobody is there to see it)")
+        elif _is_looser(key, value, now) and (doubt := self.doubt()):
+            self.drop(f"{said} (it is looser than {now}, and {doubt})")
         else:
             changed: dict[str, Any] = {key: value or None}
             self.settings = structs.replace(self.settings, **changed)

@@ -65,10 +65,16 @@ class SessionFactory:
             session_id, cwd, frontend, origin=origin, profile=profile, settings=started, redactor=redactor
         )
         try:
-            resumed = Resumed(settings, process.origins, None if branched else past, attended=attended)
+            resumed = Resumed(
+                settings,
+                process.origins,
+                None if branched else past,
+                attended=attended,
+                is_sound=lambda: process.logs.is_sound(recorder.path),
+            )
             if resumed.settings.role != settings.role:
                 role = self._role(resumed)
-            planner = self._planner(resumed, planner, redactor, attended=attended)
+            planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
             jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
             jobs.go_on_in(recorder.session_id)
@@ -111,7 +117,7 @@ class SessionFactory:
         process.opened(context)
         return context
 
-    def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor, *, attended: bool) -> Planner:
+    def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor) -> Planner:
         """The planner that was chosen in the session, where there is one and it can be made."""
         if resumed.planner is None or resumed.planner == (configured.name, configured.model):
             return configured
@@ -123,8 +129,8 @@ class SessionFactory:
             resumed.drop(f"{said} ({error.message})")
             return configured
         here = self._process.planners.stays_here
-        if not attended and here(configured) and not here(planner):
-            resumed.drop(f"{said} (it is not on this machine, and nobody is there to see it)")
+        if here(configured) and not here(planner) and (doubt := resumed.doubt()):
+            resumed.drop(f"{said} (it is not on this machine, and {doubt})")
             return configured
         resumed.keep(said)
         return planner
