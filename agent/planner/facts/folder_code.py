@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import stat
 import sys
+from shutil import which
 
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.regular_file import beginning
-from agent.protocol.decisions import ProgramRun
+from agent.protocol.decisions import ProgramRun, RiskContext
 from agent.risk.invocations.folder_files import Loaded, files_loaded
 from agent.risk.paths.absolute import absolute
+from agent.risk.paths.search_path import STANDARD_FOLDERS
 
 _LARGEST = 64_000  # bytes of a configuration that is read
 _MAX_ENTRIES = 4_000
@@ -38,6 +41,32 @@ def code_of_folder(run: ProgramRun) -> tuple[str, list[str]]:
     program = run.words[0].rpartition("/")[2] if run.words else ""
     loaded = [one.file for one in files_loaded(run.words) if _is_there(one, run.cwd)]
     return run.cwd, [f"loads={program}:{file}" for file in loaded[:_MAX_TOLD]]
+
+
+def doubtful_program(run: ProgramRun, context: RiskContext) -> list[str]:
+    """ "found=FILE" for a program that is only named, where PATH finds it in a place that others, or the project, could have filled.
+
+    A virtual environment that the person has activated is the person's own.
+    """
+    name = run.words[0] if run.words else ""
+    path = which(name) if name and "/" not in name and not run.remote else None
+    if path is None or os.path.dirname(path) in STANDARD_FOLDERS:
+        return []
+    folder, real = os.path.dirname(path), os.path.realpath(path)
+    workspace = "" if context.workspace == context.home else f"{context.workspace}/"
+    activated = os.path.dirname(folder) in (os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX"))
+    projects = bool(workspace) and not activated and path.startswith(workspace) and real.startswith(workspace)
+    shadows = projects and which(name, path=":".join(STANDARD_FOLDERS)) is not None
+    return [f"found={path}"] if shadows or any(_is_open(one) for one in (folder, real)) else []
+
+
+def _is_open(path: str) -> bool:
+    """Whether others than the person and the system may write to a file or a folder."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return True
+    return bool(status.st_mode & stat.S_IWOTH) or status.st_uid not in (0, os.geteuid())
 
 
 def _is_there(loaded: Loaded, folder: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from agent.planner.facts import file_systems
 from agent.planner.facts.file_systems import Size, repositories_below, size_of
-from agent.planner.facts.folder_code import code_of_folder
+from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
@@ -97,6 +97,7 @@ class _Collector:
         self._magic(report)
         for run in report.programs[:MAX_PATHS]:  # what folders have programs run
             self._add(*code_of_folder(run))
+            self._add(run.cwd, doubtful_program(run, self.context))
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
                 return

@@ -126,10 +126,18 @@ def files_loaded(words: Sequence[str]) -> tuple[Loaded, ...]:
 
 
 def judge_folder_files(walker: Walker, name: str, invocation: Invocation) -> None:
-    """Say which files of the folder a program would run, as facts tell them ("loads=NAME:FILE")."""
-    if UNKNOWN in invocation.cwd or name not in _FILES or not files_loaded([word.text for word in invocation.words]):
+    """Say, as facts tell, which files of the folder a program runs ("loads=NAME:FILE") and where others could put it ("found=FILE")."""
+    if UNKNOWN in invocation.cwd:
         return
     known = walker.rater.context.facts.get(invocation.cwd, ())
+    found = f"/{invocation.words[0].text}"
+    for fact in known:
+        if fact.startswith("found=") and fact.endswith(found):
+            place = invocation.words[0].part(fact.removeprefix("found="))
+            reason = "runs {targets}, which PATH finds where the project or others put programs"
+            walker.add("run-unknown", [place], invocation.place, reason=reason, rule="run.folder-program")
+    if name not in _FILES or not files_loaded([word.text for word in invocation.words]):
+        return
     prefix = f"loads={name}:"
     files = [Word(fact.removeprefix(prefix), *invocation.place) for fact in known if fact.startswith(prefix)]
     if files:
