@@ -112,7 +112,7 @@ class Previews:
             return None
         self._running = None
         rehearsed = task.result()
-        if isinstance(rehearsed.failure, RehearsalUnavailable):
+        if isinstance(rehearsed.failure, RehearsalUnavailable) and rehearsed.failure.lasting:
             _without.add(self.rehearsals.rehearser)
         rehearsal = rehearsed.rehearsal
         if rehearsal is None:

@@ -56,6 +56,8 @@ def is_previewable(report: RiskReport, context: RiskContext) -> bool:
         return False
     if not any(effect is not None and effect.kind in _FILES and effect.scope != "null" for effect in effects):
         return False
+    if "<>" in report.command or any("other" in facts for facts in context.facts.values()):
+        return False  # named pipes, sockets and devices: what goes there is in no file. `<>` opens them without waiting for anybody
     if {"PATH", "BASH_ENV", "ENV"} & set(context.exports) or not _folders(context):
         return False
     names = {run.words[0] for run in report.programs if run.words}

@@ -189,8 +189,14 @@ class RecordingError(CoreError):
 
 
 class RehearsalUnavailable(CoreError):
+    """`lasting`: this system does not allow it, so that trying it again is of no use."""
+
     code = "rehearsal_unavailable"
     http_status = 501
+
+    def __init__(self, message: str, *, hint: str = "", lasting: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.lasting = lasting
 
 
 class RehearsalConflict(CoreError):

@@ -243,3 +243,34 @@ def test_an_edit_is_previewed_too_and_enter_makes_real_what_stands_there(home: P
         assert not (work / "b.txt").exists()
     started = [event for event in events(home) if event["type"] == "command.started"]
     assert [event["via"] for event in started] == ["rehearsal"]
+
+
+def test_a_file_changed_since_the_preview_is_said_and_nothing_runs(home: Path, work: Path) -> None:
+    with open_patient(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt\r")
+        person.see(r"would delete a\.txt")
+        person.at_confirmation("rm a.txt")
+        (work / "a.txt").write_text("mine, and another length\n")
+        person.type("\r")
+        person.see(r"would delete a\.txt\s+nothing was done: what you saw has changed; look again")
+        person.at_confirmation("rm a.txt")
+        assert (work / "a.txt").read_text() == "mine, and another length\n"
+        person.type("\r")
+        person.see(r"ndo: :undo \w+")
+        person.at_prompt()
+    assert not (work / "a.txt").exists()
+
+
+def test_enter_before_the_preview_of_an_edit_runs_it_as_confirmed(home: Path, work: Path) -> None:
+    with open_patient(home, work) as person:
+        person.at_prompt()
+        person.type("!mv a.txt b.txt\r")
+        person.see(r"would rename a\.txt → b\.txt")
+        person.at_confirmation("mv a")
+        person.type(CTRL_U + "mv a.txt quick.txt\r")
+        person.see(r"ndo: :undo \w+")
+        person.at_prompt()
+        assert (work / "quick.txt").read_text() == "one\ntwo\n"
+    started = [event for event in events(home) if event["type"] == "command.started"]
+    assert [event["via"] for event in started] == [""]

@@ -21,9 +21,11 @@ _CHANGED = "it was changed since the rehearsal began"
 def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conflict, ...]:
     """What changed since the rehearsal, by path; empty if nothing did. At most 100 are named.
 
-    Looks at every file that the steps change, at all that lies in folders that they remove or rename, and at names that they take.
+    Looks at every file that the steps change or give another name to, at all that lies in folders that they remove or rename, and at
+    names that they take.
     """
     found: dict[str, str] = {}
+    made = {step.path for step in steps if step.op not in ("meta", "delete")}
     with Folders() as folders:
         for step in steps:
             if step.quiet:
@@ -32,7 +34,10 @@ def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conf
             if not path:
                 continue
             start = layers[step.layer].start
-            _look(step, path, None if start is None else start.st_ctime_ns, found, folders)
+            since = None if start is None else start.st_ctime_ns
+            _look(step, path, since, found, folders)
+            if step.link_to is not None and not _is_made(step.link_to, made):
+                _look_at_linked(step.link_to, since, found, folders)
             if len(found) >= _MOST:
                 break
     return tuple(Conflict(path=path, reason=reason) for path, reason in found.items())
@@ -57,6 +62,29 @@ def _look(step: Step, path: bytes, since: int | None, found: dict[str, str], fol
                         found[os.fsdecode(path + b"/" + inner)] = _CHANGED
     except OSError as error:
         found[shown] = f"it cannot be looked at any more ({error.strerror or error})"
+
+
+def _is_made(path: bytes, made: set[bytes]) -> bool:
+    """Tell whether a step changes it, or a folder around it: then that step is looked at."""
+    while len(path) > 1:
+        if path in made:
+            return True
+        path = os.path.dirname(path)
+    return False
+
+
+def _look_at_linked(path: bytes, since: int | None, found: dict[str, str], folders: Folders) -> None:
+    """Look at a file that only gets another name: whatever took its place since is another file."""
+    try:
+        folder, name = folders.parent(path)
+        now = status_at(folder, name)
+    except OSError as error:
+        found[os.fsdecode(path)] = f"it cannot be looked at any more ({error.strerror or error})"
+        return
+    if now is None:
+        found[os.fsdecode(path)] = "it is gone"
+    elif since is not None and now.st_ctime_ns > since:
+        found[os.fsdecode(path)] = _CHANGED
 
 
 def _reason(step: Step, now: os.stat_result | None, since: int | None) -> str:

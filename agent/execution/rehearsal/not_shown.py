@@ -34,6 +34,9 @@ _FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
 _FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only (+i, +a); this fails here, and may work for real"
 _TOO_LARGE = "Value too large for defined data type"
 _MOST_LOOKED_AT = 200
+_FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENODEV))
+"""What a kernel without the rights or the parts for it says; everything else may be otherwise the next time, or in another folder."""
+_HARMLESS_DEVICES = frozenset((b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"))
 
 
 def lines(
@@ -124,10 +127,19 @@ def otherwise_for_real(
     missing = [report["root"] for report in reports if report["event"] in ("unmounted", "hidden")]
     apart = [os.fsencode(path) for path in (*missing, *map(os.fsdecode, layout.fresh))]
     apart += [path for path, _ in layout.left_out]
-    for path in _named(report, cwd) if apart else ():
+    for path in _named(report, cwd):
         if any(is_within(path, place) or is_within(place, path) for place in apart):
             return f"{shown(os.fsdecode(path))} differs from what it is outside the rehearsal"
+        if path not in _HARMLESS_DEVICES and _leads_out(path):
+            return f"{shown(os.fsdecode(path))} leads to another program or a device, which a rehearsal does not reach"
     return ""
+
+
+def _leads_out(path: bytes) -> bool:
+    """Tell whether it is a named pipe, a socket or a device: what is written there goes past every file."""
+    with suppress(OSError, ValueError):
+        return stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+    return False
 
 
 def _named(report: RiskReport, cwd: str) -> list[bytes]:
@@ -227,11 +239,12 @@ class Trouble:
 def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
     """The error for what was tried."""
     if sys.platform != "linux":
-        return RehearsalUnavailable("rehearsals need Linux (overlays and namespaces)", hint=_CAREFULLY)
+        return RehearsalUnavailable("rehearsals need Linux (overlays and namespaces)", hint=_CAREFULLY, lasting=True)
     if not troubles:
         return RehearsalUnavailable("the rehearsal did not start, and gave no reason", hint="try it again")
     said = "; ".join(dict.fromkeys(_reason(trouble) for trouble in troubles))
-    return RehearsalUnavailable(f"rehearsals do not work here: {said}", hint=_remedy(troubles[-1]))
+    lasting = all(trouble.number in _FORBIDDEN and not trouble.step.startswith("scratch") for trouble in troubles)
+    return RehearsalUnavailable(f"rehearsals do not work here: {said}", hint=_remedy(troubles[-1]), lasting=lasting)
 
 
 def _reason(trouble: Trouble) -> str:

@@ -156,7 +156,7 @@ class PromptConfirmer:
                     what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
                     self.screen.say(f"this was all of it; {what} it now", "class:warn")
                 case Action.ACCEPT:
-                    return Approved(command=text, seen=editor.seen(text))
+                    return Approved(command=text, seen=editor.seen)
                 case Action.REHEARSE if (previewed := previews.preview(text)) is not None:
                     await self._show_preview(previewed)
                 case Action.REHEARSE:

@@ -103,6 +103,8 @@ class CommandEditor:
         self._previews = previews
         self._first = "" if request.previewed is None else request.previewed.command
         self._on_screen = "" if request.previewed is None else request.previewed.preview_id
+        self.seen = ""
+        """The id of the preview of the text that stood on the screen when Enter was pressed."""
         self.buffer = Buffer(
             document=document,
             multiline=True,
@@ -121,6 +123,7 @@ class CommandEditor:
                 next_text=None if self._cycle.is_empty else self._cycle.step,
                 slots=request.proposal.slots,
                 guard=self._guard,
+                on_enter=self._note_seen,
                 set_aside=screen.set_aside,
             ),
             toolbar=self._toolbar,
@@ -152,10 +155,10 @@ class CommandEditor:
         self.rating.update(self.buffer.text)
         self._previews.update(self.buffer.text)
 
-    def seen(self, text: str) -> str:
-        """The id of the preview of `text`, where that has stood on the screen."""
-        preview = self._previews.preview(text)
-        return preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
+    def _note_seen(self) -> None:
+        """Enter was pressed: it speaks of what stands on the screen now, not of what comes while the guard waits."""
+        preview = self._previews.preview(self.buffer.text)
+        self.seen = preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
 
     def _above(self) -> StyleAndTextTuples:
         """What an edited text would do; that of the first text stands above already."""

@@ -67,12 +67,14 @@ def confirm_bindings(
     next_text: Callable[[str], str] | None = None,
     slots: tuple[str, ...] = (),
     guard: EnterGuard,
+    on_enter: Callable[[], None],
     set_aside: Callable[[str], None],
 ) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
 
     `next_text`: which command comes after the one that stands there, where there are several. `slots`: what Tab goes to.
-    `guard` tells which Enter is an answer; `set_aside` takes what was typed before the question stood there.
+    `guard` tells which Enter is an answer, `on_enter` hears of each as it is pressed; `set_aside` takes what was typed before the
+    question stood there.
     """
     keys = KeyBindings()
     alt = emacs_mode
@@ -97,7 +99,7 @@ def confirm_bindings(
         for sequence in sequences:
             bind(sequence, action)
 
-    _bind_enter(keys, guard, set_aside, lambda event: leave(event, Action.ACCEPT))
+    _bind_enter(keys, guard, on_enter, set_aside, lambda event: leave(event, Action.ACCEPT))
 
     @keys.add("c-c")
     @keys.add("<sigint>")
@@ -141,7 +143,11 @@ def _bind_slots(keys: KeyBindings, slots: tuple[str, ...]) -> None:
 
 
 def _bind_enter(
-    keys: KeyBindings, guard: EnterGuard, set_aside: Callable[[str], None], accepted: Callable[[KeyPressEvent], None]
+    keys: KeyBindings,
+    guard: EnterGuard,
+    on_enter: Callable[[], None],
+    set_aside: Callable[[str], None],
+    accepted: Callable[[KeyPressEvent], None],
 ) -> None:
     @keys.add("enter")
     def _accept(event: KeyPressEvent) -> None:
@@ -149,6 +155,7 @@ def _bind_enter(
             if not event.app.is_done:
                 accepted(event)
 
+        on_enter()
         guard.pressed(accept)
 
     @keys.add(Keys.Any, filter=Condition(lambda: not guard.is_painted))

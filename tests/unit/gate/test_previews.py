@@ -149,8 +149,10 @@ def test_without_the_setting_nothing_is_tried(mode) -> None:
     assert done.rehearser.rehearsed == []
 
 
-def test_where_no_overlay_can_be_had_it_is_tried_once() -> None:
-    rehearser = FakeRehearser({MOVE: RehearsalUnavailable("no overlay"), "mv a c": RehearsalUnavailable("no overlay")})
+@pytest.mark.parametrize(("lasting", "tries"), [(True, 1), (False, 2)])
+def test_where_no_overlay_can_be_had_it_is_tried_once_and_after_another_failure_again(lasting, tries) -> None:
+    failure = RehearsalUnavailable("no overlay", lasting=lasting)
+    rehearser = FakeRehearser({MOVE: failure, "mv a c": failure})
     done = Done(Seeing(Skipped(), live=("mv a c",)), rehearser)
     assert done.person.lines == ["", ""]
-    assert len(rehearser.rehearsed) == 1
+    assert len(rehearser.rehearsed) == tries

@@ -113,3 +113,38 @@ def test_what_goes_on_for_ever_is_ended_with_all_that_it_started(world: Throwawa
     assert previewed(world, commands, lying=True, kind="modify") == ["", "", "", ""]
     found = subprocess.run(["pgrep", "-f", marker], capture_output=True, text=True, check=False).stdout
     assert found == ""
+
+
+def test_what_goes_past_every_file_is_not_shown_as_no_change(world: Throwaway) -> None:
+    pipe, link, secret = (world.workspace / name for name in ("pipe", "link", "sock"))
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(secret))
+        for path in (pipe, secret):
+            path.chmod(0o666)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            commands = (
+                "echo x >> {w}/link",
+                "cp {w}/file {w}/pipe",
+                "tee {w}/pipe < {w}/file",
+                "dd if={w}/file of={w}/link",
+            )
+            assert previewed(world, (*commands, "echo x > {w}/sock", "echo x 1<>{w}/pipe")) == [""] * 6
+            # Whatever the rating and the policy say, the overlay itself finds it.
+            words = tuple(f"sh -c 'exec 1<>{{w}}/{name}; echo x' {{w}}/{name}" for name in ("pipe", "link"))
+            assert previewed(world, words, lying=True, kind="modify") == ["", ""]
+            assert os.read(reader, 1) == b""
+        finally:
+            os.close(reader)
+
+
+def test_what_is_left_in_the_background_is_no_preview(world: Throwaway) -> None:
+    commands = (
+        "mv {w}/file {w}/moved; (sleep 30; echo evil > {w}/late) &",
+        "mv {w}/file {w}/moved; setsid nohup sh -c 'sleep 30; echo evil > {h}/late' >/dev/null 2>&1 &",
+        "mkdir {w}/new; sh -c 'trap \"\" TERM HUP; sleep 30 & sleep 30 &'",
+    )
+    assert previewed(world, commands, lying=True, kind="modify") == ["", "", ""]
+    assert not list(world.base.rglob("late"))

@@ -60,10 +60,19 @@ def test_what_changes_files_of_the_persons_with_known_programs(command: str) -> 
         "LD_PRELOAD=./x.so mv a b",
         "awk '{system(\"x\")}' f > g",
         "echo 'unclosed > f",
+        'for f in *; do echo x 1<>"$f"; done',  # it opens a named pipe without waiting
     ],
 )
 def test_nothing_else(command: str) -> None:
     assert not previewable(command)
+
+
+@pytest.mark.parametrize("command", ["echo x > pipe", "cp a pipe", "tee pipe < a", "dd if=a of=pipe"])
+def test_what_is_no_file_among_what_it_opens(command: str) -> None:
+    for kind, expected in (("file", True), ("other", False)):
+        facts = {"/home/u/p/pipe": (kind,)}
+        context = RiskContext(cwd="/home/u/p", home="/home/u", workspace="/home/u/p", facts=facts)
+        assert previewable(command, context) is expected
 
 
 def test_a_program_from_elsewhere_or_another_meaning_of_it() -> None:

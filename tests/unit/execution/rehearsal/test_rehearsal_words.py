@@ -108,6 +108,22 @@ def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None
     assert hint in error.hint
 
 
+@pytest.mark.parametrize(
+    ("troubles", "lasting"),
+    [
+        ([Trouble("unshare", errno.EPERM)], True),
+        ([Trouble("overlay", errno.ENODEV), Trouble("unshare", errno.EPERM)], True),
+        ([Trouble("unshare", errno.ENOSPC)], False),  # namespaces are used up, for now
+        ([Trouble("overlay", errno.EPERM), Trouble("scratch /x", errno.EACCES)], False),  # another folder may do
+        ([Trouble("mount", errno.ENOMEM)], False),
+        ([Trouble("", 0)], False),
+        ([], False),
+    ],
+)
+def test_which_reasons_last(troubles: list[Trouble], lasting: bool) -> None:
+    assert unavailable(troubles).lasting is lasting
+
+
 def test_both_layouts_tell_their_reasons_once() -> None:
     troubles = [Trouble("unshare", errno.EPERM)] * 2
     assert unavailable(troubles).message.count("forbids") == 1

@@ -7,11 +7,14 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
 from agent.frontends.wrapping import rows_of
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.text.shown import shown_name
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
 
@@ -67,6 +70,42 @@ def test_an_own_command_may_be_pasted_so_it_is_shown_whole_as_well(
     request = request_for(command, origin="person")
     assert answer(terminal, processes, request, ENTER, ENTER) == Approved(command=command)
     assert "Enter runs" in terminal.seen
+
+
+def test_enter_speaks_of_what_stood_there_when_it_was_pressed(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    def shown(text: str) -> Preview:
+        result = ExecutionResult(exit_code=0)
+        return Preview(
+            line=f"would {text}", rehearsal=Rehearsal(rehearsal_id=text, command=text, cwd="/", result=result)
+        )
+
+    async def run(typed: str, *, waits: bool) -> Confirmation:
+        terminal.screen.dead_time = 0.05
+        asked, ready = asyncio.Event(), asyncio.Event()
+
+        async def preview(text: str) -> Preview:
+            asked.set()
+            await ready.wait()
+            return shown(text)
+
+        confirmer = PromptConfirmer(terminal.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
+        request = replace(request_for("mv a b"), previewed=shown("mv a b"))
+        answered = asyncio.ensure_future(confirmer.confirm_live(request, preview))
+        await asyncio.sleep(0.1)
+        terminal.keys.send_text(typed)
+        async with asyncio.timeout(10):
+            await asked.wait()
+            if waits:
+                ready.set()
+                while f"would mv a b{typed}" not in terminal.seen:
+                    await asyncio.sleep(0.01)
+            terminal.keys.send_text(ENTER)
+            await asyncio.sleep(0.03)
+            ready.set()  # it comes while the guard waits whether the key is held
+            return await answered
+
+    assert asyncio.run(run("c", waits=False)) == Approved(command="mv a bc")
+    assert asyncio.run(run("d", waits=True)) == Approved(command="mv a bd", seen="mv a bd")
 
 
 @given(st.text(max_size=400), st.integers(20, 200))
