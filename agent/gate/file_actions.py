@@ -137,7 +137,7 @@ class FileActions:
             if isinstance(answer, CancelGoal):
                 self.cancel.cancel("cancelled")
             return done
-        changed = await computed(lambda: self._changed(action, rated))
+        changed = await computed(lambda: self._changed(action, rated) or self.rater.stricter(rated, proposal.cwd))
         if changed:
             remark = f"not done: since it was rated, {changed}"
             return await self._not_done(proposal, "declined", by="nobody", remark=remark)

@@ -27,6 +27,8 @@ LONGEST_UNASKED = 4_000
 
 Stage = Literal["proposed", "edited", "again"]
 _FREE = Confining()
+_POLICY_CHANGED = "the policy changed"
+_STRICTNESS = {"allow": 0, "ask": 1, "type": 2, "refuse": 3}
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,25 @@ class Rater:
 
     async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
         """The rating as it is now, where what it stood on has changed; None where it still holds. Raises RecordingError."""
+        words = await computed(lambda: self._changed(rated) or self.stricter(rated, proposal.cwd))
+        return replace(await self.rate(proposal, rated.command, "again"), changed=words) if words else None
+
+    def _changed(self, rated: Rated) -> str:
         context, judges = rated.context, self.judges
         if context is None:  # nothing could be known, and so it was rated
-            return None
-        words = await computed(
-            lambda: judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+            return ""
+        return judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+
+    def stricter(self, rated: Rated, cwd: str) -> str:
+        """In words, that policy became another one since then which lets less pass; "" where what it said still holds. Blocks."""
+        in_force, then, setting = _in_force(self.judges, cwd), rated.policy, self.approval.confine
+        now = in_force.policy
+        if now is None or then is None or now == then:
+            return "" if now is not None else _POLICY_CHANGED
+        less = _STRICTNESS[self._decide(rated.report, in_force).action] > _STRICTNESS[rated.verdict.action]
+        return (
+            _POLICY_CHANGED if less or wanted(rated.report, now, setting) != wanted(rated.report, then, setting) else ""
         )
-        return replace(await self.rate(proposal, rated.command, "again"), changed=words) if words else None
 
     async def judge(
         self,
@@ -113,7 +127,7 @@ class Rater:
             verdict = await self._kept_out(verdict, report, in_force, paths)
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
-        rated = Rated(command, report, verdict, confining, context)
+        rated = Rated(command, report, verdict, confining, context, policy=in_force.policy)
         if self.executor is not None and not paths and verdict.action == "allow":
             typed = self.approval.typed and proposal.origin == "person"
             policy = in_force.policy or Policy()

@@ -143,6 +143,10 @@ class RehearsalFlow:
     async def _commit(self, attempt: Attempt, rehearsed: Rehearsed) -> CommandItem | None:
         """Make it real. None where files were changed since: nothing was done, and the note says which."""
         assert self.rehearsals is not None
+        again = await self.rater.again(attempt.proposal, attempt.rated)
+        if again is not None:
+            attempt.becomes(again)
+            return None
         verdict, remark = attempt.rated.verdict, ""
         consent: Consent | None
         if attempt.unasked:

@@ -52,11 +52,7 @@ class UndoActions:
         action, report = await self._rated(entry)
         for resumed in self.store.take_resumed():
             await self.events.send(undo_resumed(resumed))
-        verdict = await self.rater.undo_verdict(report, entry.cwd, action.paths)
-        if verdict.action == "refuse":
-            reason = refusal(verdict)
-            await self._not_done(action, reason)
-            raise PolicyDenied(reason)
+        verdict = await self._verdict(action, report)
         request = self._request(action, report, verdict)
         person = RecordedUndoPerson(self.person, request, self.events)
         if self.approval.dry_run or not sure:
@@ -68,9 +64,12 @@ class UndoActions:
         chosen = await self._chosen(person, action, sure=sure)
         if chosen is None:
             return await self._given_up(action, _DECLINED)
+        verdict = await self._verdict(action, report)  # the question may have stood there for long
         if sure:  # nothing is asked any more, but what becomes of which file can be read
             await self.person.show(action, entry, ())
-        typed = verdict.action == "type" and await person.ask_word(request) == verdict.word
+        typed = (
+            verdict.action == "type" and await person.ask_word(self._request(action, report, verdict)) == verdict.word
+        )
         if verdict.action == "type" and not typed:
             return await self._given_up(action, "the word was not typed")
         left, over = chosen
@@ -81,6 +80,15 @@ class UndoActions:
             over=over,
         )
         return await self._do(approved)
+
+    async def _verdict(self, action: TurnRun, report: RiskReport) -> Verdict:
+        """What policy says now. Raises PolicyDenied, which is recorded."""
+        verdict = await self.rater.undo_verdict(report, action.cwd, action.paths)
+        if verdict.action == "refuse":
+            reason = refusal(verdict)
+            await self._not_done(action, reason)
+            raise PolicyDenied(reason)
+        return verdict
 
     async def _rated(self, entry: UndoEntry) -> tuple[TurnRun, RiskReport]:
         """What would be done and its rating; where that fails it is high."""

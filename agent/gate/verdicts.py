@@ -76,7 +76,7 @@ class Rated:
     """One text with its rating, what that was held against, what policy says of it, and how it would be confined.
 
     `changed`: what was not any more as an earlier rating of the same text had found it. `rights`: to which it is held
-    where it runs unasked, None where nothing holds it.
+    where it runs unasked, None where nothing holds it. `policy`: what was in force, None where that could not be looked up.
     """
 
     command: str
@@ -86,6 +86,7 @@ class Rated:
     context: RiskContext | None = None
     changed: str = ""
     rights: Rights | None = None
+    policy: Policy | None = None
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:

@@ -43,16 +43,15 @@ def undo_actions(
     approval: Approval | None = None,
     facts: FakeFacts | None = None,
 ) -> UndoActions:
-    """The gate, with `rules` as the person's policy."""
+    """The gate, with `rules`, as they are when they are asked for, as the person's policy."""
     approval = approval or Approval()
-    policy = Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=tuple(rules)),))
     judges = Judges(
         classify,
         lambda report, approval, policy: decide(report, approval, policy=policy),
         facts or FakeFacts(),
         FakeRedactor(),
         FakeStreamRedaction,
-        policy=lambda cwd: policy,
+        policy=lambda cwd: Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=tuple(rules)),)),
         rate_action=rate_action,
     )
     events = EventStream(recorder, FakeEmitter(), run="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from agent.execution.journal.preimage import PreImages
 from agent.execution.journal.store import Journals
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
+from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import DeleteFile, FileAction, Performed, RenameFile, WriteFile, content_hash, text_of
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Level, RiskContext, Skipped
+from agent.protocol.decisions import Approved, Level, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.requests import Approval
@@ -36,6 +38,7 @@ class World:
         recorder: FakeRecorder | None = None,
         *,
         approval: Approval | None = None,
+        rules: Iterable[Rule] = (),
     ) -> None:
         self.folder, self.state = folder, str(folder.parent / "state")
         self.person, self.recorder = person, recorder or FakeRecorder()
@@ -46,6 +49,7 @@ class World:
                 FakeFacts(),
                 FakeRedactor(),
                 FakeStreamRedaction,
+                policy=lambda cwd: Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=tuple(rules)),)),
                 rate_action=lambda action, context: rate_action(action, RiskContext(workspace=str(folder), home="/h")),
             ),
             executor=None,
@@ -142,6 +146,20 @@ def test_what_a_tool_does_is_told_as_the_call_that_it_belongs_to(folder: Path) -
     proposed = [r.event for r in world.recorder.records if isinstance(r.event, CommandProposed)]
     assert [event.call_id for event in proposed] == ["call_1", "call_2"]
     assert len({event.command_id for event in proposed}) == 2, "ids of models come again; ours do not"
+
+
+def test_a_rule_that_comes_while_the_question_stands_counts(folder: Path) -> None:
+    rules: list[Rule] = []
+
+    class Late(FakePerson):
+        async def confirm(self, request):
+            rules.append(Rule(name="no", action="deny", program=("write_file",)))
+            return await super().confirm(request)
+
+    world = World(folder, Late(Approved(command="")), rules=rules)
+    done = world.perform(WriteFile(path=str(folder / "a.txt"), content="three\n"))
+    assert (done.outcome, done.remark) == ("declined", "not done: since it was rated, the policy changed")
+    assert world.tree() == {"a.txt": "one\ntwo\n"}
 
 
 def test_a_no_changes_nothing(folder: Path) -> None:

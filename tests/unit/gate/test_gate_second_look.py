@@ -15,6 +15,7 @@ from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
 from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
+from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
 from agent.protocol.events.command import CommandConfirmed, CommandRated
 from agent.protocol.messages import CommandItem, UserInput
@@ -92,6 +93,7 @@ def go(
     rehearser=None,
     facts=None,
     executor: FakeExecutor | None = None,
+    rules=(),
     **approval,
 ):
     executor = executor or Shell(cwd=str(place))
@@ -100,6 +102,7 @@ def go(
         classify=classify,
         decide=lambda report, given, policy: decide(report, given, policy=policy),
         facts=facts or SystemFacts(),
+        policy=lambda cwd, session: Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=tuple(rules)),)),
     )
     log = FakeRecorder()
     context = RequestContext(
@@ -347,3 +350,27 @@ def test_no_log_keeps_identities(place: Path) -> None:
     (rated,) = log.only(CommandRated)
     assert rated.known is not None
     assert not hasattr(rated.known, "files")
+
+
+@pytest.mark.parametrize(
+    ("rule", "decisions"),
+    [
+        (Rule(name="no", action="deny", program=("rm",)), ["refused"]),
+        (Rule(name="held", action="allow", program=("rm",), confine="no-network"), ["approved"]),
+        (Rule(name="fine", action="allow", program=("rm",)), ["approved"]),
+    ],
+)
+@pytest.mark.parametrize("rehearse", [False, True])
+def test_a_rule_that_comes_while_the_question_stands_counts(place: Path, rule: Rule, decisions, rehearse: bool) -> None:
+    """Another session, or whoever looks after the machine, wrote it: what lets less pass counts at once, what lets more asks nothing."""
+    rules: list[Rule] = []
+    person = Busy(lambda: rules.append(rule))
+    rehearser = FakeRehearser() if rehearse else None
+    executor, log = go(
+        place, "rm notes", person, rules=rules, rehearser=rehearser, rehearse="ask" if rehearse else "off"
+    )
+    assert [event.decision for event in log.only(CommandConfirmed)] == decisions
+    assert bool(executor.ran) == (decisions == ["approved"])
+    assert len(person.asked) == (2 if rule.confine != "off" else 1)
+    if decisions == ["refused"] or rule.confine != "off":
+        assert log.only(CommandRated)[-1].stage == "again"

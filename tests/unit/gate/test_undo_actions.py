@@ -223,6 +223,16 @@ def test_what_is_changed_while_the_question_stands_is_asked_about(place: Place) 
     assert started.left == (str(place.file),)
 
 
+def test_a_rule_that_comes_while_the_question_stands_counts(place: Place) -> None:
+    rules: list[Rule] = []
+    deny = Rule(name="no", action="deny", program=("*",), paths=(str(place.folder),))
+    world = place.world(ScriptedUndoPerson(meanwhile=lambda: rules.append(deny)))
+    with pytest.raises(PolicyDenied):
+        world.turn(rules=rules)
+    assert place.file.read_text() == "after\n"
+    assert world.types() == ["ApprovalRequested", "ApprovalGiven", "UndoFinished"]
+
+
 def test_what_is_changed_after_the_choice_is_not_taken_with_it(place: Place) -> None:
     """A yes to one change of a file is no yes to the next one."""
     place.file.write_text("mine")
