@@ -84,7 +84,7 @@ def _test(walker: Walker, invocation: Invocation) -> None:
 
 def _printf(walker: Walker, invocation: Invocation) -> None:
     if invocation.words[1:] and invocation.words[1].text.startswith("-v"):
-        from agent.risk.shell.outputs import formatted
+        from agent.risk.shell.printed_text import formatted
 
         names = _values(invocation, "v")[:1]
         _refer(walker, invocation, names)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
-from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
@@ -20,7 +19,6 @@ from agent.risk.invocations.project_files import judge_project_files
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.sub_commands import without_first_options
 from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
-from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.shell import builtins as shell_builtins
@@ -29,17 +27,17 @@ from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
 from agent.risk.tables.options import Args, split_args
-from agent.risk.tables.store import Program, may_be_command
+from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+from agent.risk.shell.program_names import program_name, suspect_words
 
 MAX_WRAPPERS = 5_000
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
-_ELEVATES = frozenset(("invocations.elevation:elevate", "invocations.elevation:su"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
@@ -72,6 +70,10 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             walker.work.spend(len(walker.state.variables) / 8)
         walker.programs.begin(invocation, walker.state.variables)
         invocation = real_program(walker, invocation) if walker.names else invocation
+        word = invocation.words[0]
+        if UNKNOWN in word.text and not ITSELF.fullmatch(word.text):
+            judge_unknown_name(walker, invocation, word)
+            return None, word.taint or "cmd"
         name = program_name(walker, invocation)
         if name is None:
             return None, invocation.words[0].taint or "cmd"
@@ -149,97 +151,6 @@ def read_elevated(walker: Walker, invocation: Invocation, begin: int, *, reads: 
             walker.findings[index] = replace(finding, level=Level.LOW)
 
 
-def program_name(walker: Walker, invocation: Invocation) -> str | None:
-    """The name to look up; None where the program cannot be known (a finding has been added)."""
-    word = invocation.words[0]
-    text, place = word.text, invocation.place_of(word)
-    if ITSELF.fullmatch(text):
-        walker.add(
-            "run-unknown", [word], place, rule="run.itself", reason="runs the shell by the number of its process"
-        )
-        return "bash"
-    if UNKNOWN in text:
-        judge_unknown_name(walker, invocation, word)
-        return None
-    if "all" in word.taint.split():  # below find's folder: not the folder, but whatever lies there
-        walker.add("run", [word], place, reason="runs whatever files are found below {targets}")
-        return None
-    folder, slash, base = text.rpartition("/")
-    if base[-4:].lower() == ".exe" and find_program(base[:-4].lower()) is not None:
-        walker.add("run-unknown", [word], place, rule="run.windows")  # as WSL and Wine start it
-        return base[:-4].lower()
-    if word.glob:
-        walker.add("run-opaque", [word], place, reason="names its program by a wildcard: {targets}")
-        if not slash:
-            return None
-        base = _guess(base) or base
-    elif slash and folder not in STANDARD_FOLDERS:
-        _judge_file(walker, invocation, place)
-        if find_program(base) is None:
-            suspect_words(walker, invocation)
-            return None
-    elif (
-        not slash
-        and walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
-        and not shell_builtins.is_builtin(text)
-    ):
-        if any(path.endswith(f"/{text}") for path in walker.downloads):
-            walker.add("run-remote", [word], place, rule="run.fetched")
-        _judge_found(walker, invocation)
-    if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
-        walker.add("run-unknown", [word], place, reason="runs {targets}, which is not the usual spelling")
-        return base.lower()
-    return base
-
-
-def _judge_file(walker: Walker, invocation: Invocation, place: tuple[int, int]) -> None:
-    """A program in a file that is named by its path: fetched, or written by this very command, or there already."""
-    word = invocation.words[0]
-    if walker.fetched(word.text, invocation.cwd):
-        walker.add("run-remote", [word], place, rule="run.fetched")
-    else:
-        walker.add("run-unknown", [word], place, rule="run.path", reason="runs the file {targets}")
-    written = walker.files.read(word, invocation.cwd)
-    if written is not None:
-        feed_findings(walker, invocation, *written)
-        walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
-
-
-def _judge_found(walker: Walker, invocation: Invocation) -> None:
-    """A plain name that PATH may make another program's: high where that could be put there, or be given a password, by others."""
-    word = invocation.words[0]
-    for path, (text, taint) in list(walker.files.written().items()):
-        if path.endswith(f"/{word.text}"):
-            feed_findings(walker, invocation, text, taint)
-            walker.script(text or "", invocation.place, invocation, invocation.stdin)
-    known = find_program(word.text)
-    reason = ""
-    if known is not None and known.handler in _ELEVATES:
-        reason = "may run another {targets} than the system's, which would be given the password"
-    elif _found_in_the_open(walker, invocation):
-        reason = "may run a {targets} that others could have put into a temporary folder"
-    level = Level.HIGH if reason else None
-    place = invocation.place_of(word)
-    walker.add("run-unknown", [word], place, level=level, reason=reason, rule="run.path-changed")
-
-
-def _found_in_the_open(walker: Walker, invocation: Invocation) -> bool:
-    """Whether the PATH that this command has set begins in a folder where everybody may put programs."""
-    value = walker.state.variables.get("PATH")
-    texts = [word.text for name, word in invocation.environment if name == "PATH"]
-    if value is not None and value is not walker.programs.inherited.get("PATH"):
-        texts += value.texts
-    return any(opens_in_front(text, walker.rater.scopes, invocation.cwd) for text in texts)
-
-
-def _guess(pattern: str) -> str | None:
-    """A dangerous program that a globbed name could mean."""
-    import fnmatch
-
-    names = ("rm", "dd", "sh", "bash", "cat", "nc", "chmod", "mv", "python3", "curl", "wget")
-    return next((name for name in names if fnmatch.fnmatchcase(name, pattern)), None)
-
-
 def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> None:
     if "net" in word.taint:
         walker.add("run-remote", [word], invocation.place)
@@ -265,14 +176,6 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
         from agent.risk.inline.programs import judge_given_texts
 
         judge_given_texts(walker, invocation)
-
-
-def suspect_words(walker: Walker, invocation: Invocation) -> None:
-    """What an unknown program is given may be a command for it to run: `./wrapper rm -rf /`, the loader and its program."""
-    for index in range(1, min(len(invocation.words) - 1, 6)):
-        if may_be_command(invocation.words[index]):
-            walker.suspect(invocation.words[index:], invocation)
-            break
 
 
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
