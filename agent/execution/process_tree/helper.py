@@ -81,8 +81,8 @@ _BOOT = (
 # The helper gets no more of the environment than an unusual Python build needs to start.
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
-# A thread that is there for one command only needs no heap of its own.
-_ONE_HEAP = {"MALLOC_ARENA_MAX": "1"}
+# A thread that is there for one command only needs no heap of its own, and what is bound late would be bound in each child.
+_QUICK_CHILDREN = {"MALLOC_ARENA_MAX": "1", "LD_BIND_NOW": "1"}
 
 
 class Helper:
@@ -142,7 +142,7 @@ class Helper:
                     pass_fds=(number,),
                     start_new_session=True,
                     cwd="/",
-                    env={name: os.environ[name] for name in _KEPT if name in os.environ} | _ONE_HEAP,
+                    env={name: os.environ[name] for name in _KEPT if name in os.environ} | _QUICK_CHILDREN,
                 )
             self._channel = ours
         return self._channel

@@ -21,6 +21,9 @@ IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.
 _TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(IGNORED)
 
 
+_loaded: set[object] = set()
+
+
 class SandboxError(Exception):
     """The sandbox cannot be had; the command must not run. The text says in words what failed and what to do."""
 
@@ -28,6 +31,8 @@ class SandboxError(Exception):
 def load(spec: dict[str, Any]) -> None:
     """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
     kind = spec.get("kind")
+    if kind in _loaded:
+        return
     if kind == "rehearse":
         from agent.execution.sandbox import guard  # noqa: F401
     elif kind == "confine":
@@ -38,9 +43,11 @@ def load(spec: dict[str, Any]) -> None:
         from agent.execution.confine.lock import filter as lock_filter
 
         # So that no child has to find it out again.
-        lock_filter.apart(0, network=bool(spec["network"]))
+        for network in (False, True):
+            lock_filter.apart(0, network=network)
         entering.is_privileged()
         asked_sockets.has_copies()
+    _loaded.add(kind)
 
 
 def enter(spec: dict[str, Any], report_fd: int) -> None:
