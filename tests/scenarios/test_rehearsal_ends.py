@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scenarios.program import until
 from tests.support.excuses import excused
 from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err, out
@@ -28,16 +28,26 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     bench.remove()
 
 
-def survivors(bench: Bench) -> list[str]:
-    """Command lines of processes that have the bench's folder in their environment."""
-    found = []
+def processes(bench: Bench, begins: bytes = b"") -> dict[int, str]:
+    """Pid -> command line of processes that have the bench's folder in their environment."""
+    found = {}
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and str(bench.base).encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                words = (entry / "cmdline").read_bytes()
+                if words.startswith(begins):
+                    found[int(entry.name)] = words.replace(b"\0", b" ").decode()
         except OSError:
             continue
     return found
+
+
+def survivors(bench: Bench) -> list[str]:
+    return list(processes(bench).values())
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def scratches(bench: Bench) -> list[Path]:
@@ -157,7 +167,7 @@ def test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps(be
     )
 
     def tell() -> None:
-        while not any("sleep 60" in line for line in survivors(bench)):
+        while not processes(bench, b"sleep\0"):
             time.sleep(0.01)
         watched.touch()
 
@@ -262,17 +272,11 @@ def test_an_ended_guard_is_an_obstacle() -> None:
     bench = Bench("root")
     try:
         process = bench.start("echo begun > f; sleep 60; echo end")
-        deadline = time.monotonic() + 20
-        guard = 0
-        while not guard and time.monotonic() < deadline:
-            for line in subprocess.run(
-                ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True
-            ).stdout.splitlines():
-                _pid, parent, args = line.split(None, 2)
-                if "echo begun > f" in args and "bash" in args:
-                    init = parent
-                    guard = int(Path(f"/proc/{init}/stat").read_text().rpartition(")")[2].split()[1])
-            time.sleep(0.02)
+        until(lambda: processes(bench, b"sleep\0") or process.poll() is not None)
+        if process.poll() is not None:
+            pytest.skip(excused(process.communicate()[0].decode("utf-8", "replace")[-300:]))
+        (sleeping,) = processes(bench, b"sleep\0")
+        guard = parent(parent(parent(sleeping)))  # bash, and process 1 of the sandbox
         os.kill(guard, signal.SIGKILL)
         output, errors = process.communicate(timeout=60)
         assert b"the process that guards the rehearsal was ended" in output, errors
