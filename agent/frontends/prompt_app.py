@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition, has_focus, is_done
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindings, defaults, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.layout import Layout
@@ -39,6 +39,18 @@ from agent.frontends.wrapping import wrapped
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
 MENU_ROWS = 8
+
+
+def _for_vi(load: Callable[[], KeyBindingsBase]) -> Callable[[], KeyBindingsBase]:
+    """The same bindings, made when somebody edits as in vi."""
+    made = cache(load)
+    return lambda: DynamicKeyBindings(lambda: made() if get_app().editing_mode is EditingMode.VI else None)
+
+
+# Each application would make all of them anew, which takes as long as drawing its first frame; most are of vi.
+defaults.load_vi_bindings = _for_vi(defaults.load_vi_bindings)  # type: ignore[attr-defined]
+defaults.load_vi_search_bindings = _for_vi(defaults.load_vi_search_bindings)  # type: ignore[attr-defined]
+application.load_key_bindings = cache(defaults.load_key_bindings)  # type: ignore[attr-defined]
 
 
 def build_app(
