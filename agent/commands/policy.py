@@ -118,7 +118,7 @@ def _allowing(context: CommandContext, command: str) -> tuple[Rule, ...]:
     session = context.session
     place = context.app.policy(session.cwd, session.rules).place
     report = context.services.rate(command, session.cwd, session.session_id)
-    offer = propose(report, place, mode=session.approve, taken=_taken(context))
+    offer = propose(report, place, mode=session.approve, taken=_taken(context), exact=True)
     if offer.reason:
         raise InvalidRequest(f"this cannot be allowed in advance: {shown_line(offer.reason, 300)}")
     return tuple(replace(rule, workspace=place.workspace) for rule in offer.rules)

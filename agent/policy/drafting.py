@@ -35,7 +35,7 @@ NEVER: dict[str, str] = {
 _WRAPS = frozenset(("elevate", "container-run"))
 _OPEN = frozenset(("push", "vcs-change"))
 """What comes behind the first operand (branches, revisions) is another next time; force and deletion are rated high anyway."""
-_FROM_TO = frozenset(("copy-to", "move", "link", "extract", "create", "append"))
+ROAMING = frozenset(("copy-to", "move", "link", "extract", "create", "append"))
 """Effects whose operands are sources and targets: all of them may be others in the same folder."""
 
 
@@ -114,7 +114,7 @@ def _about_paths(
     effects = [found.effect for found in findings if found.effect is not None]
     scopes = tuple(sorted({effect.scope for effect in effects}))
     targets = {target for effect in effects for target in effect.targets}
-    roaming = all(effect.kind in _FROM_TO for effect in effects)
+    roaming = all(effect.kind in ROAMING for effect in effects)
     deep = any(found.rule.endswith(".recursive") for found in findings)
     words = list(verbs)
     rest = list(reading.operands[len(verbs) :])

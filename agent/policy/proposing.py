@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.policy.covering import coverage, failing_example
-from agent.policy.drafting import drafts, is_wrapper, verb_count, why_never
+from agent.policy.drafting import ROAMING, drafts, is_wrapper, verb_count, why_never
 from agent.policy.floor import breach
 from agent.policy.matching import covers
 from agent.policy.model import RUNS_UNASKED, Place, Rule
@@ -34,8 +34,13 @@ class Offer(Struct, frozen=True):
     reason: str = ""
 
 
-def propose(report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple[str, ...] = ()) -> Offer:
-    """Rules for the programs of `report` that approve mode `mode` would ask for. `taken`: names that are used already."""
+def propose(
+    report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple[str, ...] = (), exact: bool = False
+) -> Offer:
+    """Rules for the programs of `report` that approve mode `mode` would ask for. `taken`: names that are used already.
+
+    `exact`: for these words and no others, as they were written down for that.
+    """
     up_to = RUNS_UNASKED.get(mode)
     reason = _why_nothing(report, up_to)
     if reason:
@@ -47,7 +52,7 @@ def propose(report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple
         if up_to is not None and run.level.rank <= up_to.rank and not _behind_wrapper(report, index):
             continue
         reason = why_never(report, index)
-        rule = None if reason else _proved(report, index, place)
+        rule = None if reason else _proved(report, index, place, exact=exact)
         if rule is None:
             name = reading_of(run.words).name if run.words else "a program"
             return Offer(reason=reason or f"no rule was found for {name} that covers this and nothing worse")
@@ -89,10 +94,15 @@ def _why_nothing(report: RiskReport, up_to: Level | None) -> str:
     return ""
 
 
-def _proved(report: RiskReport, index: int, place: Place) -> Rule | None:
+def _proved(report: RiskReport, index: int, place: Place, *, exact: bool) -> Rule | None:
     """The first draft that holds, with its examples."""
     run = report.programs[index]
-    for draft in drafts(report, index, place):
+    found = drafts(report, index, place)
+    if exact:  # paths that are not just the folder of what was named say which, too
+        words = tuple((text,) for text in reading_of(run.words).operands)
+        named = [draft for draft in found if draft.paths and not ROAMING.issuperset(draft.effects)]
+        found = [*named, *(replace(draft, words=words, exact_words=True) for draft in found)]
+    for draft in found:
         rule = replace(draft, name="draft", workspace=place.workspace)
         if covers(rule, index, report, place).says != "yes":
             continue

@@ -235,3 +235,48 @@ def test_any_word_survives_the_file(word: str) -> None:
 def test_names_do_not_collide() -> None:
     made = propose(report("make test"), PLACE, mode="low", taken=("make-test", "make-test-2"))
     assert [rule.name for rule in made.rules] == ["make-test-3"]
+
+
+WIDER = {
+    "make test": (
+        "make",
+        "make install",
+        "make test install",
+        "make -C .. test",
+        "make test SHELL=./x",
+        "PATH=.:$PATH make test",
+    ),
+    "npm run build": ("npm run other", "npm run build -- x", "npm --prefix .. run build"),
+    "rm -rf build": ("rm -rf .", "rm -rf build src", "rm -rf build/../src", "cd .. && rm -rf build", 'rm -rf "$x"'),
+    "git push origin main": (
+        "git push origin main:prod",
+        "git push origin other",
+        "git push other main",
+        "git push origin +main",
+    ),
+    "git pull": ("git pull other", "git pull --rebase", "git -C ../x pull"),
+    "pip install requests": (
+        "pip install other",
+        "pip install requests other",
+        "pip install -r x",
+        "pip install ./requests",
+    ),
+    "python3 tool.py": ("python3 other.py", "python3 tool.py --x", "python3 tool.py x", "python3 -i tool.py"),
+    "docker stop web": ("docker stop db", "docker stop web db", "docker rm web"),
+    "kubectl apply -f k.yml": ("kubectl apply -f o.yml", "kubectl apply -f k.yml -n prod", "kubectl delete -f k.yml"),
+    "cp a.txt b.txt": ("cp a.txt c.txt", "cp b.txt a.txt", "cp -r a.txt b.txt", "cp a.txt ../b.txt"),
+    "mv a b": ("mv a c", "mv b a", "mv . b", "mv a b c"),
+    "sed -i s/a/b/ f": ("sed -i s/a/b/ g", "sed -i s/x/y/ f", "sed -i s/a/b/e f"),
+    "chmod +x run.sh": ("chmod +x other.sh", "chmod 777 run.sh", "chmod -R +x ."),
+    "tar xf a.tgz": ("tar xf b.tgz", "tar xf a.tgz -C ..", "tar xPf a.tgz"),
+    "cargo build": ("cargo run", "cargo build --config x", "RUSTC_WRAPPER=./x cargo build"),
+}
+
+
+@each(("command", "others"), WIDER.items())
+def test_a_rule_that_was_asked_for_by_words_is_for_these_words(command: str, others: tuple[str, ...]) -> None:
+    made = propose(report(command), PLACE, mode="low", exact=True)
+    assert made.rules, made.reason
+    assert verdict(command, made).action == "allow"
+    for other in others:
+        assert verdict(other, made).action != "allow", other
