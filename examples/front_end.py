@@ -5,7 +5,7 @@ import signal
 import sys
 
 from agent.app.composition import build_services, load
-from agent.frontends.descriptor import read_lines
+from agent.frontends.piped import read_lines
 from agent.frontends.services import Services
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Remark, Skipped

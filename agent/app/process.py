@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.commands.context import CommandServices
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.rule_controller import RuleController
+    from agent.frontends.services import RuleController
     from agent.library.library import Library
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
@@ -232,7 +232,7 @@ class Process:
         """Where the prompt puts rules of that session, and where `:policy` finds them. Raises KeyError where it is not open."""
         from agent.engine.plain_emitters import NullEmitter
         from agent.engine.session_state import record
-        from agent.frontends.rule_controller import RuleController
+        from agent.frontends.services import RuleController
 
         context = self.sessions[session]
 

@@ -9,17 +9,38 @@ from msgspec import structs
 
 from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyJobs
 from agent.app.resuming import Resumed
-from agent.app.strategies import strategy_of
 from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
 
 if TYPE_CHECKING:
     from agent.app.process import Process
     from agent.engine.context import RequestContext
+    from agent.engine.goal import Goal
+    from agent.engine.strategy import Ending, TurnStrategy
     from agent.protocol.confinement import Confinement
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Planner, Redactor
     from agent.protocol.requests import ApproveMode
+
+
+class LazyGoalLoop:
+    """strategy.TurnStrategy: the planner's goal loop, imported when the first goal comes."""
+
+    async def pursue(self, goal: Goal) -> Ending:
+        from agent.engine.goal_loop import GoalLoop
+
+        return await GoalLoop().pursue(goal)
+
+
+PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop()}
+"""A strategy keeps nothing of a session, so that one serves all that have its profile."""
+
+
+def strategy_of(profile: str) -> TurnStrategy:
+    """Raises NotFound."""
+    if profile not in PROFILES:
+        raise NotFound("profile", profile)
+    return PROFILES[profile]
 
 
 class SessionFactory:
@@ -45,7 +66,7 @@ class SessionFactory:
 
         `frontend`: what it is opened by, in the words of the log. `before`: the session that this front end leaves for it; its jobs stay
         in sight, and with an `origin` the new one goes on in its shell, with its choices. `terminal`: the front end has the terminal of
-        the process to give. `attended`: somebody sees what is restored. `profile`: how its goals are pursued (`agent.app.strategies`).
+        the process to give. `attended`: somebody sees what is restored. `profile`: how its goals are pursued (`agent.app.session_factory`).
         Raises CoreError.
         """
         from agent.engine.context import RequestContext, carry_over

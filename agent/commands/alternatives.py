@@ -1,11 +1,13 @@
-"""`:alternatives`: what else the last command may have meant, and one of them through the gate."""
+"""`:alternatives`, `:copy`: take something else from the last reply: another command, or its text."""
 
 from __future__ import annotations
 
-from agent.commands.context import CommandContext, DispatchOutcome
-from agent.commands.definition import Definition
+from agent.commands.context import CommandContext, DispatchOutcome, Session
+from agent.commands.definition import Definition, no_argument
+from agent.protocol.commands import Copy
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import LEVEL_MARKS, shown
 
 ORIGIN = "alternative"
@@ -35,9 +37,22 @@ def alternatives_text(context: CommandContext) -> str:
     return "\n".join([*lines, "`:alternatives N` proposes one of them"])
 
 
-def _usable(context: CommandContext, arguments: str) -> None:
+def _alternatives_usable(context: CommandContext, arguments: str) -> None:
     if not context.session.last_alternatives:
         raise InvalidState(expected="other commands that the last goal may mean", found="none")
+
+
+async def copy(context: CommandContext, arguments: Copy) -> DispatchOutcome:
+    return DispatchOutcome(frontend_request=FrontendRequest(action="copy", argument=_newest(context.session)))
+
+
+def _newest(session: Session) -> str:
+    return session.last_message or session.last_command
+
+
+def _copy_usable(context: CommandContext, arguments: Copy) -> None:
+    if not _newest(context.session):
+        raise InvalidState(expected="a reply or a command in this session", found="none")
 
 
 COMMANDS = (
@@ -47,8 +62,19 @@ COMMANDS = (
         help="what else the last command may mean; propose number N",
         examples=(":alternatives", ":alternatives 2"),
         handle=alternatives,
-        usable=_usable,
+        usable=_alternatives_usable,
         order=50,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("copy",),
+        help="copy the last reply",
+        examples=(":copy",),
+        read=no_argument(Copy),
+        core=(Copy,),
+        handle=copy,
+        usable=_copy_usable,
+        order=280,
         elsewhere=True,
     ),
 )

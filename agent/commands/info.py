@@ -1,11 +1,76 @@
-"""`:info`: settings and state of the program, the session or the role."""
+"""`:help`, `:history`, `:info`: look at what can be typed, at the goals of this session, and at settings and state."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.commands.context import CommandContext, DispatchOutcome, Session
 from agent.commands.definition import Definition
-from agent.protocol.commands import Info, InfoScope
-from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.commands.registry import definitions, find
+from agent.protocol.commands import Help, Info, InfoScope
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.outcomes import GoalSummary
+from agent.text.shown import shown, shown_line
+
+_TYPED = (
+    ("GOAL", "what you want, in plain words"),
+    ("!COMMAND", "your own command, through the same gate"),
+    ("!!COMMAND", "the same, kept from planner and input history"),
+    ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend, or make what runs a job"),
+    ("Tab, Ctrl-R", "complete; search the history"),
+    ("F1, F2, F6, F8, F9", "at commands: keys, explain, other, rule, rehearse"),
+)
+
+
+async def show_help(context: CommandContext, arguments: Help) -> DispatchOutcome:
+    await context.person.show(command_text(arguments.topic) if arguments.topic else help_text())
+    return DispatchOutcome()
+
+
+def help_text() -> str:
+    """Everything that can be typed, one line for what belongs together."""
+    lines = [each.line or (each.usage, each.help) for each in definitions() if not each.elsewhere]
+    return _table((*_TYPED, *lines))
+
+
+def command_text(topic: str) -> str:
+    """One command: how it is written, by which names, what it does, examples. Raises NotFound."""
+    found = find(topic.lstrip(":."))
+    if found is None:
+        raise NotFound("command", topic, hint=":help lists the commands")
+    others = ", ".join(f":{name}" for name in found.names[1:])
+    return "\n".join([
+        found.usage,
+        f"  {found.help}",
+        *([f"  also {others}"] if others else []),
+        *(f"  e.g.  {example}" for example in found.examples),
+    ])  # fmt: skip
+
+
+def _table(rows: tuple[tuple[str, str], ...]) -> str:
+    width = max(len(left) for left, _ in rows)
+    return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
+
+
+async def history(context: CommandContext, arguments: str) -> DispatchOutcome:
+    await context.person.show(history_text(context.goals))
+    return DispatchOutcome()
+
+
+def history_text(goals: Sequence[GoalSummary]) -> str:
+    """A numbered line for each goal, its commands below."""
+    if not goals:
+        return "no goals yet"
+    lines = []
+    for number, goal in enumerate(goals, 1):
+        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}]")
+        for command in goal.commands:
+            ended = command.outcome if command.exit_code is None else f"exit {command.exit_code}"
+            mark = ", edited" if command.edited else ""
+            text = shown(command.run or command.proposed).replace("\n", "\n       ")
+            lines.append(f"     $ {text}  [{command.risk}, {ended}{mark}]")
+    return "\n".join(lines)
 
 
 async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
@@ -56,6 +121,25 @@ def _scope(rest: str) -> Info:
 
 
 COMMANDS = (
+    Definition(
+        names=("help", "h", "?"),
+        arguments="[COMMAND]",
+        help="what can be typed here; one command with examples",
+        examples=(":help", ":help undo"),
+        read=Help,
+        core=(Help,),
+        handle=show_help,
+        order=10,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("history",),
+        help="goals of this session and how they ended",
+        examples=(":history",),
+        handle=history,
+        order=200,
+        elsewhere=True,
+    ),
     Definition(
         names=("info",),
         arguments="[system|session]",

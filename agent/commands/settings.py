@@ -1,4 +1,4 @@
-"""`:set` changes a setting for this session, `:config` opens the person's settings file."""
+"""`:set`, `:config`, `:safety`, `:tty`: change what holds for this session, or the file of settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agent.commands.definition import Definition, no_argument
 from agent.commands.models import set_model, to_planner
 from agent.protocol.commands import EditConfig, Set, SetModel
 from agent.protocol.confinement import CONFINEMENTS
-from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.outcomes import FrontendRequest
 
 _CHOICES = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
@@ -59,6 +59,68 @@ def _key_and_value(rest: str) -> Set:
     return Set(key, value.strip())
 
 
+_SAFETY = ("on", "off")
+
+
+async def safety(context: CommandContext, arguments: str) -> DispatchOutcome:
+    if not arguments:
+        context.tell("safety is OFF" if context.session.safety_off else "safety is on")
+        return DispatchOutcome()
+    off = arguments == "off"
+    if off and not context.interactive:
+        raise InvalidRequest("safety can be switched off only by a person at a terminal")
+    return DispatchOutcome(
+        "safety is off for this session: high-risk commands need no typed word"
+        if off
+        else "safety is on: high-risk commands need the typed word",
+        changes=(Change("safety", arguments, {"safety_off": off}),),
+    )
+
+
+def _on_or_off(rest: str) -> str:
+    if rest and rest not in _SAFETY:
+        raise InvalidRequest(":safety takes on or off")
+    return rest
+
+
+_MEANS = {
+    "on": "every command gets the whole terminal: nothing of its output is filtered, coloured, or kept but its end",
+    "off": "no command gets a terminal: they read nothing from it and write into pipes",
+    "auto": "commands get the terminal that their programs need",
+}
+
+
+async def choose_tty(context: CommandContext, arguments: str) -> DispatchOutcome:
+    """Show (no argument) or change the choice."""
+    now = _now(context)
+    if not arguments:
+        context.tell(f"tty is {now}: {_MEANS[now]}")
+        return DispatchOutcome()
+    executor = context.session.executor
+
+    def make() -> None:
+        executor.choose_tty(arguments)  # type: ignore[union-attr]  # what has a `tty` has this too
+
+    change = Change("tty", arguments, before=now, make=make)
+    return DispatchOutcome(f"tty is {arguments}: {_MEANS[arguments]}", changes=(change,))
+
+
+def _now(context: CommandContext) -> str:
+    """What holds now, "" where there is no terminal."""
+    return getattr(context.session.executor, "tty", None) or ""
+
+
+def _usable(context: CommandContext, arguments: str) -> None:
+    if not _now(context):
+        raise InvalidState(expected="a terminal that commands could get", found="none")
+
+
+def _choice(rest: str) -> str:
+    if rest and rest not in _MEANS:
+        raise InvalidRequest(":tty takes on, off or auto")
+    return rest
+
+
 COMMANDS = (
     Definition(
         names=("set",),
@@ -80,5 +142,26 @@ COMMANDS = (
         handle=edit_config,
         order=290,
         elsewhere=True,
+    ),
+    Definition(
+        names=("safety",),
+        arguments="[on|off]",
+        help="the typed word for high risk, in this session",
+        examples=(":safety", ":safety on"),
+        read=_on_or_off,
+        handle=safety,
+        choices=_SAFETY,
+        order=110,
+    ),
+    Definition(
+        names=("tty",),
+        arguments="[on|off|auto]",
+        help="give commands the whole terminal, none, or as fits",
+        examples=(":tty", ":tty on"),
+        read=_choice,
+        handle=choose_tty,
+        usable=_usable,
+        choices=tuple(_MEANS),
+        order=130,
     ),
 )

@@ -14,7 +14,7 @@ from msgspec import Struct
 from agent.emitters import describe
 from agent.emitters.assistant.rich_markdown import RichRenderer
 from agent.emitters.assistant.text import AssistantText
-from agent.emitters.command_lines import OF_COMMANDS, CommandLines
+from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName
 from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.streams import sink_of
@@ -154,7 +154,7 @@ class TerminalEmitter:
         if isinstance(event, CommandStarted):
             self._running, self._printed = event.command, ""
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
-            from agent.emitters.notification import notification
+            from agent.emitters.display import notification
 
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
@@ -204,8 +204,6 @@ class TerminalEmitter:
                 self._goal_finished(event)
 
     def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
-        from agent.emitters.plan_lines import plan_ending, plan_lines, step_line  # not for the REPL's first frame
-
         color = self._display.err.color
         if isinstance(event, PlanProposed):
             self._aside(plan_lines(event, color=color))

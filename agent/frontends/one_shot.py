@@ -7,10 +7,9 @@ import sys
 from msgspec.structs import replace
 
 from agent.emitters.console import Noticing, complain_about
-from agent.frontends.descriptor import read_lines
 from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.one_session import open_controller
-from agent.frontends.piped import read_piped
+from agent.frontends.piped import read_lines, read_piped
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.typed.reading import decided

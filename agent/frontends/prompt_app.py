@@ -32,9 +32,8 @@ from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import DynamicStyle
 
-from agent.frontends.screen import Fragments, Screen
+from agent.frontends.screen import Fragments, Screen, style_of
 from agent.frontends.signals import stop_job
-from agent.frontends.styles import style_of
 from agent.frontends.wrapping import wrapped
 
 Prefix = Callable[[int, int], StyleAndTextTuples]

@@ -1,4 +1,4 @@
-"""Small questions at the terminal: one line of text."""
+"""Ask small questions at the terminal: yes or no, a letter, one line of text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,31 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
+from agent.commands.context import AskLetter, AskYes
 from agent.frontends.prompt_app import Prefix, build_app
 from agent.frontends.screen import Screen
 from agent.frontends.signals import Signals
+from agent.protocol.ports import Confirmer
+
+
+def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
+    """The questions at the terminal that `confirmer` asks at; nothing where there is none."""
+    screen = getattr(confirmer, "screen", None)
+    if not isinstance(screen, Screen):
+        return None, None
+
+    async def ask(question: str) -> bool:
+        from agent.frontends.questions import ask_yes
+
+        return await ask_yes(screen, question)
+
+    async def choose(about: str, question: str, letters: str) -> str:
+        from agent.frontends.questions import ask_letter
+
+        screen.say(about, "class:warn")
+        return await ask_letter(screen, question, letters)
+
+    return ask, choose
 
 
 async def ask_line(

@@ -11,6 +11,52 @@ from typing import TextIO
 
 from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
+from prompt_toolkit.styles import Style
+
+_DARK = {
+    "low": "ansigreen",
+    "medium": "ansiyellow bold",
+    "high": "ansired bold",
+    "unrated": "ansibrightblack",
+    "alert": "ansired bold",
+    "warn": "ansiyellow",
+    "hint": "ansibrightblack",
+    "strong": "bold",
+    "edited": "ansicyan",
+    "arrow": "bold",
+    "invisible": "reverse ansired",
+    "bottom-toolbar": "noreverse ansibrightblack",
+    "auto-suggestion": "ansibrightblack",
+    # the shell lexer
+    "sh.command": "bold",
+    "sh.string": "ansigreen",
+    "sh.variable": "ansicyan",
+    "sh.option": "ansiblue",
+    "sh.operator": "ansimagenta bold",
+    "sh.slot": "reverse",
+    "sh.comment": "ansibrightblack italic",
+}
+_LIGHT = _DARK | {
+    "medium": "#875f00 bold",
+    "warn": "#875f00",
+    "low": "#005f00",
+    "hint": "#585858",
+    "unrated": "#585858",
+    "edited": "#005f87",
+    "bottom-toolbar": "noreverse #585858",
+    "auto-suggestion": "#767676",
+    "sh.string": "#005f00",
+    "sh.variable": "#005f87",
+    "sh.comment": "#585858 italic",
+}
+STYLES = {"dark": Style.from_dict(_DARK), "light": Style.from_dict(_LIGHT)}
+"""By theme. The light one has the six shades of the 256 colours that can be read on white where a terminal's own yellow and cyan cannot."""
+
+
+def style_of(theme: str) -> Style:
+    """The colours of a theme; of the dark one for a name that stands for the colours of code alone."""
+    return STYLES.get(theme, STYLES["dark"])
+
 
 _MOST_AHEAD = 10_000  # characters, and pieces
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
@@ -42,8 +88,6 @@ class Screen:
             return
         from prompt_toolkit.formatted_text import FormattedText
         from prompt_toolkit.shortcuts.utils import print_formatted_text
-
-        from agent.frontends.styles import style_of
 
         fragments = FormattedText([(style, text)] if isinstance(text, str) else text)
         print_formatted_text(

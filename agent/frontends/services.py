@@ -1,4 +1,4 @@
-"""Name the services that the composition root hands to every front end."""
+"""Name the services that the composition root hands to every front end, among them who adds rules to the policy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,53 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.live_rating import no_context
+from agent.policy.model import OF_SESSION, Policy, PolicyFile, SessionRules
 from agent.protocol.errors import InvalidState
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.protocol.execution import Capability, Processes, UndoStore
 from agent.protocol.ports import Emitter
 
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.rule_controller import RuleController
-    from agent.policy.model import Policy
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.outcomes import Origin
     from agent.recording.left_open import LeftOpen
+
+
+@dataclass(frozen=True, eq=False)
+class RuleController:
+    """`path` is the person's own policy file, `rules` what counts for the session only.
+
+    `policy(cwd)` is everything that counts for a command in that folder, with the place it is held against.
+    `record` puts an event into the session's log and shows it; it raises RecordingError, and then nothing is changed.
+    """
+
+    path: str
+    rules: SessionRules
+    policy: Callable[[str], Policy]
+    record: Callable[[Event], Awaitable[None]]
+
+    def names(self, cwd: str) -> tuple[str, ...]:
+        """Names of rules in force there, and so in use."""
+        return tuple(rule.name for file in self.policy(cwd).files for rule in file.rules)
+
+    async def add(self, text: str, parsed: PolicyFile, *, for_session: bool, date: str) -> str:
+        """Keep the rules of `text`, which were `parsed` from it; "" or why that was not possible. Raises RecordingError."""
+        import asyncio
+
+        from agent.policy.store import add_rules
+
+        names, where = tuple(rule.name for rule in parsed.rules), OF_SESSION if for_session else self.path
+        await self.record(RuleAdded(rules=names, where=where, text=text))
+        if for_session:
+            trouble = self.rules.add(parsed.rules)
+        else:
+            trouble = await asyncio.to_thread(add_rules, self.path, text, date=date)
+        if trouble:
+            await self.record(RuleRemoved(rules=names, where=where, reason=trouble))
+        return trouble
 
 
 class OpenSession(Protocol):
@@ -43,7 +78,6 @@ class OpenSession(Protocol):
 
 
 def _no_policy(cwd: str) -> Policy:
-    from agent.policy.model import Policy
 
     return Policy()
 

@@ -26,7 +26,7 @@ from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink
 from agent.protocol.rehearsals import Change, Conflict, Rehearsal, Undone
-from agent.recording.rehearsal_words import rehearsal_words
+from agent.recording.lifecycle import rehearsal_words
 
 _MOST_OF_PREVIEW = 20
 """Changes that the record of a preview lists; most previews are thrown away."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from agent.providers.anthropic import Anthropic
     from agent.providers.openai_chat import OpenAIChat
 
-
-import re
 
 SMALL = 4.0
 """Billions of parameters up to which a model needs short instructions."""

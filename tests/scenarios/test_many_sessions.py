@@ -27,8 +27,8 @@ from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunOptions, RunRequest
 from agent.recording.disk import Disk
 from agent.recording.fold import history
+from agent.recording.past import SessionFold
 from agent.recording.reader import read_records
-from agent.recording.session_state import SessionFold
 from agent.risk import classifier
 from tests.support.fakes import FakePerson
 from tests.support.session_world import SessionWorld

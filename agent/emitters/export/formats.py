@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import importlib
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct
 
-from agent.audit.story.model import Item
+from agent.audit.story.model import GoalStory, Item
+from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
 from agent.protocol.records import Record
 from agent.recording.reader import BadLine, SessionFile
+from agent.text.inert_json import inert_json
 
 if TYPE_CHECKING:
     from agent.recording.integrity.verify import Checked
 
-
-from collections import deque
-from typing import Any
-
-from agent.audit.story.model import GoalStory
-from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
-from agent.text.inert_json import inert_json
 
 FORMAT = "agent-shell-session"
 _MOST_OTHERS = 10_000  # what stands between goals is kept until they are told

@@ -6,18 +6,14 @@ import os
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent.execution.process_tree import wire
+from agent.execution.process_tree.limits import UNLIMITED, RunLimits
 
 if TYPE_CHECKING:
     import subprocess
-
-
-from dataclasses import dataclass
-from typing import Any, Literal
-
-from agent.execution.process_tree.limits import UNLIMITED, RunLimits
 
 
 @dataclass(frozen=True, kw_only=True)

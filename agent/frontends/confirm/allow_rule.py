@@ -19,8 +19,8 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from agent.frontends.external_programs import edit_text
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
-from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Fragments, Screen
+from agent.frontends.services import RuleController
 from agent.frontends.wrapping import wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence

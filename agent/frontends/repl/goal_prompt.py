@@ -19,7 +19,7 @@ from agent.frontends.confirm.enter_guard import EnterGuard
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.repl.pasting import Pasted
-from agent.frontends.repl.typed_badge import SWITCH_KEY, TypedBadge
+from agent.frontends.repl.toolbar import SWITCH_KEY, TypedBadge
 from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of
 

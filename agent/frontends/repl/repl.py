@@ -15,9 +15,8 @@ from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
 from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
-from agent.frontends.repl.goal_history import GoalHistory
+from agent.frontends.repl.goal_history import GoalHistory, HistoryController
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.history_opening import HistoryController
 from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services

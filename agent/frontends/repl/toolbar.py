@@ -1,12 +1,66 @@
-"""Write the line under the goal prompt: who plans, what may run, where, and what it cost. Pure."""
+"""Write what stands around the goal prompt: below it who plans, what may run, where and at what cost; beside it what a typed line is."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agent.engine.context import RequestContext
+from agent.frontends.line import EXIT_WORDS
 from agent.protocol.replies import usage_text
 from agent.text.shown import shown_line
+
+if TYPE_CHECKING:
+    from agent.frontends.typed.reading import Chosen, Typed
+
+
+SWITCH_KEY = "f6"
+_LONGEST = 2_000
+
+
+class TypedBadge:
+    """`read` says what a text is. `chosen` is what the person made of the line; "" where it is what it reads as."""
+
+    def __init__(self, read: Callable[[str], Typed] | None = None) -> None:
+        self._read = read
+        self._known: tuple[str, Typed | None] = ("", None)
+        self.chosen: Chosen = ""
+
+    def reset(self) -> None:
+        self.chosen = ""
+
+    def words(self, text: str) -> str:
+        """`command · F6: goal`, `gti: not found; git?`; "" for lines that are neither command nor goal."""
+        typed = self._typed(text)
+        if typed is None:
+            return ""
+        if typed.kind == "missing" and not self.chosen:
+            from agent.frontends.typed.reading import not_found
+
+            return f"{not_found(typed)} · F6: goal"
+        kind = self.chosen or ("goal" if typed.kind == "goal" else "command")
+        doubt = "?" if typed.kind == "unsure" and not self.chosen else ""
+        return f"{kind}{doubt} · F6: {_other(kind)}"
+
+    def switch(self, text: str) -> None:
+        """Take the line for the other thing."""
+        typed = self._typed(text)
+        if typed is not None:
+            now = self.chosen or ("command" if typed.kind in ("command", "unsure") else "goal")
+            self.chosen = "goal" if typed.kind == "missing" and not self.chosen else _other(now)
+
+    def _typed(self, text: str) -> Typed | None:
+        line = text.strip()
+        if self._read is None or not line or len(line) > _LONGEST or line[0] in "!:" or line.lower() in EXIT_WORDS:
+            return None
+        if self._known[0] != line:
+            self._known = line, self._read(line)
+        return self._known[1]
+
+
+def _other(kind: str) -> Chosen:
+    return "goal" if kind == "command" else "command"
 
 
 def toolbar_text(ctx: RequestContext, home: str) -> str:

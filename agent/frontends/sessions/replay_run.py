@@ -100,7 +100,7 @@ class _Again:
 
     async def agreed(self, wanted: list[Step]) -> bool:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
-        from agent.frontends.asking import asking_at
+        from agent.frontends.questions import asking_at
 
         ask, _ = asking_at(self.controller.confirmer)
         if ask is None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from agent.config.paths import state_dir
 from agent.emitters.console import complain
-from agent.emitters.paint import paint
+from agent.emitters.paint import cell_width, cut_to_width, paint
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import session_folder
 from agent.protocol.errors import IoError
@@ -26,12 +28,6 @@ if TYPE_CHECKING:
     from agent.frontends.services import Services
     from agent.recording.integrity.log_proof import Signer
 
-
-from collections.abc import Mapping, Sequence
-
-from msgspec import Struct
-
-from agent.emitters.paint import cell_width, cut_to_width
 
 _GAP = 2
 _LEAST_FLEXIBLE = 20

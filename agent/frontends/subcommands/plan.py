@@ -60,7 +60,7 @@ async def _ask(services: Services, planner: Planner, goal: str) -> PlannerReply:
 def _files(paths: tuple[str, ...], cwd: str) -> Any:
     if not paths:
         return ()
-    from agent.commands.files import read_file
+    from agent.commands.planner_input import read_file
 
     return tuple(read_file(path, cwd) for path in paths)
 

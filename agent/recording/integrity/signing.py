@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec import Struct
+
+from agent.config.private_folder import make_folder
 from agent.recording.chained_lines import Link
+from agent.recording.disk import PRIVATE_FILE
 from agent.recording.integrity.keys import KEYRING, check_private, private_key, public_key
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.verify import Signatures, Signed
@@ -15,14 +21,6 @@ from agent.recording.integrity.verify import Signatures, Signed
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-
-from contextlib import suppress
-
-import msgspec
-from msgspec import Struct
-
-from agent.config.private_folder import make_folder
-from agent.recording.disk import PRIVATE_FILE
 
 _MAX_FILE = 256 * 1024 * 1024
 

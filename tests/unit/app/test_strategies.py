@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app import strategies
+from agent.app import session_factory
 from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
 from agent.protocol.errors import NotFound
@@ -31,7 +31,7 @@ class Shout:
 
 def test_two_profiles_beside_each_other_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = SessionWorld(tmp_path, monkeypatch, {"mode": "chat", "message": "by the planner"})
-    monkeypatch.setitem(strategies.PROFILES, "shout", Shout())
+    monkeypatch.setitem(session_factory.PROFILES, "shout", Shout())
     said, logs = {}, {}
 
     async def go() -> None:

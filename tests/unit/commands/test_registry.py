@@ -16,7 +16,7 @@ import agent.commands
 from agent.commands import registry
 from agent.commands.context import CommandServices
 from agent.commands.definition import Definition
-from agent.commands.help import command_text, help_text
+from agent.commands.info import command_text, help_text
 from agent.commands.registry import definitions, parse_meta
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.protocol import commands as core

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.emitters.notification import notification
+from agent.emitters.display import notification
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.outcomes import ExecutionResult
 from tests.unit.emitters.test_terminal_behaviour import emit, one_screen

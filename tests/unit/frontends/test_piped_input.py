@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends import piped
-from agent.frontends.descriptor import read_lines
-from agent.frontends.piped import HEAD, TAIL, Piped, read_piped
+from agent.frontends.piped import HEAD, TAIL, Piped, read_lines, read_piped
 
 
 def never() -> bool:

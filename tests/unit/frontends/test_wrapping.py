@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.commands.help import help_text
+from agent.commands.info import help_text
 from agent.frontends.confirm.heading import heading, word_heading
 from agent.frontends.repl.repl import welcome
 from agent.frontends.screen import Fragments

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from agent.planner.report import Reporter, TokenShares
 from agent.protocol.events.command import RehearsalFinished
 from agent.protocol.messages import CommandItem
-from agent.recording.rehearsal_words import rehearsal_words
+from agent.recording.lifecycle import rehearsal_words
 from tests.support.event_cases import REHEARSED
 
 

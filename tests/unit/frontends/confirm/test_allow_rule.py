@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.rule_controller import RuleController
+from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import SessionRules
 from agent.protocol.decisions import (

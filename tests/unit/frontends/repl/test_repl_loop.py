@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.help import help_text
+from agent.commands.info import help_text
 from agent.frontends.repl.repl import run_repl
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.goal import GoalFinished

@@ -1,4 +1,4 @@
-"""`:file`: attach files to the trailing text, or to the next goal."""
+"""`:file`, `:prompt`, `:empty`: choose what the planner gets beside a goal, or instead of what it knows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import shlex
 import stat
 
 from agent.commands.context import Change, CommandContext, DispatchOutcome
-from agent.commands.definition import Definition
-from agent.protocol.commands import IncludeFiles
+from agent.commands.definition import Definition, no_argument
+from agent.protocol.commands import EmptySession, IncludeFiles, UsePrompt
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.messages import FileInput, UserInput
 
@@ -64,6 +64,22 @@ def _paths(rest: str) -> IncludeFiles:
     return IncludeFiles(tuple(words))
 
 
+async def prompt(context: CommandContext, arguments: UsePrompt) -> DispatchOutcome:
+    return DispatchOutcome(inject_input=UserInput.from_text(arguments.text))
+
+
+def _text(rest: str) -> UsePrompt:
+    if not rest:
+        raise InvalidRequest("give the text to send")
+    return UsePrompt(rest)
+
+
+async def empty(context: CommandContext, arguments: EmptySession) -> DispatchOutcome:
+    count = len(context.session.history)
+    emptied = Change("history", "", {"history": []}, before=f"{count} items")
+    return DispatchOutcome("the planner starts afresh; the log stays", {"forgotten": count}, changes=(emptied,))
+
+
 COMMANDS = (
     Definition(
         names=("file",),
@@ -74,5 +90,26 @@ COMMANDS = (
         core=(IncludeFiles,),
         handle=include_files,
         order=240,
+    ),
+    Definition(
+        names=("prompt",),
+        arguments="TEXT",
+        help="send TEXT as a goal, whatever it looks like",
+        examples=(":prompt :q means what in vi?",),
+        read=_text,
+        core=(UsePrompt,),
+        handle=prompt,
+        order=260,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("empty",),
+        help="forget what the planner was told so far",
+        examples=(":empty",),
+        read=no_argument(EmptySession),
+        core=(EmptySession,),
+        handle=empty,
+        order=270,
+        line=(":empty, :forget, :copy", "forget history, or commands; copy the last reply"),
     ),
 )
