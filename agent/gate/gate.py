@@ -12,30 +12,26 @@ from msgspec import UNSET, structs
 
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
+from agent.gate.direct_flow import DirectFlow
 from agent.gate.direct_runs import DirectRun, undo_words
 from agent.gate.file_actions import FileActions
-from agent.gate.held_rights import held_words
 from agent.gate.previews import Previews
 from agent.gate.questions import recorded
 from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
-from agent.gate.verdicts import Judges, Rated, allowed_by, refusal, told, unattended
+from agent.gate.verdicts import Judges, Rated, refusal, unattended
 from agent.protocol.actions import FileAction, Performed
-from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Confirmation, Proposal, Rehearse, Skipped
 from agent.protocol.events.command import CommandProposed
-from agent.protocol.events.notices import Warned
-from agent.protocol.execution import Checkpoint, Checkpoints, Executor, Performer, Rehearser
+from agent.protocol.execution import Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Confirmer, EventSink, Shell
 from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 
 _TAKEN_BACK = "undo: takes all of it back"
-_NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
-_WAY_OUT = "run it with --no-persist, which keeps nothing"
 
 
 class Gate:
@@ -74,9 +70,6 @@ class Gate:
         rehearsals = (
             Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
         )
-        self._direct = (
-            DirectRun(judges, events, cancel, executor, checkpoints, session, safety_off=off) if executor else None
-        )
         can = rehearsals is not None
         hidden = getattr(judges.redactor, "redact_command", judges.redactor.redact)
         self._asking = Asking(
@@ -89,6 +82,10 @@ class Gate:
             hidden=hidden,
             session=session,
         )
+        self._direct = None
+        if executor is not None:
+            run = DirectRun(judges, events, cancel, executor, checkpoints, session, safety_off=off)
+            self._direct = DirectFlow(self._asking, run, self._rater)
         self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
 
     @property
@@ -130,7 +127,8 @@ class Gate:
         if self._asking.rehearsed_first(attempt) and (attempt.unasked or mode in ("always", "only")):
             return await self._rehearse_at_once(attempt)
         if attempt.unasked:
-            return await self._run_unasked(attempt)
+            item = await self._run_direct.unasked(attempt)
+            return await self._ask_after_all(attempt, item) if isinstance(item, str) else item
         if not self._approval.interactive:
             return await self._asking.ended(attempt, "declined", by="nobody", remark=unattended(verdict))
         return await self._ask(attempt)
@@ -199,7 +197,7 @@ class Gate:
                 network = isinstance(answer, Rehearse) and answer.network
                 item = await self._flow.take(attempt, cwd=self._cwd, network=network)
             else:
-                item = await self._run_confirmed(attempt, promised=undo)
+                item = await self._run_direct.confirmed(attempt, promised=undo)
             if item is not None:
                 return item
 
@@ -224,59 +222,12 @@ class Gate:
         attempt.unasked = False
         return await self._ask(attempt)
 
-    async def _run_unasked(self, attempt: Attempt) -> CommandItem:
-        """Run what nobody has to be asked about; where what it changes was to be kept and cannot be, that is asked for after all."""
-        direct, verdict = self._run_direct, attempt.rated.verdict
-        approved = self._asking.approved(attempt, Consent(by=allowed_by(verdict)))
-        checkpoint = await direct.checkpoint(await direct.plan(attempt.rated), approved)
-        if isinstance(checkpoint, str):
-            attempt.without_undo = True
-            attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
-            return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_way_out(checkpoint)}")
-        if await self._stale(attempt, checkpoint):
-            return await self._ask_after_all(attempt, attempt.note)
-        item = await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
-        if not item.refused:
-            return item
-        attempt.becomes(await self._rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
-        attempt.note = f"it ran unasked and was ended: {held_words(item.refused)}"
-        return await self._ask_after_all(attempt, attempt.note)
-
     async def _ask_after_all(self, attempt: Attempt, remark: str) -> CommandItem:
         """The prompt for what nobody had to be asked about; where nobody is there, `remark` says why it did not run."""
         if not self._approval.interactive:
             return await self._asking.ended(attempt, "declined", by="nobody", remark=remark)
         attempt.unasked = False
         return await self._ask(attempt)
-
-    async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
-        """Tell whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
-        again = await self._rater.again(attempt.proposal, attempt.rated)
-        if again is None:
-            return False
-        if checkpoint is not None:
-            checkpoint.drop()
-        attempt.becomes(again)
-        return True
-
-    async def _run_confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
-        """Run what the person agreed to. None where it is not any more what they agreed to: nothing ran, and they are asked again."""
-        consent = await self._asking.consent(attempt)
-        if consent is None:
-            return await self._asking.word_missing(attempt)
-        direct, approved = self._run_direct, self._asking.approved(attempt, consent)
-        plan = await direct.plan(attempt.rated)
-        checkpoint = await direct.checkpoint(plan, approved)
-        if isinstance(checkpoint, str):
-            if not attempt.without_undo:
-                attempt.note, attempt.without_undo = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same", True
-                return None
-            checkpoint = None
-        elif plan is not None and plan.not_kept and undo_words(plan, self._cwd) != promised:  # an edit: not said so far
-            await self._events.send(Warned(text=undo_words(plan, self._cwd)))
-        if await self._stale(attempt, checkpoint):
-            return None
-        return await direct.run(attempt.proposal, approved, checkpoint)
 
     def _previews(self, attempt: Attempt) -> Previews | None:
         """What previews the texts of this proposal, None where nothing is previewed."""
@@ -293,20 +244,16 @@ class Gate:
         return _TAKEN_BACK if previewed.rehearsal.changes else ""
 
     async def _undo_words(self, attempt: Attempt) -> str:
-        return undo_words(await self._run_direct.plan(attempt.rated), self._cwd)
+        return undo_words(await self._run_direct.direct.plan(attempt.rated), self._cwd)
 
     @property
-    def _run_direct(self) -> DirectRun:
+    def _run_direct(self) -> DirectFlow:
         assert self._direct is not None  # `_blocked` refuses without an executor
         return self._direct
 
     @property
     def _cwd(self) -> str:
-        return self._run_direct.executor.cwd
-
-
-def _way_out(reason: str) -> str:
-    return f"free some space there, or {_WAY_OUT}" if reason.endswith("the disk is full") else _WAY_OUT
+        return self._run_direct.direct.executor.cwd
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         return _failed(command, "more here-documents than can be followed", hidden)
     from agent.risk.reader.syntax import Parser
     from agent.risk.second_opinion import second_opinion
+    from agent.risk.shell.control_flow import sequence
     from agent.risk.shell.walk import Walker
     from agent.risk.shell.whole_command import context_findings
 
@@ -79,7 +80,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     # With variables of the session at hand, once without and once with their values: knowing them can only raise.
     for informed in (False, True) if context.exports else (False,):
         walker = Walker(text, context, informed=informed)
-        walker.sequence(tree)
+        sequence(walker, tree)
         if walker.state.functions:
             walker.finish()
         findings.extend(_shifted(walker.findings, len(programs)))

@@ -7,7 +7,6 @@ and time, only reads metadata (and, of a repository, its index), and starts noth
 from __future__ import annotations
 
 import os
-import re
 import stat
 import time
 from collections.abc import Callable
@@ -17,19 +16,13 @@ from agent.planner.facts.file_systems import Size, repositories_below, size_of
 from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
+from agent.planner.facts.wildcards import _MAGIC, GLOB, MAX_PATHS, UNREAD, WILD, fits, matches, odd_names
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
-MAX_PATHS = 64
 MAX_COMMAND_CHARS = 20_000
 MAX_SECONDS = 0.015
 MANY_ENTRIES = 1_000
 MANY_BYTES = 100_000_000
-_MAX_MATCHES = 2_000
-_MAX_NAMES = 20_000
-_UNREAD = "…"  # stands for names that were not looked at
-_GLOB = "*?["
-_WILD = frozenset(_GLOB)
-_MAGIC = re.compile(r"^\s*(?:\||\+?[<>])|\|\s*$")  # names that perl runs or writes where it opens them
 _GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
 _REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
 _BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
@@ -146,34 +139,34 @@ class _Collector:
 
     def _wildcards(self, named: list[tuple[str, str]]) -> None:
         """Names beginning with a dash that a pattern matches: in front of it stands no folder, so that they look like options."""
-        for text, folder in [one for one in named if one[0][:1] in tuple(_GLOB) and "/" not in one[0]][:MAX_PATHS]:
+        for text, folder in [one for one in named if one[0][:1] in tuple(GLOB) and "/" not in one[0]][:MAX_PATHS]:
             key = self._key(text, folder)
             if not key:
                 continue
-            names = [name for name in self._odd(folder) if name == _UNREAD or (name[0] == "-" and _fits(name, text))]
+            names = [name for name in self._odd(folder) if name == UNREAD or (name[0] == "-" and fits(name, text))]
             self._add(key, [f"option={name}" for name in names])
 
     def _magic(self, report: RiskReport) -> None:
         """Names that a pattern given to perl matches and perl's open would run or write."""
         runs = [run for run in report.programs[:MAX_PATHS] if not run.remote and "perl" in "".join(run.words[:1])]
-        words = [(word, run.cwd) for run in runs for word in run.words[1:] if not _WILD.isdisjoint(word)]
+        words = [(word, run.cwd) for run in runs for word in run.words[1:] if not WILD.isdisjoint(word)]
         for text, folder in words[:MAX_PATHS]:
             key, (above, slash, last) = self._key(text, folder), text.rpartition("/")
-            if key and _WILD.isdisjoint(above):
+            if key and WILD.isdisjoint(above):
                 odd = self._odd(self._key(above or ".", folder))
-                names = [above + slash + name for name in odd if _fits(name, last)]
+                names = [above + slash + name for name in odd if fits(name, last)]
                 self._add(key, [f"magic={name}" for name in names if _MAGIC.search(name)])
 
     def _odd(self, folder: str) -> list[str]:
         if folder not in self._dashed:
-            self._dashed[folder] = _odd_names(folder)
+            self._dashed[folder] = odd_names(folder)
         return self._dashed[folder]
 
     def _kinds(self, path: str, *, trailing: bool) -> tuple[str, ...]:
         facts: list[str] = []
-        if any(char in path for char in _GLOB) and not os.path.lexists(path):
+        if any(char in path for char in GLOB) and not os.path.lexists(path):
             folder = path.rpartition("/")[0]
-            if any(char in folder for char in _GLOB):
+            if any(char in folder for char in GLOB):
                 return ()
             if self._is_mounted_folder(folder):  # all that is in it may be all of a volume
                 self._add(folder, ["dir", "mount"])
@@ -248,7 +241,7 @@ class _Collector:
         if effect.kind == "mount" and "dir" in kinds and _is_filled(key):
             return ["filled"]
         if effect.kind in _GONE and not {"missing", "link"}.intersection(kinds):
-            paths = _matches(key) if "pattern" in kinds or any(char in key for char in _GLOB) else [key]
+            paths = matches(key) if "pattern" in kinds or any(char in key for char in GLOB) else [key]
             if deep:
                 tops = tuple(f"{path.rstrip('/')}/" for path in paths)
                 facts += ["mount-below"] if any(mount.point.startswith(tops) for mount in self._mounts()) else []
@@ -260,7 +253,7 @@ class _Collector:
 
     def _repositories(self, key: str) -> list[str]:
         """Repositories in and below a folder, or what a pattern matches, as "holds=sub/.git"."""
-        paths = _matches(key)[:8] if any(char in key for char in _GLOB) and not os.path.lexists(key) else [key]
+        paths = matches(key)[:8] if any(char in key for char in GLOB) and not os.path.lexists(key) else [key]
         found = [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
         return [f"holds={at}" for at in found]
 
@@ -302,45 +295,6 @@ def _value(word: str) -> str:
     """`--file=x`, `of=/dev/y`: the part that may be a path."""
     name, equals, value = word.partition("=")
     return value if equals and "/" not in name else word
-
-
-def _matches(pattern: str) -> list[str]:
-    """What a pattern in the last part of a path matches, hidden names only where it says so."""
-    import fnmatch
-
-    folder, _, last = pattern.rpartition("/")
-    found = []
-    try:
-        with os.scandir(folder or "/") as listing:
-            for entry in listing:
-                if (entry.name[0] != "." or last[:1] == ".") and fnmatch.fnmatchcase(entry.name, last):
-                    found.append(entry.path)
-                    if len(found) >= _MAX_MATCHES:
-                        break
-    except OSError:
-        return []
-    return found
-
-
-def _fits(name: str, pattern: str) -> bool:
-    import fnmatch
-
-    return fnmatch.fnmatchcase(name, pattern.replace("[^", "[!"))
-
-
-def _odd_names(folder: str) -> list[str]:
-    """The names in a folder that look like options or that perl would run or write; behind them, where there are more, what says so."""
-    found: list[str] = []
-    try:
-        with os.scandir(folder) as listing:
-            for index, entry in enumerate(listing):
-                if index >= _MAX_NAMES or len(found) >= MAX_PATHS:
-                    return [*found, _UNREAD]
-                if (entry.name[0] == "-" and len(entry.name) > 1) or _MAGIC.search(entry.name):
-                    found.append(entry.name)
-    except OSError:
-        return found
-    return found
 
 
 def _size_words(size: Size, paths: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Follow pipelines, branches and loops: what may run, with what as its input, and in which state."""
+"""Follow lists, pipelines, branches and loops: what may run, with what as its input, and in which state."""
 
 from __future__ import annotations
 
@@ -15,6 +15,47 @@ if TYPE_CHECKING:
 
 
 _MAX_REPEATED = 3  # loops in loops
+
+
+def sequence(walker: Walker, node: Sequence, stdin: Output | None = None) -> Output:
+    outputs: list[str] = []
+    known = True
+    taint = ""
+    before: dict[str, Value] | None = None
+    left = walker.state.cwd
+    for joiner, command, background in node.items:
+        _arrive(walker, joiner, left)
+        left = walker.state.cwd
+        if joiner in ("&&", "||"):
+            if before is None:
+                before = dict(walker.state.variables)
+                walker.work.spend(len(before) / 8)
+        elif before is not None:
+            walker.state.variables = either_way(before, walker.state.variables)
+            before = None
+        doubtful = dict(walker.state.variables) if joiner == "||" else None
+        walker.parallel += background
+        text, found = walker.node(command, stdin)
+        walker.parallel -= background
+        if doubtful is not None:
+            walker.state.variables = either_way(doubtful, walker.state.variables, unset=True)
+        taint = join_taint(taint, found)
+        known = known and text is not None
+        outputs.append(UNKNOWN + "\n" if text is None else text)
+    if before is not None:
+        walker.state.variables = either_way(before, walker.state.variables)
+    if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
+        return None, taint
+    return "".join(outputs), taint
+
+
+def _arrive(walker: Walker, joiner: str, left: str) -> None:
+    """Note that the command before went elsewhere for certain: `cd x && …` is in x, `cd x; …` may still be where it was."""
+    state = walker.state
+    if joiner == "&&":
+        state.arrived = state.cwd if state.cwd != left or state.arrived == state.cwd else ""
+    elif joiner != "||":
+        state.arrived = ""
 
 
 def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
@@ -49,7 +90,7 @@ def branch(walker: Walker, node: Branch, stdin: Output | None) -> Output:
     ends: list[dict[str, Value]] = []
     for condition, body in node.arms:
         if condition is not None:
-            walker.sequence(condition, stdin)
+            sequence(walker, condition, stdin)
         ends.append(apart(walker, body, stdin))
     _settle(walker, ends, always=node.arms[-1][0] is None)
     return None, ""
@@ -60,7 +101,7 @@ def apart(walker: Walker, body: Sequence, stdin: Output | None) -> dict[str, Val
     state = walker.state
     before = dict(state.variables)
     walker.work.spend(len(before) / 8)
-    walker.sequence(body, stdin)
+    sequence(walker, body, stdin)
     after, state.variables = state.variables, before
     return after
 
@@ -104,7 +145,7 @@ def _head(walker: Walker, node: Loop, stdin: Output | None) -> list[str]:
     if node.condition is None:
         return []
     before = len(walker.programs.met)
-    walker.sequence(node.condition, stdin)
+    sequence(walker, node.condition, stdin)
     return [invocation.words[0].text for invocation, _ in walker.programs.met[before:]]
 
 
@@ -122,7 +163,7 @@ def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]
             walker.state.put(node.name, value)
         if value.texts != [UNKNOWN]:
             before[node.name] = value
-    _, taint = walker.sequence(node.body, stdin)
+    _, taint = sequence(walker, node.body, stdin)
     after = walker.state.variables
     walker.state.variables = either_way(before, after, unset=True)
     return taint, any(before.get(name) is not value for name, value in after.items() if name != node.name)

@@ -13,11 +13,10 @@ from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
-from agent.risk.invocations.named_destruction import judge_named_destruction
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.project_files import judge_project_files
 from agent.risk.invocations.shown_secrets import judge_shown_files
-from agent.risk.invocations.sub_commands import without_first_options
+from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
 from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word

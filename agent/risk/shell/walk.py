@@ -14,13 +14,14 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
-from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Target, Word, join_taint
+from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Word, join_taint
 from agent.risk.shell import assignments, control_flow, streams
-from agent.risk.shell.alternatives import dispatch_here, judge_readings, readings
+from agent.risk.shell.alternatives import dispatch_here
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.hazards import ReadBack
 from agent.risk.shell.session import session_of
-from agent.risk.shell.state import State, Value, either_way
+from agent.risk.shell.simple_commands import simple
+from agent.risk.shell.state import State, Value
 from agent.risk.shell.streams import Files
 from agent.risk.shell.whole_command import name_variable
 from agent.risk.tables.levels import Rater
@@ -122,7 +123,7 @@ class Walker:
             if parser.abandoned:
                 self.abandoned = True
             if same_shell:
-                return self.sequence(tree, stdin)
+                return control_flow.sequence(self, tree, stdin)
             return self.isolated(tree, stdin, new_shell=True)
         finally:
             self.depth -= 1
@@ -190,45 +191,6 @@ class Walker:
 
     # --- control flow ---
 
-    def sequence(self, node: Sequence, stdin: Output | None = None) -> Output:
-        outputs: list[str] = []
-        known = True
-        taint = ""
-        before: dict[str, Value] | None = None
-        left = self.state.cwd
-        for joiner, command, background in node.items:
-            self.arrive(joiner, left)
-            left = self.state.cwd
-            if joiner in ("&&", "||"):
-                if before is None:
-                    before = dict(self.state.variables)
-                    self.work.spend(len(before) / 8)
-            elif before is not None:
-                self.state.variables = either_way(before, self.state.variables)
-                before = None
-            doubtful = dict(self.state.variables) if joiner == "||" else None
-            self.parallel += background
-            text, found = self.node(command, stdin)
-            self.parallel -= background
-            if doubtful is not None:
-                self.state.variables = either_way(doubtful, self.state.variables, unset=True)
-            taint = join_taint(taint, found)
-            known = known and text is not None
-            outputs.append(UNKNOWN + "\n" if text is None else text)
-        if before is not None:
-            self.state.variables = either_way(before, self.state.variables)
-        if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
-            return None, taint
-        return "".join(outputs), taint
-
-    def arrive(self, joiner: str, left: str) -> None:
-        """Note that the command before went elsewhere for certain: `cd x && …` is in x, `cd x; …` may still be where it was."""
-        state = self.state
-        if joiner == "&&":
-            state.arrived = state.cwd if state.cwd != left or state.arrived == state.cwd else ""
-        elif joiner != "||":
-            state.arrived = ""
-
     def node(self, node: Node, stdin: Output | None) -> Output:
         """One command of any kind; its output."""
         self.work.spend(STEP)
@@ -239,7 +201,7 @@ class Walker:
 
     def one_of(self, node: Node, stdin: Output | None) -> Output:
         if isinstance(node, Simple):
-            return self.simple(node, stdin)
+            return simple(self, node, stdin)
         if isinstance(node, Pipeline):
             return control_flow.pipeline(self, node, stdin)
         if node.redirects:
@@ -253,7 +215,7 @@ class Walker:
     def compound(self, node: Node, stdin: Output | None) -> Output:
         if isinstance(node, Group):
             if not node.subshell:
-                return self.sequence(node.body, stdin)
+                return control_flow.sequence(self, node.body, stdin)
             output = self.isolated(node.body, stdin)
             if node.pipes:
                 self.expander.place = self.place(node.start, node.end)
@@ -288,7 +250,7 @@ class Walker:
                 self.state.put(name, Value([word.text for word in words], words[0].taint))
             self.session = session.inherited() if session is not None else None
         try:
-            output = self.sequence(body, stdin)
+            output = control_flow.sequence(self, body, stdin)
             if self.state.functions:
                 self.finish()
             return output
@@ -331,57 +293,6 @@ class Walker:
             refer(self, text, taint)
 
     # --- simple commands ---
-
-    def simple(self, node: Simple, stdin: Output | None) -> Output:
-        place = self.place(node.start, node.end)
-        recorded = ">(" in self.source and node.words and node.words[0].unquoted() == "script"
-        self.incoming = (None, "credential") if recorded else stdin or (None, "")  # all that is typed and shown
-        around, reading, self.joined = self.reading, self.joined or ReadBack(), None
-        environment = assignments.evaluate_assignments(self, node.assignments, place)
-        choices = [self.expander.variants(item, self.place(item.start, item.end)) for item in node.words]
-        found = readings(choices) if choices else []
-        targets: list[Target] = []
-        if node.redirects:
-            stdin, targets = streams.redirects(self, node.redirects, stdin, place)
-        if not any(found):
-            assignments.keep_assignments(self, environment, place)
-            if any(target.operator == "<" for target in targets):
-                return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
-            return "", ""
-        invocation = Invocation(found[-1], place[0], place[1], cwd=self.state.cwd, stdin=stdin)
-        invocation.redirects = targets
-        invocation.environment = [(name, word) for name, word, _ in environment]
-        if self.outer is not None:
-            invocation.environment = [*self.outer.environment, *invocation.environment]
-            invocation.via = self.outer.via
-            invocation.remote = self.outer.remote
-            invocation.elevated = self.outer.elevated
-        if environment:
-            from agent.risk.invocations.environment import judge_environment
-
-            own = [(name, word) for name, word, _ in environment]
-            judge_environment(self, own, place, elevated=invocation.elevated)
-        parts = [item.parts[0] for item in node.words[1:] if item.parts]
-        arrays = [part[1] for part in parts if part[0] == "assign" and part[1].array]  # declare -a name=(…)
-        self.declared = {array.name for array in arrays}
-        reading.redirected(targets, self.state.cwd)
-        self.reading = reading
-        plain = len(found) == 1
-        output = (
-            self.dispatch(invocation, direct=True)
-            if plain
-            else judge_readings(self, invocation, found, len(choices[0]))
-        )
-        self.reading = around
-        self.printed = output
-        reading.judge(self)
-        streams.feed_sinks(self, targets, output)
-        if arrays:
-            assignments.keep_assignments(self, assignments.evaluate_assignments(self, arrays, place), place)
-        if targets and any(streams.takes_output(target) for target in targets):
-            streams.judge_stored(self, invocation, targets, output)
-            return "", ""
-        return output
 
     def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
         """Functions and aliases of the shell (where it runs the command itself), then programs.

@@ -1,0 +1,66 @@
+"""Judge a simple command: its assignments, the readings of its words, its redirections, and what it prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.reader.tree import Simple
+from agent.risk.reader.words import Invocation, Output, Target, join_taint
+from agent.risk.shell import assignments, streams
+from agent.risk.shell.alternatives import judge_readings, readings
+from agent.risk.shell.hazards import ReadBack
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+def simple(walker: Walker, node: Simple, stdin: Output | None) -> Output:
+    place = walker.place(node.start, node.end)
+    recorded = ">(" in walker.source and node.words and node.words[0].unquoted() == "script"
+    walker.incoming = (None, "credential") if recorded else stdin or (None, "")  # all that is typed and shown
+    around, reading, walker.joined = walker.reading, walker.joined or ReadBack(), None
+    environment = assignments.evaluate_assignments(walker, node.assignments, place)
+    choices = [walker.expander.variants(item, walker.place(item.start, item.end)) for item in node.words]
+    found = readings(choices) if choices else []
+    targets: list[Target] = []
+    if node.redirects:
+        stdin, targets = streams.redirects(walker, node.redirects, stdin, place)
+    if not any(found):
+        assignments.keep_assignments(walker, environment, place)
+        if any(target.operator == "<" for target in targets):
+            return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
+        return "", ""
+    invocation = Invocation(found[-1], place[0], place[1], cwd=walker.state.cwd, stdin=stdin)
+    invocation.redirects = targets
+    invocation.environment = [(name, word) for name, word, _ in environment]
+    if walker.outer is not None:
+        invocation.environment = [*walker.outer.environment, *invocation.environment]
+        invocation.via = walker.outer.via
+        invocation.remote = walker.outer.remote
+        invocation.elevated = walker.outer.elevated
+    if environment:
+        from agent.risk.invocations.environment import judge_environment
+
+        own = [(name, word) for name, word, _ in environment]
+        judge_environment(walker, own, place, elevated=invocation.elevated)
+    parts = [item.parts[0] for item in node.words[1:] if item.parts]
+    arrays = [part[1] for part in parts if part[0] == "assign" and part[1].array]  # declare -a name=(…)
+    walker.declared = {array.name for array in arrays}
+    reading.redirected(targets, walker.state.cwd)
+    walker.reading = reading
+    plain = len(found) == 1
+    output = (
+        walker.dispatch(invocation, direct=True)
+        if plain
+        else judge_readings(walker, invocation, found, len(choices[0]))
+    )
+    walker.reading = around
+    walker.printed = output
+    reading.judge(walker)
+    streams.feed_sinks(walker, targets, output)
+    if arrays:
+        assignments.keep_assignments(walker, assignments.evaluate_assignments(walker, arrays, place), place)
+    if targets and any(streams.takes_output(target) for target in targets):
+        streams.judge_stored(walker, invocation, targets, output)
+        return "", ""
+    return output
