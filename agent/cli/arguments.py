@@ -7,13 +7,14 @@ from agent.cli.sub_command import is_option, split
 TYPE_CHECKING = False  # what type checkers take for true; `typing` is not needed to run
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 
 def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
     """The parser of the program itself (`sub` empty), of one sub-command, or of one `action` of `sessions`."""
     import argparse
 
+    from agent.cli.declaring import declare
     from agent.cli.sub_commands import GOAL, SUB_COMMANDS
 
     row = SUB_COMMANDS[sub] if sub else GOAL
@@ -37,15 +38,9 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_settings(parser, row.settings | _OF_ACTION.get(action, frozenset()))
+    declare(parser, row.settings, row.add, action)
     if sub == "sessions":
         parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
-    if action:
-        from agent.frontends.sessions.dispatch import action as module_of
-
-        module_of(action).add_arguments(parser)
-    else:
-        row.add(parser)
     if not sub:
         parser.add_argument("-V", "--version", action="store_true", help="print the version")
     return parser
@@ -55,51 +50,10 @@ def _listing(title: str, lines: dict[str, str]) -> str:
     return "\n".join([f"{title}:", *(f"  {name:<12} {text}" for name, text in lines.items())])
 
 
-_OF_ACTION = {
-    "judge": frozenset(("safety_policy",)),
-    "replay": frozenset(("safety_policy", "redact")),
-    "scrub": frozenset(("redact",)),
-}
-
-
 def _actions() -> dict[str, tuple[str, str, str]]:
     from agent.config.session_actions import ACTIONS
 
     return ACTIONS
-
-
-def _add_settings(parser: argparse.ArgumentParser, wanted: frozenset[str]) -> None:
-    from agent.cli.sub_commands import ALL
-    from agent.config.table import SETTINGS
-
-    titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
-    given = [setting for setting in SETTINGS if setting.flag is not None and (wanted == ALL or setting.name in wanted)]
-    used = {setting.group for setting in given}
-    groups = {name: parser.add_argument_group(title) for name, title in titles.items() if name in used}
-    for setting in given:
-        assert setting.flag is not None
-        names = [name for name in (setting.short, setting.flag) if name]
-        keywords: dict[str, Any] = {"dest": setting.name, "help": setting.help, "default": None}
-        if setting.kind == "bool":
-            keywords |= {"action": "store_const", "const": not setting.inverted}
-        elif setting.kind == "texts":
-            keywords |= {"action": "append", "metavar": setting.metavar}
-        elif setting.choices:
-            keywords["choices"] = setting.choices
-            if setting.metavar:  # too many to stand in braces: the help names them
-                keywords["metavar"] = setting.metavar
-        else:
-            keywords["metavar"] = setting.metavar or setting.name.upper()
-        groups[setting.group].add_argument(*names, **keywords)
-        if setting.off_flag:
-            groups[setting.group].add_argument(
-                setting.off_flag,
-                dest=setting.name,
-                action="store_const",
-                const="off",
-                default=None,
-                help=f"{setting.flag} off",
-            )
 
 
 def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> argparse.Namespace:
@@ -109,6 +63,8 @@ def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> ar
     and the sub-command know them.
     argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
     """
+    from agent.cli.sub_commands import SUB_COMMANDS
+
     before = before or []
     action = ""
     if sub == "sessions":
@@ -135,8 +91,8 @@ def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> ar
             setattr(options, name, [stand_ins.get(each, each) for each in value])
         elif isinstance(value, str):
             setattr(options, name, stand_ins.get(value, value))
-    if sub in ("exec", "rehearse") and not options.words:
-        parser.error("a command is needed")
+    if sub and (needed := SUB_COMMANDS[sub].words_needed) and not options.words:
+        parser.error(needed)
     return options
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Mapping
 
+from agent.cli.declaring import declare
+from agent.config.session_actions import ACTIONS
 from agent.config.table import SETTINGS, Setting
 
 TYPE_CHECKING = False  # what type checkers take for true
@@ -23,18 +25,23 @@ def script(shell: str, table: Mapping[str, SubCommand]) -> str:
 
 
 def _words(table: Mapping[str, SubCommand]) -> dict[str, tuple[str, ...]]:
-    """What each sub-command takes that does not take all settings: the words of its arguments, and its options."""
-    found = {}
-    for name, each in table.items():
-        if "*" in each.settings:
-            continue
-        parser = ArgumentParser(add_help=False)
-        each.add(parser)
-        words = [str(word) for action in parser._actions for word in action.choices or () if not action.option_strings]
-        options = [option for action in parser._actions for option in action.option_strings[-1:]]
-        flags = [str(setting.flag) for setting in SETTINGS if setting.flag and setting.name in each.settings]
-        found[name] = (*words, *options, *flags)
-    return found
+    """What each sub-command takes that does not take all settings, and each action: the words of its arguments, and its options."""
+    takes = {name: _taken_by(each) for name, each in table.items() if "*" not in each.settings}
+    return takes | {f"sessions {name}": _taken_by(table["sessions"], name) for name in ACTIONS}
+
+
+def _taken_by(row: SubCommand, action: str = "") -> tuple[str, ...]:
+    parser = ArgumentParser()
+    declare(parser, row.settings, row.add, action)
+    words = [str(word) for action in parser._actions for word in action.choices or () if not action.option_strings]
+    return (*words, *(option for action in parser._actions for option in action.option_strings[-1:]))
+
+
+def _cases(table: Mapping[str, SubCommand], offer: str) -> str:
+    """The branches of a `case` of bash and zsh; behind an action of `sessions` it is `sessions:ACTION`. `offer` takes the words."""
+    words = {name.replace(" ", ":"): " ".join(each) for name, each in _words(table).items()}
+    words["sessions*"] = words.pop("sessions")  # last: it takes whatever no action is
+    return "\n".join(f"    {name}) {offer.format(each)}; return ;;" for name, each in words.items())
 
 
 def _flags() -> list[Setting]:
@@ -63,10 +70,7 @@ def _bash(table: Mapping[str, SubCommand]) -> str:
     )
     files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
     valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
-    special = "\n".join(
-        f"    {name}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
-        for name, words in _words(table).items()
-    )
+    special = _cases(table, """COMPREPLY=($(compgen -W '{}' -- "$cur"))""")
     return f"""\
 # bash completion for agent-shell; add to ~/.bashrc:  source <(agent-shell completions bash)
 _agent_shell() {{
@@ -84,6 +88,7 @@ _agent_shell() {{
       *) sub=${{COMP_WORDS[i]}}; break ;;
     esac
   done
+  [[ $sub == sessions ]] && (( i + 1 < COMP_CWORD )) && sub+=:${{COMP_WORDS[i+1]}}
   case $sub in
 {special}
   esac
@@ -112,7 +117,7 @@ def _zsh(table: Mapping[str, SubCommand]) -> str:
     names = "\n".join(f"    '{name}:{_plain(each.help)}'" for name, each in table.items())
     options = " \\\n".join(lines)
     valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
-    special = "\n".join(f"    {name}) compadd -- {' '.join(words)}; return ;;" for name, words in _words(table).items())
+    special = _cases(table, "compadd -- {}")
     return f"""\
 #compdef agent-shell agent_shell.py
 # zsh completion for agent-shell; save as _agent-shell in a folder of $fpath
@@ -129,6 +134,7 @@ _agent_shell() {{
       *) sub=$words[i]; break ;;
     esac
   done
+  [[ $sub == sessions ]] && (( i + 1 < CURRENT )) && sub+=:$words[i+1]
   case $sub in
 {special}
   esac
@@ -158,8 +164,8 @@ def _fish(table: Mapping[str, SubCommand]) -> str:
     via = "complete -c agent-shell -n '__fish_seen_subcommand_from exec' -l via-rehearsal -d 'rehearse it first'"
     lines.append(via)
     for name, words in _words(table).items():
-        arguments = " ".join(words)
-        lines.append(f"complete -c agent-shell -f -n '__fish_seen_subcommand_from {name}' -a '{arguments}'")
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+        lines.append(f"complete -c agent-shell -f -n '{seen}' -a '{' '.join(words)}'")
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 class SubCommand(NamedTuple):
     """`usage` stands behind the name in its help. `add` declares its arguments, `settings` are those of the settings table that it takes,
-    too. `run` does it and gives the exit code; it raises CoreError, EmitError, ClientDisconnected.
+    too. `run` does it and gives the exit code; it raises CoreError, EmitError, ClientDisconnected. `words_needed`: what is said where
+    there are no words.
     """
 
     usage: str
@@ -32,6 +33,7 @@ class SubCommand(NamedTuple):
     add: Callable[[argparse.ArgumentParser], None]
     examples: str = ""
     settings: frozenset[str] = frozenset()
+    words_needed: str = ""
 
 
 ALL = frozenset(("*",))
@@ -309,6 +311,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell exec --via-rehearsal 'make clean'   see what it would change, then say whether it counts
 """,
         ALL,
+        "a command is needed",
     ),
     "rehearse": SubCommand(
         "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
@@ -321,6 +324,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell rehearse --network 'npm install'    with the network on
 """,
         _OF_SESSION,
+        "a command is needed",
     ),
     "undo": SubCommand(
         "[--list] [--yes] [--json] [ID]",

@@ -6,11 +6,16 @@ import json
 import re
 import sys
 import tomllib
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
+from agent.cli.arguments import build_parser
+from agent.cli.sub_commands import ALL, GOAL, SUB_COMMANDS
 from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
+from agent.config.session_actions import ACTIONS
+from agent.config.table import SETTINGS
 from agent.planner.offline.catalog import render_catalog
 from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
@@ -35,6 +40,45 @@ def commands_page() -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def cli_page() -> str:
+    """docs/cli.md from the tables of sub-commands and of actions of `sessions`: each parser as it is built."""
+    pages = [("", "")]
+    for name in SUB_COMMANDS:
+        pages += [(name, ""), *((name, action) for action in (ACTIONS if name == "sessions" else ()))]
+    lines = [
+        "# The command line",
+        "",
+        "Generated from `agent/cli/sub_commands.py` and `agent/config/session_actions.py` by `make docs`. Where it says *settings*, every",
+        "one of [settings](settings.md) is an option, too; others name those that they take. Options may stand before the name of a",
+        "sub-command; what stands behind `--` is words. Exit codes: 0 done · 1 failed · 2 usage · 3 configuration · 4 planner or",
+        "provider · 5 refused by policy · 6 declined, skipped, or nobody there to confirm · 7 not understood · 124 time-out · 130",
+        "cancelled.",
+    ]
+    for sub, action in pages:
+        row = SUB_COMMANDS[sub] if sub else GOAL
+        usage, help_line, examples = ACTIONS[action] if action else (row.usage, row.help, row.examples)
+        name = f"agent-shell {sub} {action}".rstrip()
+        lines += ["", f"## `{name}`", "", f"`{name} {usage}`: {help_line.rstrip('.')}.", ""]
+        lines += ["```sh", *(line.strip() for line in examples.splitlines()), "```", ""] if examples else []
+        lines += [
+            *_options(build_parser(sub, action), {each.name for each in SETTINGS} if row.settings == ALL else set())
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _options(parser: ArgumentParser, left_out: set[str]) -> list[str]:
+    """A table of the parser's options and words."""
+    rows = ["| option | what it does |", "|---|---|"]
+    for each in parser._actions:
+        if each.dest in left_out or each.dest == "help":
+            continue
+        choices = "\\|".join(map(str, each.choices or ()))
+        value = "" if each.nargs == 0 else str(each.metavar or choices or each.dest.upper())
+        names = ", ".join(each.option_strings)
+        rows.append(f"| `{f'{names} {value}'.strip()}` | {(each.help or '').replace('|', chr(92) + '|')} |")
+    return [*rows, *(["| *settings* | |"] if left_out else [])]
 
 
 def events_page() -> str:
@@ -91,6 +135,7 @@ def effects_page() -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/settings.md": settings_page,
+    "docs/cli.md": cli_page,
     "docs/commands.md": commands_page,
     "docs/events.md": events_page,
     "docs/events.schema.json": events_schema,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 
 import pytest
 
@@ -45,4 +46,15 @@ def test_one_more_row_is_one_more_sub_command(
     assert main(["--help"]) == 0
     assert "  greet        say a word" in capsys.readouterr().out
     for shell in SHELLS:
-        assert "hello bye --loud --cwd" in completions.script(shell, SUB_COMMANDS)
+        assert "hello bye --help --cwd --loud" in completions.script(shell, SUB_COMMANDS)
+
+
+def test_behind_an_action_its_own_options_are_offered() -> None:
+    """As bash does it: the script is sourced, and asked."""
+    asked = (
+        f"{completions.script('bash', SUB_COMMANDS)}\n"
+        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _agent_shell; echo "${COMPREPLY[*]}"; }\n'
+        "ask agent-shell sessions list --g; ask agent-shell --json sessions pru; ask agent-shell sessions nothing --js\n"
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == ["--goals", "prune", "--json"]
