@@ -1,24 +1,19 @@
 """List the sub-commands: arguments, help, examples and work of each.
 
-Parser, help pages and completion scripts follow from it. Nothing but a name is needed before it is known which one is meant, so what a
-sub-command needs is imported by its own functions.
+Parser, help pages and completion scripts follow from it.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from agent.cli import work
+
 TYPE_CHECKING = False  # what type checkers take for true
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Coroutine
-    from typing import Any, TextIO
-
-    from agent.config.load import Loaded
-    from agent.frontends.services import Services
 
 
 class SubCommand(NamedTuple):
@@ -45,84 +40,13 @@ _OF_SESSION = frozenset(
 _OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
 
 
-def _loaded(options: argparse.Namespace) -> Loaded:
-    """Settings of this process, with what the command line says. Raises ConfigError."""
-    from agent.app.composition import load
-    from agent.config.table import BY_NAME
-
-    return load({name: value for name, value in vars(options).items() if name in BY_NAME and value is not None})
-
-
-def _services(options: argparse.Namespace, *, strict: bool = True) -> Services:
-    from agent.app.composition import build_services
-
-    return build_services(_loaded(options), strict=strict)
-
-
-def _in_a_loop(work: Coroutine[Any, Any, int]) -> int:
-    import asyncio
-
-    return asyncio.run(work)
-
-
-def _command(words: list[str]) -> str:
-    """One word is a command line; several were one in the person's shell, and are quoted back into one. Raises InvalidRequest for none."""
-    import shlex
-
-    from agent.protocol.errors import InvalidRequest
-
-    command = words[0] if len(words) == 1 else shlex.join(words)
-    if not command.strip():  # no session is opened for that
-        raise InvalidRequest("the command is empty")
-    return command
-
-
-def _columns(stream: TextIO) -> int:
-    """Columns of the terminal that `stream` is, 0 where it is none."""
-    try:
-        return os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        return 0
-
-
-def _line(stream: TextIO, text: str) -> None:
-    stream.write(text + "\n")
-
-
 def _add_goal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
-
-
-def _goal(options: argparse.Namespace) -> int:
-    """One goal, goals from standard input, or the REPL."""
-    services = _services(options)
-    if options.words:
-        from agent.frontends.one_shot import run_goal
-
-        goal = " ".join(options.words)
-        return _in_a_loop(run_goal(services, goal, as_command=_command(options.words) if goal.strip() else ""))
-    if not sys.stdin.isatty() or services.settings.json:
-        from agent.frontends.one_shot import run_lines
-
-        return _in_a_loop(run_lines(services))
-    from agent.app.composition import leave_terminal
-    from agent.frontends.repl.repl import run_repl
-
-    code = _in_a_loop(run_repl(services))
-    sys.stdout.flush()
-    leave_terminal()
-    return code
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
     _add_goal(parser)
-
-
-def _plan(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.plan import run_plan
-
-    return _in_a_loop(run_plan(_services(options), goal=" ".join(options.words), batch=options.batch))
 
 
 def _add_risk(parser: argparse.ArgumentParser) -> None:
@@ -135,37 +59,9 @@ def _add_risk(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
 
 
-def _risk(options: argparse.Namespace) -> int:
-    from agent.app.composition import held, undo_words
-    from agent.frontends.subcommands.risk import run_risk
-
-    for stream in (sys.stdin, sys.stdout):
-        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
-    return run_risk(
-        command=" ".join(options.words) if options.words else None,
-        json_output=bool(options.json),
-        explain=options.explain,
-        policy=options.policy,
-        cwd=options.cwd,
-        batch=options.batch,
-        stdin=sys.stdin,
-        write=lambda line: _line(sys.stdout, line),
-        warn=lambda line: _line(sys.stderr, line),
-        width=_columns(sys.stdout),
-        held=held(options) if options.policy or options.safety_policy else None,
-        undo_words=undo_words,
-    )
-
-
 def _add_exec(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then commit that")
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _exec(options: argparse.Namespace) -> int:
-    from agent.frontends.one_shot import exec_command
-
-    return _in_a_loop(exec_command(_services(options), _command(options.words), via_rehearsal=options.via_rehearsal))
 
 
 def _add_rehearse(parser: argparse.ArgumentParser) -> None:
@@ -176,23 +72,10 @@ def _add_rehearse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
 
 
-def _rehearse(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.rehearse import run_rehearse
-
-    return _in_a_loop(run_rehearse(_services(options), _command(options.words), network=options.network))
-
-
 def _add_undo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="what can be taken back")
     parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
     parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
-
-
-def _undo(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.undo import run_undo
-
-    services = _services(options)
-    return _in_a_loop(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
 
 
 def _add_sessions(parser: argparse.ArgumentParser) -> None:
@@ -201,20 +84,8 @@ def _add_sessions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", metavar="ACTION", choices=tuple(ACTIONS), help="what to do")
 
 
-def _sessions(options: argparse.Namespace) -> int:
-    from agent.frontends.sessions.dispatch import run_action
-
-    return run_action(options.action, _services(options), options)
-
-
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object per check")
-
-
-def _doctor(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.doctor import run_doctor
-
-    return _in_a_loop(run_doctor(_services(options, strict=False), json_output=bool(options.json)))
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
@@ -225,23 +96,9 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object per model")
 
 
-def _models(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.models import run_models
-
-    return _in_a_loop(
-        run_models(_loaded(options), action=options.action, name=options.name, json_output=bool(options.json))
-    )
-
-
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
     parser.add_argument("--json", action="store_true", help="one JSON object per setting")
-
-
-def _config(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.config import run_config
-
-    return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
 
 
 def _add_completions(parser: argparse.ArgumentParser) -> None:
@@ -258,7 +115,7 @@ def _completions(options: argparse.Namespace) -> int:
 GOAL = SubCommand(
     "[options] [GOAL...]",
     "Type a goal; see the command and its risk; edit it; run it; audit it.",
-    _goal,
+    work.goal,
     _add_goal,
     """\
   agent-shell                                     open the REPL
@@ -277,7 +134,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "plan": SubCommand(
         "[options] [--json] [--batch FILE|-] [GOAL...]",
         "ask the planner once; run nothing",
-        _plan,
+        work.plan,
         _add_plan,
         """\
   agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
@@ -289,7 +146,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "risk": SubCommand(
         "[--json] [--explain] [--policy] [--safety-policy PATH] [--cwd DIR] [--batch FILE|-] [COMMAND]",
         "rate a command; run nothing",
-        _risk,
+        work.risk,
         _add_risk,
         """\
   agent-shell risk 'rm -rf build'                 the level and why
@@ -302,7 +159,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "exec": SubCommand(
         "[options] COMMAND",
         "run your own command: rated, confirmed, logged",
-        _exec,
+        work.execute,
         _add_exec,
         """\
   agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
@@ -316,7 +173,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "rehearse": SubCommand(
         "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
         "show what a command would change; change nothing",
-        _rehearse,
+        work.rehearse,
         _add_rehearse,
         """\
   agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
@@ -329,7 +186,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "undo": SubCommand(
         "[--list] [--yes] [--json] [ID]",
         "take back a run: the newest one, or ID",
-        _undo,
+        work.undo,
         _add_undo,
         """\
   agent-shell undo                                take back the newest run, after asking
@@ -341,7 +198,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "sessions": SubCommand(
         "ACTION [options]",
         "look through, check, replay and export what was recorded",
-        _sessions,
+        work.sessions,
         _add_sessions,
         "",
         _OF_LOGS,
@@ -349,7 +206,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "doctor": SubCommand(
         "[--json]",
         "what works here, and what to do about the rest",
-        _doctor,
+        work.doctor,
         _add_doctor,
         """\
   agent-shell doctor                              what works here, and what to do about the rest
@@ -359,7 +216,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "models": SubCommand(
         "[list|show|use] [NAME] [--json]",
         "list the models of this machine, or choose one",
-        _models,
+        work.models,
         _add_models,
         """\
   agent-shell models                              servers, model files and keys that are here
@@ -370,7 +227,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "config": SubCommand(
         "[show|path|edit] [--json]",
         "settings and where each came from",
-        _config,
+        work.config,
         _add_config,
         """\
   agent-shell config                              every setting, its value and where it comes from

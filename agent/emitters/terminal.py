@@ -15,7 +15,7 @@ from agent.emitters import describe
 from agent.emitters.assistant.rich_markdown import RichRenderer
 from agent.emitters.assistant.text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
-from agent.emitters.display import Display, Spinner, StreamName
+from agent.emitters.display import Display, Spinner, StreamName, notification
 from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.streams import sink_of
 from agent.protocol.errors import ClientDisconnected, EmitError
@@ -154,8 +154,6 @@ class TerminalEmitter:
         if isinstance(event, CommandStarted):
             self._running, self._printed = event.command, ""
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
-            from agent.emitters.display import notification
-
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
                 self._display.err.write(told)

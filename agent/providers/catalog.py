@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.protocol.errors import ConfigError, NotFound
-from agent.providers.settings import HttpSettings, endpoint
+from agent.providers.settings import Endpoint, HttpSettings, checked
 
 if TYPE_CHECKING:
     from agent.providers.anthropic import Anthropic
@@ -120,7 +120,7 @@ def build_provider(
     if not url:
         raise ConfigError(f"the provider {entry.name} needs a base URL", hint="give one with --base-url")
     elsewhere = bool(entry.base_url) and _place(url) != _place(entry.base_url)
-    place = endpoint(
+    place = Endpoint(
         name=entry.name,
         base_url=url,
         api_key=api_key,
@@ -130,8 +130,8 @@ def build_provider(
         model_hint=entry.model_hint,
         start_hint=entry.start_hint,
         headers=entry.headers,
-        settings=settings,
     )
+    place = checked(place, settings)
     if entry.wire == "anthropic":
         from agent.providers.anthropic import Anthropic
 

@@ -13,7 +13,7 @@ from agent.protocol.errors import ProviderError
 from agent.providers.catalog import Catalog, ProviderEntry, load_catalog
 from agent.providers.faults import one_line
 from agent.providers.http import Deadline, HttpClient, preload
-from agent.providers.settings import HttpSettings, endpoint
+from agent.providers.settings import Endpoint, HttpSettings, checked
 from agent.providers.wire import model_names
 
 LOOPBACK = "127.0.0.1"
@@ -78,7 +78,7 @@ async def _ask(entry: ProviderEntry, port: int, timeout: float, known: Iterable[
 async def _answer(name: str, base_url: str, path: str, seconds: float) -> Any:
     """The JSON that a server of this machine gives; None for anything else."""
     settings = HttpSettings(proxy="none", max_retries=0)
-    client = HttpClient(endpoint(name=name, base_url=base_url, settings=settings), settings)
+    client = HttpClient(checked(Endpoint(name=name, base_url=base_url), settings), settings)
     try:
         async with client.request("GET", path, None, Deadline(seconds)) as response:
             return msgspec.json.decode(await response.read(MAX_LIST_BYTES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.protocol.errors import ConfigError
 
@@ -36,14 +36,14 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """One server as the wire clients see it. Build it with `endpoint()`, which checks it.
+    """One server as the wire clients see it. `checked` gives it `host` and `is_loopback`.
 
     `headers` are the provider's own, without credentials. The repr is name and host, so that no key is printed by accident.
     """
 
     name: str
     base_url: str
-    host: str
+    host: str = ""
     api_key: str = ""
     key_variable: str = ""
     key_url: str = ""
@@ -83,25 +83,13 @@ def clean_key(api_key: str, name: str) -> str:
     return key
 
 
-def endpoint(
-    *,
-    name: str,
-    base_url: str,
-    api_key: str = "",
-    key_variable: str = "",
-    key_url: str = "",
-    key_required: bool = False,
-    model_hint: str = "",
-    start_hint: str = "",
-    headers: dict[str, str] | None = None,
-    settings: HttpSettings,
-) -> Endpoint:
-    """Check a base URL and a key and put them together.
+def checked(given: Endpoint, settings: HttpSettings) -> Endpoint:
+    """Check the base URL and the key of an endpoint, and fill in what follows from them.
 
     Raises ConfigError for a URL that is not plain http(s) with a host, for one that carries a user name, a password, a query or
     a fragment, and for a key that would cross the internet unencrypted.
     """
-    url = base_url.strip().rstrip("/")
+    url, name = given.base_url.strip().rstrip("/"), given.name
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -114,20 +102,14 @@ def endpoint(
     if parts.username is not None or parts.query or parts.fragment:
         hint = "leave out user names, passwords, '?' and '#'; give a key in the provider's own variable"
         raise ConfigError(f"the base URL for {name} carries more than an address and a path", hint=hint)
-    key = clean_key(api_key, name)
+    key = clean_key(given.api_key, name)
     if key and parts.scheme == "http" and _is_public_host(host) and not settings.allow_plain_http_key:
         hint = "use https, or leave the key out for this server"
         raise ConfigError(f"the API key for {name} would go to {host} unencrypted", hint=hint)
-    return Endpoint(
-        name=name,
+    return structs.replace(
+        given,
         base_url=url,
         host=f"{host}:{port}" if port else host,
         api_key=key,
-        key_variable=key_variable,
-        key_url=key_url,
-        key_required=key_required,
-        model_hint=model_hint,
-        start_hint=start_hint,
         is_loopback=is_loopback_host(host),
-        headers=headers or {},
     )

@@ -20,7 +20,7 @@ from agent.providers.faults import one_line
 from agent.providers.local.gguf import Gguf, read_header
 from agent.providers.local.memory import Need, free_memory, in_words, need_of, refuse_too_large
 from agent.providers.openai_chat import OpenAIChat
-from agent.providers.settings import HttpSettings, endpoint
+from agent.providers.settings import Endpoint, HttpSettings, checked
 
 NAME = "local"
 LIBRARY = "xllamacpp"
@@ -147,7 +147,7 @@ class LocalModel:
             if not answer.url.startswith("http://127.0.0.1:"):
                 raise await self._failed(holder, answer)
             self._server = OpenAIChat(
-                endpoint(name=NAME, base_url=answer.url, api_key=key, settings=self._settings), self._settings
+                checked(Endpoint(name=NAME, base_url=answer.url, api_key=key), self._settings), self._settings
             )
             return self._server
 

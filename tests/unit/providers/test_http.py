@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from agent.protocol.errors import ConfigError, ProviderError
 from agent.providers.client import wait_before_retry
 from agent.providers.openai_chat import OpenAIChat
-from agent.providers.settings import HttpSettings, endpoint
+from agent.providers.settings import Endpoint, HttpSettings, checked
 from tests.support.fake_llm_server import FakeLLMServer
 from tests.support.needs import needs
 from tests.support.provider_harness import QUICK, run, text_of
 
 
 def client(url: str, settings: HttpSettings = QUICK) -> OpenAIChat:
-    return OpenAIChat(endpoint(name="p", base_url=url, settings=settings), settings)
+    return OpenAIChat(checked(Endpoint(name="p", base_url=url), settings), settings)
 
 
 @pytest.fixture(autouse=True)

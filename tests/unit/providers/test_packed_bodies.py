@@ -10,7 +10,7 @@ import pytest
 
 from agent.protocol.errors import ProviderError
 from agent.providers.openai_chat import OpenAIChat
-from agent.providers.settings import endpoint
+from agent.providers.settings import Endpoint, checked
 from tests.support.provider_harness import QUICK, run, text_of
 
 REPLY = b'{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}'
@@ -30,7 +30,7 @@ def answer(body: bytes, encoding: str) -> str:
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         settings = QUICK
-        return text_of(run(OpenAIChat(endpoint(name="p", base_url=url, settings=settings), settings)))
+        return text_of(run(OpenAIChat(checked(Endpoint(name="p", base_url=url), settings), settings)))
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip,identity,gzip", "br, gzip", "GZIP , deflate"])

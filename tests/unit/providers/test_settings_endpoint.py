@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol.errors import ConfigError
-from agent.providers.settings import HttpSettings, endpoint, is_loopback_host
+from agent.providers.settings import Endpoint, HttpSettings, checked, is_loopback_host
 from tests.support.each import each
 
 SETTINGS = HttpSettings()
@@ -22,7 +22,7 @@ SETTINGS = HttpSettings()
     ],
 )
 def test_addresses(url: str, base_url: str, host: str, loopback: bool) -> None:
-    place = endpoint(name="p", base_url=url, settings=SETTINGS)
+    place = checked(Endpoint(name="p", base_url=url), SETTINGS)
     assert (place.base_url, place.host, place.is_loopback) == (base_url, host, loopback)
 
 
@@ -46,19 +46,19 @@ def test_addresses(url: str, base_url: str, host: str, loopback: bool) -> None:
 )
 def test_unusable_addresses(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        endpoint(name="p", base_url=url, settings=SETTINGS)
+        checked(Endpoint(name="p", base_url=url), SETTINGS)
     assert "hunter2" not in caught.value.message + caught.value.hint
 
 
 @pytest.mark.parametrize("key", ["sk-a b", "sk-a\nb", "sk-ä", "sk-\x00"])
 def test_unusable_keys_are_not_quoted(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        endpoint(name="p", base_url="https://h", api_key=key, settings=SETTINGS)
+        checked(Endpoint(name="p", base_url="https://h", api_key=key), SETTINGS)
     assert "sk-" not in caught.value.message
 
 
 def test_blanks_around_a_key_are_dropped_and_it_is_never_printed() -> None:
-    place = endpoint(name="p", base_url="https://h.example", api_key=" sk-secret\n", settings=SETTINGS)
+    place = checked(Endpoint(name="p", base_url="https://h.example", api_key=" sk-secret\n"), SETTINGS)
     assert place.api_key == "sk-secret"
     assert "sk-secret" not in repr(place)
 
@@ -77,12 +77,12 @@ def test_blanks_around_a_key_are_dropped_and_it_is_never_printed() -> None:
 )
 def test_no_key_crosses_the_internet_in_the_clear(url: str, fine: bool) -> None:
     if fine:
-        endpoint(name="p", base_url=url, api_key="k", settings=SETTINGS)
+        checked(Endpoint(name="p", base_url=url, api_key="k"), SETTINGS)
         return
     with pytest.raises(ConfigError, match="unencrypted"):
-        endpoint(name="p", base_url=url, api_key="k", settings=SETTINGS)
-    endpoint(name="p", base_url=url, settings=SETTINGS)
-    endpoint(name="p", base_url=url, api_key="k", settings=HttpSettings(allow_plain_http_key=True))
+        checked(Endpoint(name="p", base_url=url, api_key="k"), SETTINGS)
+    checked(Endpoint(name="p", base_url=url), SETTINGS)
+    checked(Endpoint(name="p", base_url=url, api_key="k"), HttpSettings(allow_plain_http_key=True))
 
 
 @pytest.mark.parametrize(

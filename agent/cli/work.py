@@ -1,0 +1,156 @@
+"""Run each sub-command: build what it needs and call its front end. What one needs is imported when it is run.
+
+Each function takes the options of its command line and gives the exit code. They raise CoreError, EmitError, ClientDisconnected.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # what type checkers take for true
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Coroutine
+    from typing import Any, TextIO
+
+    from agent.config.load import Loaded
+    from agent.frontends.services import Services
+
+
+def _loaded(options: argparse.Namespace) -> Loaded:
+    """Settings of this process, with what the command line says. Raises ConfigError."""
+    from agent.app.composition import load
+    from agent.config.table import BY_NAME
+
+    return load({name: value for name, value in vars(options).items() if name in BY_NAME and value is not None})
+
+
+def _services(options: argparse.Namespace, *, strict: bool = True) -> Services:
+    from agent.app.composition import build_services
+
+    return build_services(_loaded(options), strict=strict)
+
+
+def _in_a_loop(work: Coroutine[Any, Any, int]) -> int:
+    import asyncio
+
+    return asyncio.run(work)
+
+
+def _command(words: list[str]) -> str:
+    """One word is a command line; several were one in the person's shell, and are quoted back into one. Raises InvalidRequest for none."""
+    import shlex
+
+    from agent.protocol.errors import InvalidRequest
+
+    command = words[0] if len(words) == 1 else shlex.join(words)
+    if not command.strip():  # no session is opened for that
+        raise InvalidRequest("the command is empty")
+    return command
+
+
+def _columns(stream: TextIO) -> int:
+    """Columns of the terminal that `stream` is, 0 where it is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def _line(stream: TextIO, text: str) -> None:
+    stream.write(text + "\n")
+
+
+def goal(options: argparse.Namespace) -> int:
+    """One goal, goals from standard input, or the REPL."""
+    services = _services(options)
+    if options.words:
+        from agent.frontends.one_shot import run_goal
+
+        goal = " ".join(options.words)
+        return _in_a_loop(run_goal(services, goal, as_command=_command(options.words) if goal.strip() else ""))
+    if not sys.stdin.isatty() or services.settings.json:
+        from agent.frontends.one_shot import run_lines
+
+        return _in_a_loop(run_lines(services))
+    from agent.app.composition import leave_terminal
+    from agent.frontends.repl.repl import run_repl
+
+    code = _in_a_loop(run_repl(services))
+    sys.stdout.flush()
+    leave_terminal()
+    return code
+
+
+def plan(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.plan import run_plan
+
+    return _in_a_loop(run_plan(_services(options), goal=" ".join(options.words), batch=options.batch))
+
+
+def risk(options: argparse.Namespace) -> int:
+    from agent.app.composition import held, undo_words
+    from agent.frontends.subcommands.risk import run_risk
+
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
+    return run_risk(
+        command=" ".join(options.words) if options.words else None,
+        json_output=bool(options.json),
+        explain=options.explain,
+        policy=options.policy,
+        cwd=options.cwd,
+        batch=options.batch,
+        stdin=sys.stdin,
+        write=lambda line: _line(sys.stdout, line),
+        warn=lambda line: _line(sys.stderr, line),
+        width=_columns(sys.stdout),
+        held=held(options) if options.policy or options.safety_policy else None,
+        undo_words=undo_words,
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    from agent.frontends.one_shot import exec_command
+
+    return _in_a_loop(exec_command(_services(options), _command(options.words), via_rehearsal=options.via_rehearsal))
+
+
+def rehearse(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.rehearse import run_rehearse
+
+    return _in_a_loop(run_rehearse(_services(options), _command(options.words), network=options.network))
+
+
+def undo(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.undo import run_undo
+
+    services = _services(options)
+    return _in_a_loop(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
+
+
+def sessions(options: argparse.Namespace) -> int:
+    from agent.frontends.sessions.dispatch import run_action
+
+    return run_action(options.action, _services(options), options)
+
+
+def doctor(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.doctor import run_doctor
+
+    return _in_a_loop(run_doctor(_services(options, strict=False), json_output=bool(options.json)))
+
+
+def models(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.models import run_models
+
+    return _in_a_loop(
+        run_models(_loaded(options), action=options.action, name=options.name, json_output=bool(options.json))
+    )
+
+
+def config(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.config import run_config
+
+    return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
