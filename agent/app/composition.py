@@ -119,6 +119,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         rules=process.rules,
         undo_words=process.execution.undo_words,
         undo=process.execution.undo_store,
+        hand_unread=process.execution.hand_unread,
         diagnose=process.execution.diagnose,
         choose_session=process.logs.choose,
         session_is_there=process.logs.is_there,

@@ -26,6 +26,11 @@ class ProcessExecution:
         self._environ = loaded.environ
         self._settings = loaded.settings
         self._swept = False
+        self._on_unread: Callable[[str], None] = lambda text: None
+
+    def hand_unread(self, to: Callable[[str], None]) -> None:
+        """What is typed while a command runs, and that does not read, goes there from now on."""
+        self._on_unread = to
 
     def jobs(self) -> LazyJobs:
         """A table for the jobs of the sessions that follow each other at one front end."""
@@ -65,6 +70,7 @@ class ProcessExecution:
                 processes=settings.limit_processes,
             ),
             own_shell=settings.shell,
+            on_unread=self._on_unread,
             tty=settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
         )
 

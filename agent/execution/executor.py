@@ -53,7 +53,8 @@ class ShellExecutor:
     confined command may write (None: in `cwd`). `jobs`: where commands that go on in the background are entered. `strays`: the rung to
     try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
     rehearsal may go, and where its files lie (None: in the state folder that `env` names). `own_shell`: bash, zsh, fish, sh or auto
-    ($SHELL), which runs what means the same there as in bash. `tty`: see `choose_tty`.
+    ($SHELL), which runs what means the same there as in bash. `tty`: see `choose_tty`. `on_unread`
+    gets what was typed while a command ran and it did not read; no result holds that.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class ShellExecutor:
         rehearsals: RehearsalSettings | None = None,
         own_shell: str = "bash",
         tty: TerminalChoice = "auto",
+        on_unread: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._kept = KeptState(cwd, env)
         self._terminal = terminal
@@ -91,6 +93,7 @@ class ShellExecutor:
         self._write_folders = write_folders or WriteFolders(workspace=self._kept.first.cwd)
         self._rehearsals = rehearsals
         self._tty = tty
+        self._on_unread = on_unread
         self._lock = asyncio.Lock()
 
     @property
@@ -282,7 +285,7 @@ class ShellExecutor:
                     sandbox=self._sandbox(command, start, confined),
                     inherit_stdin=self._stdin == "inherit",
                 )
-                running = RunningCommand(launch, self._helper, sink, self._jobs)
+                running = RunningCommand(launch, self._helper, sink, self._jobs, self._on_unread)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
                 return failure(CANNOT_RUN, text, cwd=self.cwd)

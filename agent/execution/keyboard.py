@@ -9,6 +9,7 @@ import selectors
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent.execution import terminal as terminals
 
@@ -21,6 +22,7 @@ WAITS = (
 
 
 TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
+_MOST_TYPED = 8192
 _INTERRUPT = b"\x03"
 _SUSPEND = b"\x1a"
 _LOOKS_AFTER_SUSPEND = (0.1, 0.5)  # seconds that a program may take to stop itself for Ctrl-Z
@@ -51,6 +53,7 @@ class Keyboard:
         self._tell = tell
         self._to_background = to_background
         self._keys = bytearray()
+        self._typed = bytearray()  # what the command was handed, since it last asked for something that is not shown
         self._presses: list[float] = []
         self._looks: list[float] = []  # when to look whether Ctrl-Z has stopped the program
         self._size = terminals.size(real.fd)
@@ -99,7 +102,9 @@ class Keyboard:
                 self._count_presses(data.count(_INTERRUPT))
             else:
                 # The guardian sends the signal, so that one press is one step of one ladder.
-                data = data.replace(_INTERRUPT, b"")
+                data = data.rpartition(_INTERRUPT)[2]  # as a terminal does it, what was typed before goes with it
+                self._keys.clear()
+                self._typed.clear()
                 self.interrupted = True
                 self._real.write(b"^C")
                 self._tell("stop")
@@ -124,7 +129,11 @@ class Keyboard:
     def _flush(self) -> None:
         """Hand typed bytes to the command; while it does not take them, no more are read."""
         try:
-            del self._keys[: os.write(self._master, self._keys)]
+            taken = os.write(self._master, self._keys)
+            self._typed += self._keys[:taken]
+            del self._keys[:taken], self._typed[:-_MOST_TYPED]
+            if not terminals.echoes(self._master):
+                self._typed.clear()
         except BlockingIOError:
             pass
         except OSError:
@@ -137,6 +146,25 @@ class Keyboard:
             self._selector.unregister(self._real.fd)
         elif not self._keys and self._real.fd not in watched:
             self.watch()
+
+    def unread(self) -> str:
+        """What was typed for the next prompt: plain text that the ended command was handed and did not read.
+
+        "" in doubt: where it is not the end of what was typed (a program may have put it there), was not shown, or is more than text.
+        """
+        if self._pass_through or not self._typed or not terminals.echoes(self._master):
+            return ""
+        left = terminals.take_unread(self._master)
+        typed = terminals.edited(bytes(self._typed), self._master)
+        if not left or not typed.endswith(left):
+            return ""
+        with suppress(UnicodeDecodeError):
+            text = left.decode()
+            if all(char.isprintable() or char in "\n\t" for char in text):
+                if not text.endswith("\n"):
+                    self._real.write(b"\n")  # it stands there as it was typed; what comes next begins a line
+                return text
+        return ""
 
 
 class WaitHint:

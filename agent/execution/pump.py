@@ -52,6 +52,7 @@ class Ending:
 
     `over_output`: it wrote more than it may. `kept`: it did not end, the guardian goes on with it in the background.
     `suspended`: the program that owns the terminal stopped for Ctrl-Z, and can be brought back with the same channels.
+    `unread`: what was typed, and the command ended without reading it.
     `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
     """
 
@@ -63,6 +64,7 @@ class Ending:
     kept: bool = False
     suspended: bool = False
     over_output: bool = False
+    unread: str = field(default="", repr=False)
 
 
 class Pump:
@@ -115,6 +117,8 @@ class Pump:
             self._loop()
             if not self._ending.kept and not self._ending.suspended:
                 self._drain()
+                if self._keyboard is not None:
+                    self._ending.unread = self._keyboard.unread()
             self._frames.flush()
         finally:
             self._selector.close()

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from msgspec.structs import replace as with_fields
@@ -29,10 +30,19 @@ _F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 class RunningCommand:
     """One launch. `stop` may be called from any thread, at any time.
 
-    What it leaves in the background becomes one of `jobs`; without, it is ended with the command.
+    What it leaves in the background becomes one of `jobs`; without, it is ended with the command. `on_unread` gets what was typed
+    meanwhile and not read.
     """
 
-    def __init__(self, launch: Launch, helper: Helper, sink: OutputSink | None, jobs: JobTable | None = None) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        helper: Helper,
+        sink: OutputSink | None,
+        jobs: JobTable | None = None,
+        on_unread: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._on_unread = on_unread
         self._launch = launch
         self._helper = helper
         self._sink = sink
@@ -89,6 +99,8 @@ class RunningCommand:
                 if real is not None:
                     real.give_back(used=used)
                     real = None
+            if ending.unread:
+                self._on_unread(ending.unread)
             job, notes = self._leave_background(ending, Suspended(channels, captures))
             if ending.sink_failure:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)

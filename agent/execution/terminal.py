@@ -48,6 +48,8 @@ def _hold(process: int) -> None:
 
 
 _LFLAG, _CC = 3, 6
+_TIOCGPTPEER = 0x5441
+_MOST_UNREAD = 8192  # more than a PTY holds
 _NO_SIZE = (24, 80)
 # Modes that a program may leave switched on: application cursor keys, reverse video, mouse reports and their encodings, focus reports,
 # alternate screens, bracketed paste, synchronized output.
@@ -233,6 +235,52 @@ def is_raw(master: int) -> bool:
     except (OSError, termios.error):
         return False
     return not flags & (termios.ICANON | termios.ECHO)
+
+
+def echoes(master: int) -> bool:
+    """Tell whether what is typed into a PTY is shown: a password is not."""
+    try:
+        return bool(termios.tcgetattr(master)[_LFLAG] & termios.ECHO)
+    except (OSError, termios.error):
+        return False
+
+
+def edited(typed: bytes, master: int) -> bytes:
+    """What a program that reads lines from a PTY gets of `typed`, but for the keys that end its input."""
+    control = termios.tcgetattr(master)[_CC]
+    erase, kill = control[termios.VERASE][0], control[termios.VKILL][0]
+    out = bytearray()
+    for byte in typed.replace(b"\r", b"\n"):
+        if byte == kill:
+            del out[out.rfind(b"\n") + 1 :]
+        elif byte != erase:
+            out.append(byte)
+        elif not out.endswith(b"\n"):
+            while out and out[-1] & 0xC0 == 0x80:  # a letter may be several bytes
+                out.pop()
+            del out[-1:]
+    return bytes(out)
+
+
+def take_unread(master: int) -> bytes:
+    """Take what lies in a PTY for its programs and none has read, also without the end of a line; b"" where that cannot be told."""
+    try:
+        slave = fcntl.ioctl(master, _TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        before, modes = termios.tcgetattr(slave), termios.tcgetattr(slave)
+        modes[_LFLAG] &= ~(termios.ICANON | termios.ECHO)
+        modes[_CC][termios.VMIN], modes[_CC][termios.VTIME] = 0, 0
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
+        try:
+            return os.read(slave, _MOST_UNREAD)
+        finally:
+            termios.tcsetattr(slave, termios.TCSANOW, before)
+    except (OSError, termios.error):
+        return b""
+    finally:
+        os.close(slave)
 
 
 def keys_make_signals(master: int) -> bool:

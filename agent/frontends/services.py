@@ -114,6 +114,7 @@ class Services:
     `undo_words(report, cwd)`: in words, whether a run there could be taken back.
     `warm()` loads in the background what the first goal will need.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
+    `hand_unread(to)`: where goes what was typed while a command ran, and that did not read.
     `diagnose()` tries what confinement, rehearsal, undo and limits need here.
     `rules(session)` is where "always allow" puts rules; without it that is not offered.
     """
@@ -135,6 +136,7 @@ class Services:
     experience: Callable[[str, str], str] = lambda command, cwd: ""
     undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: ""
     undo: Callable[[], UndoStore] = _no_undo
+    hand_unread: Callable[[Callable[[str], None]], None] = lambda to: None
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True
     left_open: Callable[[str], LeftOpen | None] = _nothing_left

@@ -56,3 +56,32 @@ def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, w
         person.see(r"❯ and then this$", where="line")
         assert not (work / "b.txt").exists()
         person.type(CTRL_C)
+
+
+def test_what_a_command_did_not_read_is_the_next_prompts_text(home: Path, work: Path, tmp_path: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
+        person.at_prompt()
+        person.type("!echo begun; until test -e go; do sleep 0.05; done\r")
+        person.see(r"begun\s*$", where="screen")
+        person.process.send("touch first\r\rtouch second")
+        person.see("touch second")
+        (work / "go").touch()
+        person.see(r"❯ touch first\n· touch second\n", where="screen")
+        assert not (work / "first").exists()
+        person.type(CTRL_C)
+        person.at_prompt()
+    assert sorted(path.name for path in work.iterdir()) == ["go"]
+    assert all("touch second" not in path.read_text() for path in (home / "sessions").glob("*.jsonl"))
+
+
+def test_a_password_that_nobody_read_is_no_text_of_the_next_prompt(home: Path, work: Path, tmp_path: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
+        person.at_prompt()
+        person.type("!stty -echo; echo begun; until test -e go; do sleep 0.05; done; stty echo\r")
+        person.see(r"begun\s*$", where="screen")
+        person.process.send("hunter2\r")
+        time.sleep(0.5)
+        (work / "go").touch()
+        person.at_prompt()
+        assert "hunter2" not in person.text
+    assert all("hunter2" not in path.read_text() for path in (home / "sessions").glob("*.jsonl"))

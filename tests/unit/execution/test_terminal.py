@@ -240,6 +240,47 @@ def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(ter
     assert "KeyboardInterrupt" in answer["stdout"]
 
 
+@pytest.mark.parametrize(
+    ("command", "keys", "unread"),
+    [
+        ("until test -e go; do sleep 0.02; done", "ls -l\rne\xfct", "ls -l\nne\xfct"),
+        ("read first; until test -e go; do sleep 0.02; done", "for it\rnext\r", "next\n"),
+        (
+            "until test -e go; do sleep 0.02; done",
+            "lx\x7fs /\rold\x15new",
+            "ls /\nnew",
+        ),  # edited as it was typed
+        ("until test -e go; do sleep 0.02; done", "ls\x1b[A\r", ""),  # more than text
+        ("stty -echo; echo hidden; until test -e go; do sleep 0.02; done", "secret\r", ""),
+        ("stty -echo; echo hidden; until test -e go; do sleep 0.02; done; stty echo", "secret\r", ""),
+    ],
+)
+def test_what_the_command_did_not_read_is_handed_on(
+    terminal: Terminal, tmp_path: Path, command: str, keys: str, unread: str
+) -> None:
+    child = terminal.start(f"cd {tmp_path}; echo begun; {command}")
+    child.expect_exact(b"hidden" if "hidden" in command else b"begun")
+    child.send(keys.encode())
+    if "hidden" not in command and "\x1b" not in keys and keys:
+        child.expect_exact(keys.splitlines()[-1][-2:].encode())  # the last of it was echoed
+    else:
+        time.sleep(0.3)
+    (tmp_path / "go").touch()
+    answer = terminal.result()
+    assert answer["unread"] == unread
+    assert "secret" not in str(answer)
+
+
+def test_what_was_typed_before_ctrl_c_goes_with_it(terminal: Terminal) -> None:
+    child = terminal.start("echo begun; sleep 1000")
+    child.expect_exact(b"begun")
+    child.send("rm important\r")
+    child.expect_exact(b"important")
+    child.send("\x03")
+    answer = terminal.result()
+    assert (answer["interrupted"], answer["unread"]) == (True, "")
+
+
 def test_keys_that_nobody_reads_do_not_block_anything(terminal: Terminal) -> None:
     child = terminal.start("stty raw -echo; echo ready; sleep 0.3; stty sane; echo done")
     child.expect_exact(b"ready")

@@ -28,9 +28,11 @@ def settings() -> list[object]:
 async def main() -> None:
     programs = tuple(name for name in sys.argv[1].split(",") if name)
     jobs = JobTable()
+    unread: list[str] = []
     executor = ShellExecutor(
-        cwd=os.getcwd(), env=dict(os.environ), terminal="tty", grace=0.3, interactive_programs=programs, jobs=jobs
-    )
+        cwd=os.getcwd(), env=dict(os.environ), terminal="tty", grace=0.3, interactive_programs=programs, jobs=jobs,
+        on_unread=unread.append,
+    )  # fmt: skip
     for command in sys.argv[2:]:
         if command.startswith(":tty "):
             executor.choose_tty(command.removeprefix(":tty "))
@@ -53,7 +55,9 @@ async def main() -> None:
             "kept": result.state_kept,
             "job": result.job,
             "same": before == settings(),
+            "unread": "".join(unread),
         }
+        unread.clear()
         print("RESULT " + json.dumps(answer), flush=True)
     await executor.close()
     print("BYE", flush=True)
