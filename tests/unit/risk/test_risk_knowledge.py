@@ -15,8 +15,8 @@ from agent.risk.shell.judge import handler
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program, level_row, program, program_names
 from tests.support.each import each
+from tests.support.risk_tables import LEVELS, TABLES
 
-TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
 # What an option that takes a program could be given, in one language or another.
 CODE = ("'rm -rf /'", "'os.system(\"rm -rf /\")'", "'DROP DATABASE x'", "'!rm -rf /'")

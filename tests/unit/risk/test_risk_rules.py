@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
-from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.store import level_row
 from tests.support.each import each
+from tests.support.risk_tables import LEVELS, TABLES
 
 ROOT = Path(__file__).resolve().parents[3]
-TABLES, LEVELS = knowledge_build.load_tables()
 # Given only with a context, a second reader, an opinion from outside or an action of a tool; tested where those are.
 ELSEWHERE = re.compile(
     r"run\.shadow|run\.folder-file|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard|tool\."

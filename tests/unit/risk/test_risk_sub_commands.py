@@ -9,8 +9,7 @@ from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import WRAPPERS
 from tests.support.each import each
-
-TABLES, _ = knowledge_build.load_tables()
+from tests.support.risk_tables import TABLES
 
 
 def examples(level: str) -> list[tuple[str, str, str]]:
