@@ -19,7 +19,7 @@ from tests.support.risk_tables import LEVELS, TABLES
 ROOT = Path(__file__).resolve().parents[3]
 # Given only with a context, a second reader, an opinion from outside or an action of a tool; tested where those are.
 ELSEWHERE = re.compile(
-    r"run\.shadow|run\.folder-file|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard|tool\."
+    r"run\.shadow|run\.folder-(?:file|program)|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard|tool\."
 )
 
 
