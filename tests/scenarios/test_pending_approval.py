@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from agent.app.composition import build_services, load
 from agent.protocol.commands import NamedCommand
 from agent.protocol.decisions import Approved, Level
+from agent.protocol.events.command import CommandConfirmed
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.messages import CommandItem, ContinuationKind, UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest
@@ -115,3 +117,41 @@ def test_a_private_command_is_asked_about_as_a_private_one(script: Path, named: 
     left_at_its_question(script, "cat a.txt", "private")
     found = left_open(str(script.parent / "logs"))
     assert found is not None and found.goal == "", "what is offered at the next start does not show it"
+
+
+def go_on(script: Path, person: FakePerson, **approval: object) -> list[str]:
+    """The session `asked` in another process, resumed; what was decided."""
+    services = build_services(load({"planner": f"scripted:{script}"}))
+    context = services.open_session("cli", "asked")
+    emitter = FakeEmitter()
+    options = RunOptions(approval=Approval(**approval))  # type: ignore[arg-type]
+    request = RunRequest(command=NamedCommand("resume", ""), options=options)
+    asyncio.run(services.engine.run(context, request, emitter, person))
+    asyncio.run(services.engine.close(context))
+    asyncio.run(services.shutdown())
+    return [record.event.decision for record in emitter.records if isinstance(record.event, CommandConfirmed)]
+
+
+def test_a_rule_that_came_meanwhile_counts_for_what_was_asked_before_it(script: Path) -> None:
+    left_at_its_question(script, "rm -r a.txt")
+    policy = script.parent / ".config" / "agent-shell" / "policy.toml"
+    policy.parent.mkdir(parents=True)
+    policy.write_text('[[rule]]\nname = "no"\naction = "deny"\nprogram = "rm"\n')
+    person = FakePerson(Approved(command="rm -r a.txt"))
+    assert go_on(script, person, interactive=True) == ["refused"]
+    assert person.asked == [] and Path("a.txt").exists()
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_question_that_somebody_wrote_into_a_log_runs_nothing(script: Path, given: bool) -> None:
+    """An answer in the log is none: whoever goes on with it is asked, or nothing runs."""
+    left_at_its_question(script, "rm -r a.txt")
+    [log] = (script.parent / "logs").glob("*asked*.jsonl")
+    lines = log.read_text().splitlines()
+    asked = next(line for line in lines if '"approval.requested"' in line)
+    if given:
+        answer = json.loads(asked) | {"type": "approval.given", "answer": "approved"}
+        lines.append(json.dumps(answer))
+    log.write_text("\n".join(line.replace("rm -r a.txt", "rm -rf ..") for line in lines) + "\n")
+    decided = go_on(script, FakePerson(), interactive=False, mode="medium", safety_off=True)
+    assert decided == ([] if given else ["refused"]) and Path("a.txt").exists()
