@@ -17,6 +17,7 @@ from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
+    from agent.app.retrieval import ProcessRags
     from agent.commands.context import CommandServices
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
@@ -139,6 +140,7 @@ class Process:
             left_plan=self.logs.left_plan,
             plan_with=self.planners.plan_with,
             library=lambda: self.library,
+            rags=lambda: self.rags,
         )
 
     def role_text(self, name: str) -> str:
@@ -151,6 +153,12 @@ class Process:
         from agent.library.library import Library
 
         return Library(config_dir(self.environ))
+
+    @cached_property
+    def rags(self) -> ProcessRags:
+        from agent.app.retrieval import ProcessRags
+
+        return ProcessRags(lambda: self.library, self.environ, self.processes)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.engine.strategy import Ending, TurnStrategy
     from agent.protocol.confinement import Confinement
     from agent.protocol.outcomes import Origin
-    from agent.protocol.ports import Planner, Redactor
+    from agent.protocol.ports import Planner, Redactor, Retriever
     from agent.protocol.requests import ApproveMode
 
 
@@ -79,7 +79,14 @@ class SessionFactory:
         strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
         role = process.role_text(settings.role) if settings.role else ""
-        started = {"planner": planner.name, "model": planner.model, "role": settings.role or "", **rules_of(settings)}
+        retriever: Retriever | None = process.rags.open(settings.rag) if settings.rag else None
+        started = {
+            "planner": planner.name,
+            "model": planner.model,
+            "role": settings.role or "",
+            "rag": settings.rag or "",
+            **rules_of(settings),
+        }
         started["rehearse"] = _rehearse(settings)
         started = settings_of(branched) if branched is not None else started
         recorder, past = process.logs.open(
@@ -95,6 +102,8 @@ class SessionFactory:
             )
             if resumed.settings.role != settings.role:
                 role = self._role(resumed)
+            if resumed.settings.rag != settings.rag:
+                retriever = self._retriever(resumed)
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
             jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
@@ -120,6 +129,8 @@ class SessionFactory:
                 confine=cast("Confinement", settings.confine),  # likewise
                 role_name=settings.role or "",
                 role_text=role,
+                rag_name=settings.rag or "",
+                retriever=retriever,
                 rules=process.policies.session_rules(recorder.session_id),
                 jobs=jobs,
                 show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
@@ -155,6 +166,17 @@ class SessionFactory:
             return configured
         resumed.keep(said)
         return planner
+
+    def _retriever(self, resumed: Resumed) -> Retriever | None:
+        name = resumed.settings.rag
+        try:
+            found = self._process.rags.open(name) if name else None
+            resumed.keep(f"rag {name}" if name else "no rag")
+            return found
+        except CoreError as error:
+            resumed.settings = structs.replace(resumed.settings, rag=None)
+            resumed.drop(error.message)
+            return None
 
     def _role(self, resumed: Resumed) -> str:
         name = resumed.settings.role

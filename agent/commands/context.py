@@ -15,7 +15,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.execution import Executor, Jobs, UndoStore
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
-from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, UndoPerson
+from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, Retriever, UndoPerson
 from agent.protocol.rehearsals import Change as FileChange
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.replies import Alternative, PlanLeft
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.policy.model import Policy, SessionRules
     from agent.protocol.decisions import RiskReport
     from agent.recording.left_open import LeftOpen
+    from agent.retrieval.building import Built
 
 
 AskYes = Callable[[str], Awaitable[bool]]
@@ -56,6 +57,10 @@ def _no_library() -> Library:
     raise InvalidState(expected="a library of roles and macros", found="none")
 
 
+def _no_rags() -> ProcessRags:
+    raise InvalidState(expected="documents to look up", found="none")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CommandServices:
     """What commands use of the process beside the engine's own state; what is not given is said not to be there.
@@ -81,6 +86,23 @@ class CommandServices:
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     library: Callable[[], Library] = _no_library
+    rags: Callable[[], ProcessRags] = _no_rags
+
+
+class OpenRag(Retriever, Protocol):
+    """A RAG that can be asked, and how many documents and passages it has."""
+
+    def counts(self) -> tuple[int, int]: ...
+
+
+class ProcessRags(Protocol):
+    """The RAGs of the person: `build` brings one up to date, `open` has it asked, `forget` removes what was read."""
+
+    def open(self, name: str) -> OpenRag: ...
+    def forget(self, name: str) -> None: ...
+    async def build(
+        self, name: str, redactor: Redactor, *, progress: Callable[[int, int], None], anew: bool = False
+    ) -> Built: ...
 
 
 class App(Protocol):
@@ -120,6 +142,9 @@ class Session(Protocol):
     pending_files: list[FileInput]
     role_name: str
     role_text: str
+    rag_name: str
+    retriever: Retriever | None
+    last_sources: tuple[str, ...]
     last_message: str
     last_command: str
     last_alternatives: tuple[Alternative, ...]

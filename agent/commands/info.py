@@ -79,6 +79,13 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
         data = _session_data(session)
     elif arguments.scope is InfoScope.ROLE:
         data = {"role": session.role_name, "text": session.role_text}
+    elif arguments.scope is InfoScope.RAG:
+        documents = context.services.library().rags.load(session.rag_name).documents
+        data = {
+            "rag": session.rag_name,
+            "documents": ", ".join(documents),
+            "last sources": ", ".join(session.last_sources),
+        }
     else:
         data = {row["setting"]: row["value"] for row in context.app.settings_rows()}
         data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
@@ -107,7 +114,9 @@ def _session_data(session: Session) -> dict[str, str]:
 
 def _usable(context: CommandContext, arguments: Info) -> None:
     scope = arguments.scope
-    there = scope in (InfoScope.SYSTEM, InfoScope.SESSION) or (scope is InfoScope.ROLE and context.session.role_name)
+    there = scope in (InfoScope.SYSTEM, InfoScope.SESSION) or (
+        context.session.role_name if scope is InfoScope.ROLE else scope is InfoScope.RAG and context.session.rag_name
+    )
     if not there:
         raise InvalidState(expected=f"an active {scope.value}", found="none")
 
@@ -142,7 +151,7 @@ COMMANDS = (
     ),
     Definition(
         names=("info",),
-        arguments="[system|session]",
+        arguments="[system|session|role|rag]",
         help="settings and state",
         examples=(":info", ":info session"),
         read=_scope,

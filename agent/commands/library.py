@@ -7,8 +7,10 @@ from typing import Any
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
+from agent.commands.rags import edit_documents, needs_rag
 from agent.commands.roles import needs_role
-from agent.protocol.commands import Delete, DeleteTarget, EditConfig, EditRole, SaveRole
+from agent.library.library import KINDS
+from agent.protocol.commands import Delete, DeleteTarget, EditConfig, EditRagDocs, EditRole, SaveRole
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.outcomes import FrontendRequest
 
@@ -33,6 +35,8 @@ async def edit_role(context: CommandContext, arguments: EditRole) -> DispatchOut
 async def edit_named(context: CommandContext, arguments: str) -> DispatchOutcome:
     """`role NAME`, `macro NAME`: a new one where there is none. Raises CoreError."""
     kind, _, name = arguments.partition(" ")
+    if kind == "rag-docs":
+        return await edit_documents(context, name.strip())
     return await _edit(context, kind, name.strip())
 
 
@@ -61,12 +65,16 @@ async def delete(context: CommandContext, arguments: Delete) -> DispatchOutcome:
     if not await context.person.ask(f"delete the {kind} {name} ({path})?"):
         return DispatchOutcome("nothing was deleted")
     await asyncio.to_thread(entries.delete, name)
+    if kind == "rag":
+        await asyncio.to_thread(context.services.rags().forget, name)
     return DispatchOutcome(f"deleted: {kind} {name}", {kind: name, "path": path})
 
 
 def _with_role(context: CommandContext, arguments: Any) -> None:
     if isinstance(arguments, (SaveRole, EditRole)):
         needs_role(context)
+    if isinstance(arguments, EditRagDocs):
+        needs_rag(context)
 
 
 async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -75,6 +83,8 @@ async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=context.app.config_path))
         case EditRole():
             return await edit_role(context, arguments)
+        case EditRagDocs():
+            return await edit_documents(context, context.session.rag_name)
     return await edit_named(context, arguments)
 
 
@@ -89,16 +99,16 @@ def _what_to_edit(rest: str) -> Any:
     kind, _, name = rest.partition(" ")
     if rest == "config":
         return EditConfig()
-    if rest == "role":
-        return EditRole()
-    if kind in ("role", "macro") and name.strip():
+    if rest in ("role", "rag-docs"):
+        return EditRole() if rest == "role" else EditRagDocs()
+    if kind in ("role", "macro", "rag-docs") and name.strip():
         return rest
     raise InvalidRequest("name what to edit, as in `:edit role`, `:edit macro NAME` or `:edit config`")
 
 
 def _what_to_delete(rest: str) -> Delete:
     kind, _, name = rest.partition(" ")
-    if kind not in ("role", "macro") or not name.strip():
+    if kind not in KINDS or not name.strip():
         raise InvalidRequest("name what to delete, as in `:delete role NAME` or `:delete macro NAME`")
     return Delete(DeleteTarget(kind), name.strip())
 
@@ -115,30 +125,30 @@ COMMANDS = (
         usable=_with_role,
         choices=("role",),
         order=254,
-        line=(":save, :edit, :delete", "keep, change, remove roles and macros"),
+        line=(":save, :edit, :delete", "keep, change, remove roles, macros and rags"),
     ),
     Definition(
         names=("edit",),
-        arguments="config|role|role NAME|macro NAME",
+        arguments="config|role|role NAME|macro NAME|rag-docs [NAME]",
         help="open it in your editor",
-        examples=(":edit config", ":edit role", ":edit macro tidy"),
+        examples=(":edit config", ":edit role", ":edit macro tidy", ":edit rag-docs"),
         read=_what_to_edit,
-        core=(EditRole,),
+        core=(EditRole, EditRagDocs),
         handle=edit,
         usable=_with_role,
-        choices=("config", "role", "macro"),
+        choices=("config", "role", "macro", "rag-docs"),
         order=255,
         elsewhere=True,
     ),
     Definition(
         names=("delete",),
-        arguments="role|macro NAME",
+        arguments="role|macro|rag NAME",
         help="remove one of your own, after asking",
         examples=(":delete role reviewer", ":delete macro tidy"),
         read=_what_to_delete,
         core=(Delete,),
         handle=delete,
-        choices=("role", "macro"),
+        choices=KINDS,
         order=256,
         elsewhere=True,
     ),

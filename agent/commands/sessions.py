@@ -1,16 +1,14 @@
-"""`:new`, `:session`, `:resume`, `:quit`: begin another session, go on in one or with what was left, leave."""
+"""`:new`, `:session`, `:resume`: begin another session, go on in one or with what was left."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from msgspec import structs
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
-from agent.commands.roles import leave_role, needs_role
-from agent.protocol.commands import ExitRole, NamedCommand
+from agent.protocol.commands import NamedCommand
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalStatus
@@ -131,26 +129,6 @@ def _what_is_open(context: CommandContext) -> UserInput | None:
     return UserInput.from_continuation(ContinuationKind.CONTINUE)
 
 
-_WHAT = {"role": ExitRole}
-
-
-async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
-    if isinstance(arguments, ExitRole):
-        return leave_role(context)
-    return DispatchOutcome(frontend_request=FrontendRequest(action="quit"))
-
-
-def usable(context: CommandContext, arguments: Any) -> None:
-    if isinstance(arguments, ExitRole):
-        needs_role(context)
-
-
-def _what(rest: str) -> Any:
-    if rest and rest not in _WHAT:
-        raise InvalidRequest(f"there is no {rest!r} to leave", hint=f"`:exit` alone leaves; else: {', '.join(_WHAT)}")
-    return _WHAT[rest]() if rest else ""
-
-
 COMMANDS = (
     Definition(
         names=("new",),
@@ -178,19 +156,6 @@ COMMANDS = (
         examples=(":resume", ":resume last"),
         handle=resume,
         order=40,
-        elsewhere=True,
-    ),
-    Definition(
-        names=("quit", "exit", "q"),
-        arguments="[role]",
-        help="leave, or leave the role",
-        examples=(":quit", ":exit role"),
-        read=_what,
-        core=(ExitRole,),
-        handle=leave,
-        usable=usable,
-        choices=tuple(_WHAT),
-        order=210,
         elsewhere=True,
     ),
 )

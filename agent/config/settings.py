@@ -61,6 +61,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     limit_file_size: int | None = None
     limit_processes: int | None = None
     role: str | None = None
+    rag: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()
     code: bool = False

@@ -209,6 +209,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="role", kind="text", flag="--role", metavar="NAME", group="run",
         help="how the planner should behave: explain, terse, or a file NAME.md in your roles folder",
     ),
+    Setting(
+        name="rag", kind="text", flag="--rag", metavar="NAME", group="run",
+        help="documents of yours to look up beside each goal: a file NAME.yaml in your rags folder",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file to the planner"

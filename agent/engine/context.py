@@ -25,6 +25,7 @@ from agent.protocol.ports import (
     Planner,
     Recorder,
     Redactor,
+    Retriever,
     RiskClassifier,
     StreamRedaction,
     Tool,
@@ -127,7 +128,8 @@ class RequestContext:
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
     `restored` in words what it was set to. `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was
     stopped there. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in
-    its shell state; without them nothing is rehearsed, or kept to be taken back. `rules` count for this session only, `jobs` are what its
+    its shell state; without them nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources`
+    says which went with the last one. `rules` count for this session only, `jobs` are what its
     commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
     emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go
     to `stream`.
@@ -152,6 +154,9 @@ class RequestContext:
     pending_files: list[FileInput] = field(default_factory=list)
     role_name: str = ""
     role_text: str = ""
+    rag_name: str = ""
+    retriever: Retriever | None = None
+    last_sources: tuple[str, ...] = ()
     last_message: str = ""
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()
@@ -191,6 +196,7 @@ def carry_over(before: RequestContext, after: RequestContext) -> None:
     after.rehearse, after.approve = before.rehearse, before.approve
     after.safety_off, after.confine = before.safety_off, before.confine
     after.role_name, after.role_text = before.role_name, before.role_text
+    after.rag_name, after.retriever = before.rag_name, before.retriever
     after.pending_files = list(before.pending_files)
     after.last_message, after.last_command = before.last_message, before.last_command
     after.last_alternatives = before.last_alternatives

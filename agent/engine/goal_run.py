@@ -15,7 +15,7 @@ from agent.engine.strategy import Ending
 from agent.engine.summary import command_summary, ended_by, not_run, status_of_direct
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, RecordingError
 from agent.protocol.events.goal import GoalStarted, goal_finished
-from agent.protocol.events.notices import Failed
+from agent.protocol.events.notices import Failed, Notice
 from agent.protocol.messages import ContextBlock, ContinuationKind, GoalItem
 from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
 from agent.protocol.replies import Command
@@ -54,6 +54,7 @@ async def goal_item(goal: Goal) -> GoalItem:
     environment = await cancellable(goal.app.facts.environment(ctx.cwd), goal.options.cancel)
     notes = await in_thread(partial(_new_project_notes, goal))
     remembered = await in_thread(partial(_remembered, goal))
+    passages = await _passages(goal)
     files = (*ctx.pending_files, *given.files)
     ctx.pending_files.clear()
     return GoalItem(
@@ -61,8 +62,20 @@ async def goal_item(goal: Goal) -> GoalItem:
         text=goal.text,
         environment=environment,
         files=tuple(replace(file, content=redact(file.content)) for file in files),
-        context=tuple(replace(block, text=redact(block.text)) for block in (*given.context, *notes, *remembered)),
+        context=tuple(
+            replace(block, text=redact(block.text)) for block in (*given.context, *notes, *remembered, *passages)
+        ),
     )
+
+
+async def _passages(goal: Goal) -> tuple[ContextBlock, ...]:
+    """What the documents of the session say that is near the goal. Raises IoError."""
+    ctx = goal.ctx
+    found: tuple[ContextBlock, ...] = ()
+    if ctx.retriever is not None and goal.options.with_embeddings:
+        found = await cancellable(ctx.retriever.passages(goal.text), goal.options.cancel)
+    ctx.last_sources = tuple(block.label for block in found)
+    return found
 
 
 def _remembered(goal: Goal) -> list[ContextBlock]:
@@ -90,6 +103,8 @@ async def run_goal(goal: Goal) -> GoalSummary:
         else:
             ctx.history.append(item)
             ended = await ctx.strategy.pursue(goal)
+            if ended.status is GoalStatus.ANSWERED and ctx.last_sources:
+                await events.send(Notice(text=f"sources: {', '.join(ctx.last_sources)}"))
     except asyncio.CancelledError as error:
         interrupted = error
         ended = Ending(GoalStatus.INTERRUPTED, "interrupted")

@@ -12,13 +12,19 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionChanged
 from agent.protocol.ports import Emitter, EventSink
 
-_SET = ("planner", "role_name", "role_text", "approve", "safety_off", "confine", "rehearse")
+_SET = ("planner", "role_name", "role_text", "rag_name", "retriever", "approve", "safety_off", "confine", "rehearse")
 """Attributes of a session that commands set."""
 
 
 def settings_of(ctx: RequestContext) -> dict[str, str]:
     """What the session is set to, in the words of the log."""
-    return {"planner": ctx.planner.name, "model": ctx.planner.model, "role": ctx.role_name, **rules_of(ctx)}
+    return {
+        "planner": ctx.planner.name,
+        "model": ctx.planner.model,
+        "role": ctx.role_name,
+        "rag": ctx.rag_name,
+        **rules_of(ctx),
+    }
 
 
 class Rules(Protocol):

@@ -1,4 +1,4 @@
-"""Hold the person's library: roles and macros below one folder."""
+"""Hold the person's library: roles, macros and RAGs below one folder."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from agent.library.entries import Entries
 from agent.library.macros import Macro, macros_in
+from agent.library.rags import Rag, rags_in
 from agent.library.roles import Role, roles_in
 
-KINDS = ("role", "macro")
+KINDS = ("role", "macro", "rag")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,11 @@ class Library:
     def macros(self) -> Entries[Macro]:
         return macros_in(os.path.join(self.folder, "macros"))
 
+    @cached_property
+    def rags(self) -> Entries[Rag]:
+        return rags_in(os.path.join(self.folder, "rags"))
+
     def of(self, kind: str) -> Entries[Any]:
         """The entries of one of `KINDS`."""
-        entries: dict[str, Entries[Any]] = {"role": self.roles, "macro": self.macros}
+        entries: dict[str, Entries[Any]] = {"role": self.roles, "macro": self.macros, "rag": self.rags}
         return entries[kind]

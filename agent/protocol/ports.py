@@ -22,7 +22,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
-from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
+from agent.protocol.messages import CommandItem, ContextBlock, EnvironmentFacts, ToolSpec
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Conflict, Preview, Rehearsal, UndoChoice, UndoEntry
 from agent.protocol.replies import PlannerReply, StreamPiece
@@ -188,6 +188,16 @@ class Facts(Protocol):
 
     def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
         """The same for what is no command: facts of the paths that its rating names."""
+
+
+class Retriever(Protocol):
+    """Finds passages of documents of the person's that are near a text."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def passages(self, text: str) -> tuple[ContextBlock, ...]:
+        """The best first; a label says which document and line. Raises IoError."""
 
 
 class Shell(Protocol):

@@ -85,7 +85,7 @@ def test_the_log_says_what_counts_at_first(world: SessionWorld) -> None:
     (started,) = (line for line in lines(world, "named") if line["type"] == "session.started")
     assert started["profile"] == "goals"
     assert started["settings"] == {
-        "planner": "offline", "model": session.planner.model, "role": "", "approve": "low", "confine": "workspace",
+        "planner": "offline", "model": session.planner.model, "role": "", "rag": "", "approve": "low", "confine": "workspace",
         "rehearse": session.rehearse, "safety": "on",
     }  # fmt: skip
 

@@ -1,0 +1,108 @@
+"""Wire RAGs: part of the composition root. An index lies in the state folder, what it is made of in the person's library."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from agent.protocol.messages import ContextBlock
+
+if TYPE_CHECKING:
+    from agent.library.library import Library
+    from agent.protocol.execution import Processes
+    from agent.protocol.ports import Redactor
+    from agent.retrieval.building import Built
+    from agent.retrieval.index import RagIndex
+
+_MOST_CHARS = 12_000
+_HELP_SECONDS = 10.0
+
+
+class ProcessRags:
+    """The RAGs of the person. `environ` says where the state folder is."""
+
+    def __init__(self, library: Callable[[], Library], environ: Mapping[str, str], processes: Processes) -> None:
+        self._library = library
+        self._environ = dict(environ)
+        self._processes = processes
+
+    def open(self, name: str) -> OpenRag:
+        """A RAG as it was built last. Raises NotFound, ConfigError, IoError."""
+        rag = self._library().rags.load(name)
+        return OpenRag(name, rag.documents, rag.passages, self._index(name))
+
+    async def build(
+        self, name: str, redactor: Redactor, *, progress: Callable[[int, int], None], anew: bool = False
+    ) -> Built:
+        """Bring its index up to date. Paths in it begin at home. Raises CoreError; may be cancelled, and loses nothing then."""
+        from agent.retrieval.building import build
+
+        rag = await asyncio.to_thread(self._library().rags.load, name)
+        index = await asyncio.to_thread(self._index, name)
+
+        async def capture(argv: tuple[str, ...]) -> tuple[int, str]:
+            return await self._processes.capture(argv, cwd="/", timeout=_HELP_SECONDS)
+
+        try:
+            home = os.path.expanduser("~")
+            return await build(
+                index, rag.documents, home, capture=capture, redact=redactor.redact, progress=progress, anew=anew
+            )
+        finally:
+            index.close()
+
+    def forget(self, name: str) -> None:
+        """Remove the index. Raises IoError."""
+        from agent.protocol.errors import IoError
+        from agent.recording.private_database import remove_database
+
+        path = self._path(name)
+        try:
+            remove_database(path)
+        except OSError as error:
+            raise IoError(f"cannot remove {path}: {error.strerror}") from None
+
+    def _index(self, name: str) -> RagIndex:
+        from agent.config.private_folder import make_folder
+        from agent.protocol.errors import IoError
+        from agent.retrieval.index import RagIndex
+
+        path = self._path(name)
+        try:
+            make_folder(os.path.dirname(path))
+        except OSError as error:
+            raise IoError(f"cannot make the folder of {path}: {error.strerror}") from None
+        return RagIndex(path)
+
+    def _path(self, name: str) -> str:
+        from agent.config.paths import state_dir
+
+        self._library().rags.path(name)  # a name that is one
+        return os.path.join(state_dir(self._environ), "rag", f"{name}.sqlite3")
+
+
+class OpenRag:
+    """protocol.ports.Retriever: passages from one index."""
+
+    def __init__(self, name: str, documents: tuple[str, ...], most: int, index: RagIndex) -> None:
+        self.name = name
+        self.documents = documents
+        self._most = most
+        self._index = index
+
+    async def passages(self, text: str) -> tuple[ContextBlock, ...]:
+        hits = await asyncio.to_thread(self._index.search, text, self._most)
+        blocks, room = [], _MOST_CHARS
+        for hit in hits:
+            room -= len(hit.text)
+            if room < 0:
+                break
+            heading = f" ({hit.heading})" if hit.heading else ""
+            blocks.append(ContextBlock(label=f"{hit.source}{heading}", text=hit.text))
+        return tuple(blocks)
+
+    def counts(self) -> tuple[int, int]:
+        """How many documents and chunks it has."""
+        return self._index.counts()

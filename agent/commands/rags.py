@@ -1,0 +1,164 @@
+"""`:rag`, `:rebuild`, `:sources`: have a person's own documents looked up beside each goal."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
+from agent.commands.definition import Definition
+from agent.protocol.commands import RagSources, RebuildRag, UseRag
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.notices import Notice
+from agent.protocol.outcomes import FrontendRequest
+from agent.text.shown import shown_line
+from agent.text.sizes import counted
+
+
+async def use(context: CommandContext, arguments: UseRag) -> DispatchOutcome:
+    """Look documents up from now on; what changed is read first. Without a name: list them. Raises CoreError."""
+    if arguments.name is None:
+        from agent.library.overview import overview
+
+        await context.person.show(await asyncio.to_thread(overview, context.services.library().rags))
+        return DispatchOutcome()
+    return await _built(context, arguments.name, anew=False)
+
+
+async def rebuild(context: CommandContext, arguments: RebuildRag) -> DispatchOutcome:
+    """Read all documents of the active RAG anew. Raises CoreError."""
+    return await _built(context, context.session.rag_name, anew=True)
+
+
+async def _built(context: CommandContext, name: str, *, anew: bool) -> DispatchOutcome:
+    rags = context.services.rags()
+    if name not in await asyncio.to_thread(context.services.library().rags.names):
+        raise NotFound("rag", name, hint=f"`:edit rag-docs {name}` makes one")
+    told = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if total >= 200 and (done * 10 // total) > told:
+            told = done * 10 // total
+            context.tell(f"reading documents: {told * 10} %")
+
+    built = await rags.build(name, context.session.redactor, progress=progress, anew=anew)
+    opened = await asyncio.to_thread(rags.open, name)
+    documents, chunks = await asyncio.to_thread(opened.counts)
+    text = f"rag: {name}, {counted(documents, 'document')} in {counted(chunks, 'passage')}"
+    if built.read or built.removed:
+        text += f" ({built.read:,} read, {built.removed:,} removed)"
+    if built.unreadable:
+        names = ", ".join(shown_line(each, 60) for each in built.unreadable[:3])
+        await context.record(
+            Notice(text=f"without text, left out: {counted(len(built.unreadable), 'document')} ({names})")
+        )
+    if context.session.planner.name == "offline":
+        text += "; the offline planner has no use for it, `:sources WORDS` searches it"
+    data = {"rag": name, "documents": documents, "passages": chunks, "read": built.read, "removed": built.removed}
+    return DispatchOutcome(text, data, changes=(to_rag(name, opened),))
+
+
+def to_rag(name: str, opened: object | None) -> Change:
+    return Change("rag", name, {"rag_name": name, "retriever": opened})
+
+
+def leave_rag(context: CommandContext) -> DispatchOutcome:
+    left = context.session.rag_name
+    return DispatchOutcome(f"left the rag {left}", {"rag": left}, changes=(to_rag("", None),))
+
+
+def needs_rag(context: CommandContext, arguments: object = None) -> None:
+    """Raises InvalidState where no RAG is active."""
+    if not context.session.rag_name:
+        raise InvalidState(
+            expected="an active rag", found="none", message="no rag is active", hint="`:rag NAME` takes one"
+        )
+
+
+async def sources(context: CommandContext, arguments: RagSources | str) -> DispatchOutcome:
+    """What went with the last goal; or, with words, what would go with them. Raises CoreError."""
+    if isinstance(arguments, str):
+        assert context.session.retriever is not None, "`_usable` has seen to it"
+        blocks = await context.session.retriever.passages(arguments)
+        text = "\n\n".join(f"{block.label}\n{block.text}" for block in blocks)
+        await context.person.show(text or "nothing is near these words")
+        return DispatchOutcome("", {"sources": [block.label for block in blocks]})
+    labels = context.session.last_sources
+    return DispatchOutcome("\n".join(labels) or "no passage went with the last goal", {"sources": list(labels)})
+
+
+async def edit_documents(context: CommandContext, name: str) -> DispatchOutcome:
+    """The file that lists the documents of a RAG, begun where there is none. Raises CoreError."""
+    rags = context.services.library().rags
+    path = rags.path(name)
+    if name not in await asyncio.to_thread(rags.own):
+        await asyncio.to_thread(rags.save, name, _BEGUN)
+    return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
+
+
+_BEGUN = """# What is looked up beside goals while this rag is used. Paths begin at your home folder.
+description: ""
+documents:
+  - notes/**/*.md
+  - man:rsync
+passages: 5
+"""
+
+
+def _named(rest: str) -> UseRag:
+    return UseRag(rest or None)
+
+
+def _active(rest: str) -> RebuildRag:
+    if rest not in ("", "rag"):
+        raise InvalidRequest("`:rebuild` reads the documents of the active rag anew, and takes no name")
+    return RebuildRag()
+
+
+def _words(rest: str) -> RagSources | str:
+    return rest if rest and rest != "rag" else RagSources()
+
+
+def _names(services: CommandServices) -> tuple[str, ...]:
+    return services.library().rags.names()
+
+
+COMMANDS = (
+    Definition(
+        names=("rag",),
+        arguments="[NAME]",
+        help="look up your own documents beside each goal; without a name: list them",
+        examples=(":rag", ":rag notes"),
+        read=_named,
+        core=(UseRag,),
+        handle=use,
+        complete=_names,
+        order=257,
+        line=(":rag [NAME], :rebuild, :sources", "look up your documents; read them anew; what was used"),
+    ),
+    Definition(
+        names=("rebuild",),
+        arguments="[rag]",
+        help="read all documents of the active rag anew",
+        examples=(":rebuild rag",),
+        read=_active,
+        core=(RebuildRag,),
+        handle=rebuild,
+        usable=needs_rag,
+        choices=("rag",),
+        order=258,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("sources",),
+        arguments="[WORDS]",
+        help="which passages went with the last goal, or are nearest to WORDS",
+        examples=(":sources", ":sources how is a tag signed"),
+        read=_words,
+        core=(RagSources,),
+        handle=sources,
+        usable=needs_rag,
+        order=259,
+        elsewhere=True,
+    ),
+)

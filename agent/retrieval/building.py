@@ -1,0 +1,67 @@
+"""Bring the index of a RAG up to date: only what changed is read and cut anew, and what is done stays done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent.retrieval.chunking import Chunk, chunks
+from agent.retrieval.documents import Capture, Document, digest, documents, file_text, text_of
+from agent.retrieval.index import RagIndex
+
+
+@dataclass(frozen=True)
+class Built:
+    """What an update came to, in documents."""
+
+    read: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    unreadable: tuple[str, ...] = ()
+
+
+async def build(
+    index: RagIndex,
+    wanted: Sequence[str],
+    folder: str,
+    *,
+    capture: Capture,
+    redact: Callable[[str], str],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    anew: bool = False,
+) -> Built:
+    """Read what `wanted` names. `anew`: also what seems unchanged. Secrets are replaced before anything is kept.
+
+    May be cancelled between two documents; the next build goes on from there. Raises InvalidRequest, IoError.
+    """
+    found: list[Document] = await asyncio.to_thread(lambda: list(documents(wanted, folder)))
+    known = await asyncio.to_thread(index.known)
+    read, unchanged, unreadable = 0, 0, list[str]()
+    for number, document in enumerate(found):
+        progress(number, len(found))
+        stamp, before = known.get(document.place, ("", ""))
+        if document.stamp and document.stamp == stamp and not anew:
+            unchanged += 1
+            continue
+        file = document.kind == "file"
+        text = await asyncio.to_thread(file_text, document.place) if file else await text_of(document, capture)
+        if text is None:
+            unreadable.append(document.name)
+            continue
+        now = digest(text)
+        if now == before and not anew:
+            unchanged += 1
+            await asyncio.to_thread(index.stamped, document.place, document.stamp)
+            continue
+        cut = await asyncio.to_thread(_cut, text, redact)
+        await asyncio.to_thread(index.put, document.name, document.place, document.stamp, now, cut)
+        read += 1
+    gone = set(known) - {document.place for document in found}
+    await asyncio.to_thread(index.remove, sorted(gone))
+    progress(len(found), len(found))
+    return Built(read, unchanged, len(gone), tuple(unreadable))
+
+
+def _cut(text: str, redact: Callable[[str], str]) -> list[Chunk]:
+    return list(chunks(redact(text)))

@@ -1,0 +1,128 @@
+"""Find the documents that a RAG is made of: files, folders, patterns, man pages and the help of programs."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import re
+import shutil
+import stat
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.protocol.errors import InvalidRequest
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_DOCUMENTS = 100_000
+_SKIPPED = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".mypy_cache", ".ruff_cache"}
+_PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_OVERSTRUCK = re.compile(".\b")
+_STYLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+Capture = Callable[[tuple[str, ...]], Awaitable[tuple[int, str]]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """`name` is how it is cited. `stamp`: what changes when its content may have, without reading it. `kind`: file, man or help."""
+
+    name: str
+    place: str
+    stamp: str
+    kind: str = "file"
+
+
+def documents(wanted: Sequence[str], folder: str) -> Iterator[Document]:
+    """What `wanted` names, each once: paths and patterns (from `folder` on, `~` for home), `man:NAME`, `help:NAME`.
+
+    Links out of a folder are not followed; a file that is named itself may be one. Raises InvalidRequest for a name that is none.
+    """
+    seen: set[str] = set()
+    for word in wanted:
+        kind, colon, name = word.partition(":")
+        found = _of_program(kind, name) if colon and kind in ("man", "help") else _files(word, folder)
+        for document in found:
+            if document.place not in seen:
+                seen.add(document.place)
+                yield document
+            if len(seen) > MAX_DOCUMENTS:
+                raise InvalidRequest(f"more than {MAX_DOCUMENTS:,} documents")
+
+
+def _of_program(kind: str, name: str) -> Iterator[Document]:
+    if not _PROGRAM.fullmatch(name):
+        raise InvalidRequest(f"{kind}:{name[:80]} names no program")
+    program = shutil.which(name)
+    if program is None and kind == "help":
+        return
+    stamp = "" if program is None else _stamp(os.stat(program))
+    yield Document(f"{kind}:{name}", f"{kind}:{name}", stamp, kind)
+
+
+def _files(word: str, folder: str) -> Iterator[Document]:
+    path = os.path.normpath(os.path.join(folder, os.path.expanduser(word)))
+    for found in sorted(glob.iglob(path, recursive=True)) if glob.has_magic(path) else [path]:
+        if os.path.isdir(found):
+            yield from _below(found)
+        else:
+            yield from _file(found)
+
+
+def _below(folder: str) -> Iterator[Document]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if not os.path.islink(path):
+                yield from _file(path)
+
+
+def _file(path: str) -> Iterator[Document]:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return
+    if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_BYTES and path.isprintable():
+        yield Document(_short(path), path, _stamp(info))
+
+
+def _short(path: str) -> str:
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+
+
+def _stamp(info: os.stat_result) -> str:
+    return f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
+
+
+async def text_of(document: Document, capture: Capture) -> str | None:
+    """The text of a man page or of a program's help, None where there is none.
+
+    `capture` runs a program without input and gives its exit code and output.
+    """
+    name = document.place.partition(":")[2]
+    argv = ("man", "-P", "cat", "--", name) if document.kind == "man" else (shutil.which(name) or name, "--help")
+    code, text = await capture(argv)
+    plain = _STYLE.sub("", _OVERSTRUCK.sub("", text)).strip()
+    return plain if plain and (code == 0 or document.kind == "help") else None
+
+
+def file_text(path: str) -> str | None:
+    """The text of a regular file, None for what has none (binary, too large, not readable)."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES or b"\0" in data[:8192]:
+        return None
+    return data.decode("utf-8", "replace")
+
+
+def digest(text: str) -> str:
+    """What tells one text from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

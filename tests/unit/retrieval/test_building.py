@@ -1,0 +1,115 @@
+"""Building: only what changed is read, secrets are not kept, a cancelled build goes on where it was."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.errors import InvalidRequest
+from agent.retrieval.building import Built, build
+from agent.retrieval.documents import documents
+from agent.retrieval.index import RagIndex
+
+
+async def no_programs(argv: tuple[str, ...]) -> tuple[int, str]:
+    return 127, ""
+
+
+def redact(text: str) -> str:
+    return text.replace("hunter2", "[redacted]")
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "docs").mkdir()
+        (folder / "docs" / "a.md").write_text("# A\napples, password hunter2\n")
+        (folder / "docs" / "b.md").write_text("# B\nbananas\n")
+        (folder / "docs" / "data.bin").write_bytes(b"\0\1\2")
+        (folder / "docs" / ".git").mkdir()
+        (folder / "docs" / ".git" / "config").write_text("apples")
+        self.index = RagIndex(str(folder / "i.sqlite3"))
+
+    def build(self, *wanted: str, **more: object) -> Built:
+        return asyncio.run(
+            build(self.index, wanted or ("docs",), str(self.folder), capture=no_programs, redact=redact, **more)  # type: ignore[arg-type]
+        )
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_only_what_changed_is_read_again(world: World) -> None:
+    first = world.build()
+    assert (first.read, [Path(name).name for name in first.unreadable]) == (2, ["data.bin"])
+    assert world.build().unchanged == 2
+    (world.folder / "docs" / "b.md").write_text("# B\nblueberries\n")
+    (world.folder / "docs" / "a.md").unlink()
+    assert world.build() == Built(1, 0, 1, world.build().unreadable)
+    assert [hit.heading for hit in world.index.search("blueberries", 5)] == ["B"]
+    assert world.index.search("apples", 5) == []
+
+
+def test_a_file_that_was_touched_is_not_cut_again(world: World) -> None:
+    world.build()
+    (world.folder / "docs" / "b.md").write_text("# B\nbananas\n")
+    assert world.build().unchanged == 2
+    assert world.build(anew=True).read == 2
+
+
+def test_secrets_are_not_kept(world: World) -> None:
+    world.build()
+    assert "hunter2" not in world.index.search("apples", 1)[0].text
+    assert b"hunter2" not in (world.folder / "i.sqlite3").read_bytes()
+
+
+def test_a_cancelled_build_loses_nothing(world: World) -> None:
+    async def cancelled() -> None:
+        seen: list[int] = []
+
+        def progress(done: int, total: int) -> None:
+            seen.append(done)
+            if done == 1:
+                raise asyncio.CancelledError
+
+        with pytest.raises(asyncio.CancelledError):
+            await build(
+                world.index, ("docs",), str(world.folder), capture=no_programs, redact=redact, progress=progress
+            )
+
+    asyncio.run(cancelled())
+    assert world.index.counts()[0] == 1
+    assert (world.build().read, world.index.counts()[0]) == (1, 2)
+
+
+def test_programs_tell_their_help_and_man_pages(world: World) -> None:
+    asked = []
+
+    async def capture(argv: tuple[str, ...]) -> tuple[int, str]:
+        asked.append(argv)
+        return 0, "N\bNA\bAME\n\x1b[1mls\x1b[0m - list\n"
+
+    asyncio.run(build(world.index, ("man:ls", "help:sh"), "/", capture=capture, redact=redact))
+    assert asked[0] == ("man", "-P", "cat", "--", "ls")
+    assert (asked[1][0][0], asked[1][1]) == ("/", "--help")
+    assert world.index.search("list", 1)[0].text == "NAME\nls - list"
+
+
+@pytest.mark.parametrize("word", ["man:", "man:../x", "help:a b", "help:-x", "man:a;b"])
+def test_what_names_no_program(word: str) -> None:
+    with pytest.raises(InvalidRequest):
+        list(documents([word], "/"))
+
+
+def test_paths_patterns_and_links(world: World) -> None:
+    (world.folder / "docs" / "link.md").symlink_to(world.folder / "docs" / "a.md")
+    (world.folder / "docs" / "round").symlink_to(world.folder / "docs")
+    found = [
+        Path(document.place).name
+        for document in documents(["docs/*.md", "docs", "docs/a.md", "none"], str(world.folder))
+    ]
+    assert found == ["a.md", "b.md", "link.md", "data.bin"]
