@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.gtfobins.effects import add_effect
 from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
@@ -84,20 +85,11 @@ def library(walker: Walker, invocation: Invocation, word: Word) -> None:
         load(walker, invocation, word)
 
 
-def shell(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("shell-escape", [], invocation.place)
-
-
 def bang(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Commands of ftp and its like: `!command` runs it here."""
     for command in word.text.replace(";", "\n").splitlines():
         if command.strip().startswith("!"):
             shell_text(walker, invocation, word.part(command.strip()[1:]))
-
-
-def listen(walker: Walker, invocation: Invocation, word: Word) -> None:
-    reason = "gives a shell or program on this machine to the network"
-    walker.add("reverse-shell", [word], invocation.place, reason=reason, rule="reverse-shell.program")
 
 
 def typed(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -122,10 +114,6 @@ def saves(walker: Walker, invocation: Invocation, word: Word) -> None:
             walker.downloads.add(absolute(name.rpartition("/")[2] if "://" in name else name, invocation.cwd))
 
 
-def opened(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
-
-
 def shell_of_its_own(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`screen`, `tmux`, `script file`: without a command they open the person's shell."""
     words = invocation.words[1:]
@@ -134,7 +122,7 @@ def shell_of_its_own(walker: Walker, invocation: Invocation, word: Word) -> None
     else:
         plain = not words or (len(words) == 2 and words[0].text in ("-S", "-L"))
     if plain:
-        opened(walker, invocation, word)
+        add_effect(walker, invocation, word, "opened")
 
 
 def typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -156,12 +144,6 @@ def piped(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`-o '|command'`: where a file is expected, a command may stand."""
     if word.text.lstrip()[:1] in ("|", "!"):
         shell_text(walker, invocation, word.part(word.text.lstrip()[1:]))
-
-
-def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """`@file`: more options stand there, such as one that loads a plugin."""
-    reason = "takes options from {targets} that are not shown here"
-    walker.add("run", [word], invocation.place, reason=reason, rule="escape.options")
 
 
 def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
 from agent.risk.invocations.environment import is_trusted
 from agent.risk.paths.absolute import absolute
@@ -28,58 +29,15 @@ def mounted(walker: Walker, invocation: Invocation, word: Word) -> None:
         walker.add("container-host", [word], invocation.place, rule="container.mount")
 
 
-def pod(walker: Walker, invocation: Invocation, word: Word) -> None:
-    if re.search(
-        r'"(?:privileged|hostPID|hostNetwork|hostIPC|allowPrivilegeEscalation)"\s*:\s*true|"hostPath"', word.text
-    ):
-        walker.add("container-host", [], invocation.place, rule="container.privileged")
-
-
-def confine(walker: Walker, invocation: Invocation, word: Word) -> None:
-    if re.search(r"unconfined|label[:=]disable|systempaths", word.text):
-        reason = "takes away a container's confinement"
-        walker.add("container-host", [word], invocation.place, reason=reason, rule="container.confinement")
-
-
-def payload(walker: Walker, invocation: Invocation, word: Word) -> None:
-    if re.search(r"reverse|bind|meterpreter|shell", word.text):
-        reason = "makes a program that gives a shell to the network"
-        walker.add("reverse-shell", [word], invocation.place, reason=reason, rule="reverse-shell.made")
-
-
-def tunnel(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("tunnel", [], invocation.place)
-
-
 def serve(walker: Walker, invocation: Invocation, word: Word) -> None:
     if any("httpd" in other.text for other in invocation.words):
         walker.add("serve", [], invocation.place)
-
-
-def mine(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("miner", [], invocation.place)
-
-
-def connects(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("send", invocation.words[1:], invocation.place, rule="network.device")
-
-
-def told(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("secret", [], invocation.place, rule="secret.shown")
-
-
-def unprotect(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("security-off", [word], invocation.place)
 
 
 def boot(walker: Walker, invocation: Invocation, word: Word) -> None:
     if not any(other.text in ("--version", "--help", "-V") for other in invocation.words):
         reason, words = "writes the boot loader", invocation.words[1:]
         walker.add("device-write", words, invocation.place, reason=reason, rule="device-write.boot")
-
-
-def account(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("account", invocation.words[1:], invocation.place)
 
 
 def removes(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -105,15 +63,6 @@ def does(walker: Walker, invocation: Invocation, word: Word) -> None:
     name = invocation.words[0].text.rpartition("/")[2]
     reason = f"lets {name} run what its files or settings say"
     walker.add("run", [], invocation.place, reason=reason, rule="escape.run")
-
-
-def listens(walker: Walker, invocation: Invocation, word: Word) -> None:
-    reason = "takes commands from whoever reaches it"
-    walker.add("serve", [], invocation.place, reason=reason, rule="escape.listen")
-
-
-def elsewhere(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("remote-shell", [word], invocation.place, reason="runs on another machine: {targets}")
 
 
 def read(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -163,13 +112,13 @@ def hypervisor(walker: Walker, invocation: Invocation, word: Word) -> None:
     if "+ext" in word.text or "command=" in word.text or not word.known:
         runs(walker, invocation, word)
     elif re.match(r"\w+\+(?:lib)?ssh2?:", word.text):
-        elsewhere(walker, invocation, word)
+        add_effect(walker, invocation, word, "elsewhere")
 
 
 def interface(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Ways to steer vlc: others than its windows take commands from a script or from the network."""
     if word.text not in ("dummy", "qt", "ncurses", "macosx", "skins2"):
-        listens(walker, invocation, word)
+        add_effect(walker, invocation, word, "listens")
 
 
 def judge_unlisted(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from agent.risk.gtfobins.effects import EFFECTS, add_effect
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import WRAPPERS, Program, ways_of
@@ -127,8 +128,9 @@ def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None
 
 
 def _judge(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
-    judge = kinds().get(kind)
-    if judge is not None:
+    if kind in EFFECTS:
+        add_effect(walker, invocation, word, kind)
+    elif (judge := kinds().get(kind)) is not None:
         judge(walker, invocation, word)
     else:  # a language
         from agent.risk.gtfobins.general import runs

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.gtfobins.general import file, library, runs, shell, shell_text
+from agent.risk.gtfobins.effects import add_effect
+from agent.risk.gtfobins.general import file, library, runs, shell_text
 from agent.risk.reader.words import Invocation, Word
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def run_parts(walker: Walker, invocation: Invocation, word: Word) -> None:
     ):
         runs(walker, invocation, invocation.words[-1])
     if any(re.search(r"\b(?:ba|da|z|k)?sh\b", other.text) for other in invocation.words[1:]):
-        shell(walker, invocation, word)
+        add_effect(walker, invocation, word, "shell")
 
 
 def service(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -135,12 +136,6 @@ def service(walker: Walker, invocation: Invocation, word: Word) -> None:
             path = other.part("/" + other.text.rpartition("..")[2].lstrip("/")) if ".." in other.text else other
             walker.dispatch(invocation.inner([path, *invocation.words[2:]], "service"))
             runs(walker, invocation, other)
-
-
-def host(walker: Walker, invocation: Invocation, word: Word) -> None:
-    if word.text == "1" or word.text.startswith(("/proc/1/", "ns/")) or "/proc/1/" in word.text:
-        reason = "enters the namespaces of the host's first process"
-        walker.add("container-host", [], invocation.place, reason=reason, rule="container.host-namespace")
 
 
 def capsh(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import file, runs
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
@@ -140,10 +141,6 @@ def jq(walker: Walker, invocation: Invocation, word: Word) -> None:
             runs(walker, invocation, other)
 
 
-def splits(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("create", [], invocation.place, level=Level.MEDIUM, reason="writes files that its expression names")
-
-
 def writeout(walker: Walker, invocation: Invocation, word: Word) -> None:
     """curl's `-w '%output{FILE}…'`; a format that is read from a file is not seen."""
     if word.text.startswith("@"):
@@ -204,13 +201,9 @@ def tags(walker: Walker, invocation: Invocation, word: Word) -> None:
         walker.add("modify", [], invocation.place, level=Level.MEDIUM, reason=reason)
 
 
-def reports(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("create", [], invocation.place, level=Level.MEDIUM, reason="writes more files than its result")
-
-
 def beside(walker: Walker, invocation: Invocation, word: Word) -> None:
     """pdftotext writes beside its one operand unless a second one, `-`, says otherwise."""
     table = program("pdftotext")
     args = split_args(invocation.words[1:], table) if table is not None else None
     if args is not None and len(args.operands) == 1:
-        reports(walker, invocation, word)
+        add_effect(walker, invocation, word, "reports")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
+from agent.risk.gtfobins.effects import EFFECTS
 from agent.risk.gtfobins.options import LANGUAGES, kinds
 from agent.risk.tables.store import programs_with_ways, ways_of
 from tests.support.each import each
@@ -87,7 +88,7 @@ def test_a_shell_opened_by_what_runs_programs_anyway_is_medium(command: str) -> 
 def test_every_way_out_belongs_to_a_program_and_has_a_judge() -> None:
     programs = programs_with_ways()
     assert len(programs) > 250
-    assert {kind for name in programs for _, kind in ways_of(name)} <= {*kinds(), *LANGUAGES, "known"}
+    assert {kind for name in programs for _, kind in ways_of(name)} <= {*EFFECTS, *kinds(), *LANGUAGES, "known"}
     for name in programs:
         assert re.fullmatch(r"[\w.+-]+", name), name
         for option in [option for option, kind in ways_of(name) if kind != "known"]:
