@@ -68,7 +68,8 @@ Fragments = list[tuple[str, str]]
 class Screen:
     """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again.
     `ahead`: what was typed too early. `dead_time`: seconds in which a new question takes no Enter.
-    `theme` may change while prompts stand.
+    `theme` may change while prompts stand. `typed_as`: what the line at work was taken for, where it can be taken for the other thing:
+    "command", "goal"; `switched`: the person wants that.
     """
 
     input: Input
@@ -79,6 +80,8 @@ class Screen:
     ahead: list[str] = field(default_factory=list, compare=False)
     dead_time: float = 0.18
     theme: str = "dark"
+    typed_as: str = ""
+    switched: bool = False
 
     def say(self, text: str | Fragments, style: str = "") -> None:
         """Print a line (or styled fragments and a line end). The text must have been made visible before."""

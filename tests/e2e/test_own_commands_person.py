@@ -39,6 +39,23 @@ def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) ->
     assert set(origins(home)) == {"shell"}
 
 
+def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", home=home, cwd=work, own="ask", columns=140) as person:
+        person.at_prompt()
+        person.type("sort note3.txt\r")
+        for now, other in (("command", "goal"), ("goal", "command"), ("command", "goal"), ("goal", "command")):
+            person.see(rf"{now} · Enter runs.*F6 {other}", where="screen")
+            person.at_confirmation("sort note3.txt")
+            person.type(F6)
+        person.see(r"command · Enter runs.*F6 goal", where="screen")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["cancelled"] * 5
+    assert origins(home)[0] != origins(home)[1] == origins(home)[3]
+
+
 def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()

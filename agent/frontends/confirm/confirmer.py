@@ -161,7 +161,8 @@ class PromptConfirmer:
                     await self._show_preview(previewed)
                 case Action.REHEARSE:
                     return Rehearse(command=text)
-                case Action.CANCEL:
+                case Action.CANCEL | Action.SWITCH:
+                    self.screen.switched = action is Action.SWITCH
                     return CancelGoal()
                 case Action.REGENERATE:
                     return Regenerate()

@@ -120,6 +120,7 @@ class CommandEditor:
                 self._original,
                 from_planner=from_planner,
                 rehearses=request.rehearsal != "no",
+                switches=bool(screen.typed_as),
                 next_text=None if self._cycle.is_empty else self._cycle.step,
                 slots=request.proposal.slots,
                 guard=self._guard,
@@ -203,10 +204,14 @@ class CommandEditor:
             words += " · F8 always"
         if not self._cycle.is_empty:
             words += " · F6 others"
+        elif self._screen.typed_as:
+            words += f" · F6 {'goal' if self._screen.typed_as == 'command' else 'command'}"
         if self._previews.preview(self.buffer.text) is not None:
             words += " · F9 changes"
         elif self._request.rehearsal != "no" and not rehearses and (report is None or tells(report)):
             words += " · F9 rehearse"
+        if self._screen.typed_as:
+            words = f" {self._screen.typed_as} ·{words}"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
         other = self._cycle.words(self.buffer.text)

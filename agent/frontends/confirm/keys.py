@@ -27,6 +27,7 @@ class Action(StrEnum):
     REGENERATE = "regenerate"
     ALLOW = "allow"
     REHEARSE = "rehearse"
+    SWITCH = "switch"
 
 
 _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
@@ -38,6 +39,7 @@ _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
     Action.EDITOR: (("c-x", "c-e"), ("f7",)),
     Action.ALLOW: (("f8",), ("escape", "a")),
     Action.REHEARSE: (("f9",), ("escape", "r")),
+    Action.SWITCH: (("f6",), ("escape", "n")),
 }
 _OF_PLANNER = (Action.REMARK, Action.REGENERATE)
 
@@ -50,7 +52,8 @@ F2  Alt-e         explain this command and its risk
 F3  Alt-o         back to the original text
 F4  Alt-m         tell the planner what to change ("no, only in src")
 F5  Alt-g         ask the planner for another command
-F6  Alt-n         another reading of the goal: its command takes the place of this one
+F6  Alt-n         another reading of the goal: its command takes the place of this one;
+                  where there is none: take the line for a goal, or for a command
 F7  Ctrl-X Ctrl-E open it in your editor
 F8  Alt-a         always allow commands like this: proposes a rule, runs nothing
 F9  Alt-r         see all that it would change, with diffs; nothing is changed
@@ -64,6 +67,7 @@ def confirm_bindings(
     *,
     from_planner: bool,
     rehearses: bool = False,
+    switches: bool = False,
     next_text: Callable[[str], str] | None = None,
     slots: tuple[str, ...] = (),
     guard: EnterGuard,
@@ -72,7 +76,8 @@ def confirm_bindings(
 ) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
 
-    `next_text`: which command comes after the one that stands there, where there are several. `slots`: what Tab goes to.
+    `switches`: the line it came from can be taken for the other thing. `next_text`: which command comes after the one that stands
+    there, where there are several. `slots`: what Tab goes to.
     `guard` tells which Enter is an answer, `on_enter` hears of each as it is pressed; `set_aside` takes what was typed before the
     question stood there.
     """
@@ -91,12 +96,13 @@ def confirm_bindings(
         def _act(event: KeyPressEvent) -> None:
             leave(event, action)
 
+    has = {
+        Action.REHEARSE: rehearses,
+        Action.SWITCH: switches and next_text is None,
+        **dict.fromkeys(_OF_PLANNER, from_planner),
+    }
     for action, sequences in _KEYS.items():
-        if action in _OF_PLANNER and not from_planner:
-            continue
-        if action is Action.REHEARSE and not rehearses:
-            continue
-        for sequence in sequences:
+        for sequence in sequences if has.get(action, True) else ():
             bind(sequence, action)
 
     _bind_enter(keys, guard, on_enter, set_aside, lambda event: leave(event, Action.ACCEPT))

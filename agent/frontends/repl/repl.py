@@ -13,7 +13,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from agent.config.paths import checkout_root, state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
-from agent.frontends.line import Goal, Leave, Nothing, OwnCommand, parse_line
+from agent.frontends.line import Goal, Leave, Line, Nothing, OwnCommand, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory, HistoryController
 from agent.frontends.repl.goal_prompt import GoalPrompt
@@ -188,10 +188,32 @@ class Repl:
         self._title = shown_line(text, 40) if text.startswith(":") else ""
         await self._behind.warm_enough()
         if isinstance(line, Goal):
-            from agent.frontends.typed.reading import decided
+            return await self._do_typed(line)
+        return await self._do_line(line)
 
-            chosen = self._prompt.chosen if self._prompt is not None else ""
-            line = decided(line, self._controller.meanings(), chosen)
+    async def _do_typed(self, goal: Goal) -> bool:
+        """Act on a goal, or on a command that was typed like one; as the other thing, where the person switches it at its confirmation."""
+        from agent.frontends.typed.reading import decided
+
+        screen = self._screen
+        chosen = self._prompt.chosen if self._prompt is not None else ""
+        line = decided(goal, self._controller.meanings(), chosen)
+        while True:
+            is_command = isinstance(line, OwnCommand)
+            can_switch = is_command or self._typed(goal.text).kind in ("command", "unsure")
+            screen.typed_as = ("command" if is_command else "goal") if can_switch else ""
+            screen.switched = False
+            try:
+                left = await self._do_line(line)
+            finally:
+                screen.typed_as = ""
+            if left or not screen.switched:
+                return left
+            line = decided(goal, self._controller.meanings(), "goal" if is_command else "command")
+            if isinstance(line, OwnCommand):
+                line = structs.replace(line, asked=True)  # one key has switched it, and another one runs it
+
+    async def _do_line(self, line: Line) -> bool:
         if isinstance(line, OwnCommand) and self._prompt is not None and not self._prompt.shown_whole:
             line = structs.replace(line, asked=True)  # a part of it may never have been on the screen
         match line:
