@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.execution.shells.dialects import UNREADABLE
+from agent.execution.shell_dialects import UNREADABLE
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport
 from agent.protocol.ports import RiskClassifier
 from agent.risk.analysers import raised

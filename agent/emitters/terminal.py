@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from agent.emitters import describe
-from agent.emitters.assistant.rich_markdown import RichRenderer
-from agent.emitters.assistant.text import AssistantText
+from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName, notification
 from agent.emitters.paint import cell_width, paint, prose, safe_line
+from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.protocol.errors import ClientDisconnected, EmitError
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, JobFinished

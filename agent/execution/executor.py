@@ -24,7 +24,7 @@ from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
 from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
-from agent.execution.shells.starting import Shells, Start
+from agent.execution.shell_starting import Shells, Start
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining

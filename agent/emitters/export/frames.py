@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent.emitters.paint import safe_line
-from agent.emitters.story.words import wrapped
+from agent.emitters.story_words import wrapped
 from agent.emitters.streams import MemorySink
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
 from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted

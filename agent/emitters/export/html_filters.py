@@ -18,7 +18,7 @@ from agent.audit.story.model import CommandStory, GoalStory, PlannerStep, Said
 from agent.emitters.export.html_output import printed
 from agent.emitters.paint import STATUS_STYLE, prose, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
-from agent.emitters.story.words import from_words, steps_of, took, usage_words
+from agent.emitters.story_words import from_words, steps_of, took, usage_words
 from agent.text.shown import shown
 from agent.text.sizes import counted
 

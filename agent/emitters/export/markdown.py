@@ -20,8 +20,8 @@ from agent.audit.story.model import (
 from agent.emitters.export.formats import Source
 from agent.emitters.paint import MARKS, STATUS_STYLE
 from agent.emitters.rehearsal_text import change_lines, plain, totals_words
-from agent.emitters.story.output import recorded_lines
-from agent.emitters.story.words import (
+from agent.emitters.story_output import recorded_lines
+from agent.emitters.story_words import (
     decided_words,
     ending_words,
     from_words,

@@ -8,7 +8,7 @@ from functools import cache
 
 from agent.audit.story.model import CommandStory, GoalStory, SessionBegan
 from agent.emitters.export.formats import Source
-from agent.emitters.story.words import decided_words, from_words, took
+from agent.emitters.story_words import decided_words, from_words, took
 from agent.text.shown import shown
 from agent.version import __version__
 

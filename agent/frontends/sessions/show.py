@@ -48,7 +48,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
 
     def lines() -> Iterator[str]:
-        from agent.emitters.story.text import StoryText
+        from agent.emitters.story_text import StoryText
 
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:

@@ -6,7 +6,7 @@ from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Mark
 from agent.audit.story.objects import goal_object
 from agent.emitters.export.html_report import rendered
-from agent.emitters.story.text import StoryText
+from agent.emitters.story_text import StoryText
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.events.goal import GoalStarted, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.events.known import Event

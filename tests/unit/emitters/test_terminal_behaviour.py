@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from agent.emitters.assistant.text import MIN_INTERVAL, FramePacer, unseen_part
+from agent.emitters.assistant_text import MIN_INTERVAL, FramePacer, unseen_part
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.errors import ClientDisconnected, WriteFailed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.app.shell_rating import RULE, for_shell
-from agent.execution.shells.starting import find
+from agent.execution.shell_starting import find
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport

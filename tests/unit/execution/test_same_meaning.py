@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.shells.same_meaning import difference
+from agent.execution.same_meaning import difference
 from tests.support.each import each
 
 SAME = [

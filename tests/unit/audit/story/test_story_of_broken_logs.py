@@ -13,7 +13,7 @@ import pytest
 from agent.audit.queries.stories import undone_states
 from agent.audit.story.goal import stories
 from agent.emitters.export.formats import Source, export
-from agent.emitters.story.text import StoryText
+from agent.emitters.story_text import StoryText
 from agent.protocol.records import encode
 from agent.recording.reader import SessionFile, read_session
 from tests.support.pictured_session import hostile, pictured

@@ -13,13 +13,13 @@ import pytest
 from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
 from agent.emitters.paint import cell_width
-from agent.emitters.story.output import HEAD_LINES, TAIL_LINES, output_lines
-from agent.emitters.story.text import StoryText
-from agent.emitters.story.words import flowed, took, wrapped
+from agent.emitters.story_output import HEAD_LINES, TAIL_LINES, output_lines
+from agent.emitters.story_text import StoryText
+from agent.emitters.story_words import flowed, took, wrapped
 from agent.protocol.outcomes import Origin
 from tests.support.pictured_session import hostile, pictured, taken_back
 
-GOLDEN = Path(__file__).parents[3] / "golden" / "story"
+GOLDEN = Path(__file__).parents[2] / "golden" / "story"
 SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 

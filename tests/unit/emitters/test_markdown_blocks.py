@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.emitters.assistant.markdown_text import MarkdownText, blocks, has_markup, split_finished
-from agent.emitters.assistant.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.display import Display
+from agent.emitters.markdown_text import MarkdownText, blocks, has_markup, split_finished
+from agent.emitters.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.streams import MemorySink
 from agent.protocol.events.notices import AssistantDelta, AssistantMessage
 from tests.support.each import each

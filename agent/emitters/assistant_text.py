@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from agent.emitters.assistant.markdown_text import MarkdownText
-from agent.emitters.assistant.rich_markdown import RichRenderer
 from agent.emitters.display import Display
+from agent.emitters.markdown_text import MarkdownText
 from agent.emitters.paint import prose
+from agent.emitters.rich_markdown import RichRenderer
 
 
 class AssistantText:

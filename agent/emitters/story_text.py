@@ -18,8 +18,8 @@ from agent.audit.story.model import (
     ToolStory,
 )
 from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe_line
-from agent.emitters.story.output import SHOWN_TEXT, CommandText, cut, painted
-from agent.emitters.story.words import (
+from agent.emitters.story_output import SHOWN_TEXT, CommandText, cut, painted
+from agent.emitters.story_words import (
     began_words,
     clock,
     goal_words,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.emitters.assistant.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.display import Display
+from agent.emitters.rich_markdown import RichRenderer, plain_lines
 
 
 class MarkdownText:

@@ -19,7 +19,7 @@ from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Level
 
 if TYPE_CHECKING:
-    from agent.execution.shells.dialects import Dialect
+    from agent.execution.shell_dialects import Dialect
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000
@@ -37,7 +37,7 @@ class OwnShell:
         if report.parse != "ok" and name != "sh":
             unread = "bash cannot read it, and nobody confirmed that with the typed word"
             return "" if report.level is Level.HIGH else unread
-        from agent.execution.shells.same_meaning import difference
+        from agent.execution.same_meaning import difference
 
         wrong = difference(name, command.command) if report.parse == "ok" else "it"
         if not wrong and "**" in command.command and report.level is not Level.LOW:
@@ -62,7 +62,7 @@ def find(setting: str, environ: Mapping[str, str]) -> tuple[OwnShell | None, str
         return None, f"there is no {name} here: bash runs every command"
     if name == "fish" and not _starts_bare(path):
         return None, f"{path} knows no --no-config (it came with fish 3.5): bash runs every command"
-    from agent.execution.shells.dialects import DIALECTS
+    from agent.execution.shell_dialects import DIALECTS
 
     return OwnShell(DIALECTS[name], path), ""
 
@@ -156,12 +156,12 @@ class Shells:
             return None
         if start.own is None:
             return state.parse(start.dump.read(), before)
-        from agent.execution.shells.dialects import parse
+        from agent.execution.shell_dialects import parse
 
         return parse(start.own.dialect, start.dump.read(), before)
 
     def _by_own(self, own: OwnShell, text: str, now: ShellState, keep: Callable[[bytes], Scratch]) -> Start:
-        from agent.execution.shells.dialects import Dump
+        from agent.execution.shell_dialects import Dump
 
         dump = keep(b"")
         source = own.dialect.script(now, Dump(path=dump.path, env_program=self.env_program), text)

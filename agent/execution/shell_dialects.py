@@ -208,7 +208,7 @@ class Fish:
 
 def _as_bash(source: str) -> str:
     """A function as bash source: one plain command as it is (what `alias` makes), anything else as an unknown."""
-    from agent.execution.shells.same_meaning import difference
+    from agent.execution.same_meaning import difference
 
     header, _, rest = source.strip().partition("\n")
     match = re.match(r"function\s+(\S+)(.*)", header)
