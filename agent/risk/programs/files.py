@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.endless import ENDLESS, VAST, judge_endless, size_of
 from agent.risk.invocations.leaks import is_kept
+from agent.risk.paths.absolute import absolute
+from agent.risk.paths.secret_paths import names_secret
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args, spelled_out, split_args
 from agent.risk.tables.store import Program
@@ -46,17 +48,33 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
                 "extract", [Word("/", *place)], place, level=Level.HIGH, reason="unpacks to wherever the archive says"
             )
     elif "c" in modes or args.has("--create"):
-        if archive is not None and archive.text != "-":
-            walker.add("write", [archive], place, invocation=invocation)
-        for word in operands:
-            walker.add("read", [word], place, invocation=invocation)
-        if args.has("--remove-files"):
-            folder = args.value("-C", "--directory")
-            gone = [word.part(f"{folder.text}/{word.text}") for word in operands] if folder is not None else operands
-            walker.add("delete", gone, place, recursive=True, invocation=invocation)
+        return _pack(walker, invocation, args, operands)
     elif re.search("[ruA]", modes) or args.has("--append", "--update", "--delete", "--concatenate"):
         walker.add("modify", [archive] if archive is not None else [], place, invocation=invocation)
     return None
+
+
+def _pack(walker: Walker, invocation: Invocation, args: Args, operands: list[Word]) -> Output | None:
+    """tar c: what it reads, writes and takes away, and that keys and passwords lie in home, /etc or everything."""
+    archive, folder, place = args.value("-f", "--file"), args.value("-C", "--directory"), invocation.place
+    to_file = archive is not None and archive.text != "-"
+    if archive is not None and to_file:
+        walker.add("write", [archive], place, invocation=invocation)
+    for word in operands:
+        walker.add("read", [word], place, invocation=invocation)
+    if args.has("--remove-files"):
+        gone = [word.part(f"{folder.text}/{word.text}") for word in operands] if folder is not None else operands
+        walker.add("delete", gone, place, recursive=True, invocation=invocation)
+    start = absolute(folder.text, invocation.cwd) if folder is not None else invocation.cwd
+    whole = any(walker.rater.scopes.of(word, start, recursive=True) in _HOLDERS for word in operands)
+    if to_file or not (whole or any(absolute(word.text, start) in _OF_SYSTEM for word in operands)):
+        return None
+    named = any(names_secret(word, start) for word in operands)
+    return None, "file credential secret" if named else "file credential"
+
+
+_HOLDERS = ("home-all", "everything", "users")
+_OF_SYSTEM = ("/etc", "/root", "/var", "/var/lib", "/run/secrets")
 
 
 def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -75,7 +93,10 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
         elif key == "if":
             scope = walker.rater.scopes.of(part, invocation.cwd)
             known = walker.files.read(part, invocation.cwd)
-            source = known or (None, "file secret" if scope == "secrets" else "file")
+            source = known or (
+                None,
+                "file secret" if scope == "secrets" or names_secret(part, invocation.cwd) else "file",
+            )
             if value in ENDLESS:
                 source = None, "file endless"
             walker.add("read", [part], invocation.place, invocation=invocation)

