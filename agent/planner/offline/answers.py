@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.lexicon.exit_answers import asks_about_last, succeeded
 from agent.planner.offline.goals import command_before, goal_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
-from agent.planner.offline.offers import Offer, Offers, is_best
+from agent.planner.offline.offers import Offer, Offers, as_meant, is_best
 from agent.planner.offline.recipe_files import RecipeEntry
 from agent.planner.offline.recipes import load_book
 from agent.planner.offline.referring import Told, after, changes_files, is_follow_up, resolved
@@ -175,12 +175,11 @@ class Answerer:
         entry = self._matcher.entry_of(offer.match, offer.composed)
         if entry is not None or offer.composed is None:
             return entry
-        from agent.planner.offline.spared_folders import without_spared_folders  # behind a command that ran
-
         for match in self._offers.read(text, goal, around).matches:
             for form in self._offers.usable(match.recipe, goal, around):
                 with contextlib.suppress(KeyError):
-                    if without_spared_folders(render(form.command, match).strip()) == offer.command:
+                    command = render(form.command, match).strip()
+                    if as_meant(command, goal.environment.cwd) == offer.command:
                         return match.recipe.entry
         return None
 

@@ -6,9 +6,20 @@ import re
 import shlex
 
 from agent.planner.offline.filters import Frame
+from agent.planner.offline.grammar.findwords import folder_glob
 from agent.planner.offline.values import quote_path
+from agent.text.lazy_pattern import LazyPattern
 
 _REGEX_MEANING = re.compile(r"[\\.*^$\[\]]")
+# What cameras, scanners, phones and office programs write is called .JPG here and .jpg there.
+_WRITTEN_ANYHOW = LazyPattern(
+    r"-name (?='\*\.(?:jpe?g|png|gif|bmp|tiff?|webp|heic|raw|mp[34]|mov|avi|mkv|webm|wav|m4a|pdf|docx?|xlsx?|pptx?|zip)')"
+)
+
+
+def in_any_case(command: str) -> str:
+    """A search for such files that finds them however their names are written; none that cuts the ending off as it stands."""
+    return command if "%" in command else _WRITTEN_ANYHOW.sub("-iname ", command)
 
 
 def root_word(frame: Frame) -> str:
@@ -31,7 +42,7 @@ def find_command(frame: Frame, *, with_content: bool = True) -> str:
     for tests in frame.tests.values():
         parts += tests
     for folder in frame.excluded_folders:
-        parts += ["-not", "-path", shlex.quote(_folder_glob(folder))]
+        parts += ["-not", "-path", shlex.quote(folder_glob(folder))]
     for name in frame.excluded_names:
         parts += ["-not", "-name", shlex.quote(name)]
     if with_content and frame.content:
@@ -47,12 +58,6 @@ def _name_tests(frame: Frame) -> list[str]:
     if len(tests) > 1:
         return ["\\(", " -o ".join(tests), "\\)"]
     return tests
-
-
-def _folder_glob(folder: str) -> str:
-    """The -path pattern of everything below a folder, wherever it is."""
-    literal = re.sub(r"([*?\[\]\\])", r"\\\1", folder.removeprefix("./").removeprefix("~/"))
-    return f"{literal}/*" if literal.startswith("/") else f"*/{literal}/*"
 
 
 def _matching(frame: Frame, text: str) -> str:

@@ -18,7 +18,7 @@ from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.guards import HOLDS_NO_TEXT
 from agent.planner.offline.grammar.ordering import order_of
 from agent.planner.offline.matching import Match, Matcher, Reading, suits
-from agent.planner.offline.offers import Offers
+from agent.planner.offline.offers import Offers, as_meant
 from agent.planner.offline.paths import ENDINGS
 from agent.planner.offline.patterns import Literal, Phrasing, Slot
 from agent.planner.offline.recipes import Recipe
@@ -59,7 +59,8 @@ class Nearest:
         """At most five commands, the nearest first."""
         found: dict[str, Alternative] = {}
         safe = _Safety(reading.goal, goal, around)
-        for command, reason, slots in self._candidates(reading, goal, around, safe):
+        for proposed, reason, slots in self._candidates(reading, goal, around, safe):
+            command = as_meant(proposed, goal.environment.cwd)
             if command not in found:
                 found[command] = Alternative(command=command, reason=reason, slots=slots)
             if len(found) == MOST:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from agent.planner.offline.finding import in_any_case
 from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
@@ -92,15 +93,15 @@ class Offers:
         # With the first goal, not while the planner loads.
         from agent.planner.offline.confidence import OFFERED, confidence
         from agent.planner.offline.grammar.guards import refusal, resolver
-        from agent.planner.offline.spared_folders import without_spared_folders
 
-        exists = resolver(goal.environment.cwd, around.exists)
+        cwd = goal.environment.cwd
+        exists = resolver(cwd, around.exists)
         offers = []
         for offer in self.every(reading, goal, around):
             refused = refusal(reading.goal, offer.command, exists)
             sure = 0.0 if refused else confidence(how_read(reading, offer), offer.command, exists)
             if sure >= OFFERED:
-                offers.append(structs.replace(offer, sure=sure, command=without_spared_folders(offer.command)))
+                offers.append(structs.replace(offer, sure=sure, command=as_meant(offer.command, cwd)))
             elif not offers:
                 return []
         return offers
@@ -146,6 +147,13 @@ class Offers:
         if any(around.flavour(name, goal.environment.os) != GNU for name in only_gnu(composed.command)):
             return None
         return Offer(command=composed.command, composed=composed)
+
+
+def as_meant(command: str, cwd: str) -> str:
+    """A command as it was composed, with what nobody says: what it leaves out there, and names in any case."""
+    from agent.planner.offline.spared_folders import without_spared_folders
+
+    return in_any_case(without_spared_folders(command, cwd))
 
 
 def how_read(reading: Reading, offer: Offer) -> Read:

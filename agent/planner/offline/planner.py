@@ -84,7 +84,7 @@ class OfflinePlanner:
         self.load()
         assert self._answerer is not None
         around = Surroundings(present=lambda name: True, today=self._today(), exists=lambda path: False)
-        goal = GoalItem(goal_id="warm", text=_USUAL, environment=EnvironmentFacts(os="Linux", cwd="/"))
+        goal = GoalItem(goal_id="warm", text=_USUAL, environment=EnvironmentFacts(os="Linux"))
         self._answerer.answer(PlannerRequest(history=(goal,)), around)
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:

@@ -1,7 +1,8 @@
-"""Keep changes that walk through folders out of repositories and of what package managers installed, unless they are named."""
+"""Keep what walks through folders out of repositories, and changes out of what package managers installed, unless they are named."""
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import takewhile
 
@@ -9,6 +10,7 @@ from agent.planner.offline.grammar.changes import operations
 from agent.text.lazy_pattern import LazyPattern
 
 SPARED = (".git", ".hg", ".svn", ".jj", "node_modules", ".venv")
+_LOOKED_AT = 2_000  # entries below a folder; behind these any of them may be there
 _CHANGES = frozenset(("delete", "move", "mode", "owner", "empty", "edit"))
 _EACH = LazyPattern(r"-exec(?:dir)? (?:gzip|bzip2|xz|zstd|touch|gunzip|dos2unix)\b")
 _WORD = LazyPattern(r"""\s*((?:[^\s'"\\|;&()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)""")
@@ -18,14 +20,40 @@ _WALKS = LazyPattern(
 _END = LazyPattern(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|(&&|\|\||;|\n)""")
 _LOOP = re.compile(r"\b(?:while|for)\b")
 _LINKS = ("-H", "-L", "-P")
+# It may look in other folders than those below.
+_FURTHER = LazyPattern(r"""(?:\A|\s)["']?(?:[/~]|\.\.)|(?:\A|\s)-(?:L|follow)\b|\A[^']*(?:'[^']*'[^']*)*\$""")
+_CHOSEN = LazyPattern(r"(?<!-not )-(?:i?name|i?path|i?regex|samefile|inum) |-maxdepth [01] |--include=")
 
 
-def without_spared_folders(command: str) -> str:
-    """The command as it was composed, with conditions that leave those folders out where it changes what it finds."""
+def _spared_below(folder: str) -> tuple[str, ...] | None:
+    """Those of the folders that are below `folder`, all of them where there is too much to look at; None where there is no such folder."""
+    found: set[str] = set()
+    folders, left = [folder or "\0"], _LOOKED_AT
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    left -= 1
+                    if entry.name in SPARED:
+                        found.add(entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    if left < 0:
+                        return SPARED
+        except (OSError, ValueError):
+            if left == _LOOKED_AT:
+                return None
+    return tuple(name for name in SPARED if name in found)
+
+
+def without_spared_folders(command: str, cwd: str = "") -> str:
+    """The command as it was composed, with conditions that leave those folders out where it changes what it finds, and repositories
+    where it lists or counts whatever is there. `cwd`: where it runs, which tells what is to be left out; "" where that is not known."""
     done = 0
+    here = _spared_below(cwd) if _WALKS.search(command) else None
     while (found := _WALKS.search(command, done)) is not None:
         part = _pipeline(command, found.start())
-        kept = _kept_out(part, found[0])
+        kept = _kept_out(part, found[0], here)
         command = command[: found.start()] + kept + command[found.start() + len(part) :]
         done = found.end() + len(kept) - len(part) if kept != part else found.end()
     return command
@@ -39,10 +67,13 @@ def _pipeline(command: str, start: int) -> str:
     return command[start:end]
 
 
-def _kept_out(part: str, program: str) -> str:
+def _kept_out(part: str, program: str, here: tuple[str, ...] | None) -> str:
     changes = operations(part) & _CHANGES or _EACH.search(part)
-    names = [name for name in SPARED if not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.*?-])", part)]
-    if not changes or not names:
+    if not changes:
+        return _read_outside(part, program, here or ())
+    spared = SPARED if here is None or _FURTHER.search(part) else here
+    names = [name for name in spared if not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.*?-])", part)]
+    if not names:
         return part
     if program.startswith("grep"):
         excluded = "".join(f"--exclude-dir={name} " for name in names)
@@ -51,6 +82,22 @@ def _kept_out(part: str, program: str) -> str:
     if program.startswith("ch"):
         return _each_below(words, part, names)
     return _found(words, part, names)
+
+
+def _read_outside(part: str, program: str, here: tuple[str, ...]) -> str:
+    """What only looks at whatever is there, without the files that a repository keeps for itself."""
+    words = _words(part)
+    if _CHOSEN.search(part) or _FURTHER.search(part) or re.search(r"\.(?:git|hg|svn|jj)\b", part):
+        return part
+    names = [name for name in here if name in SPARED[:4]]
+    if program.startswith("grep"):
+        return program + "".join(f"--exclude-dir={name} " for name in names) + part[len(program) :]
+    if program != "find " or "-type" not in words:
+        return part
+    at = words.index("-type")
+    own = "-not -name {0} " * (words[at + 1] != "f")
+    left_out = [(own + "-not -path '*/{0}/*'").format(name) for name in names]
+    return " ".join([*words[: at + 2], *left_out, *words[at + 2 :]]) + part[_length(words, part) :]
 
 
 def _words(part: str) -> list[str]:
@@ -64,7 +111,7 @@ def _words(part: str) -> list[str]:
 
 def _pruned(names: list[str]) -> str:
     listed = " -o ".join(f"-name {name}" for name in names)
-    return rf"\( {listed} \) -prune -o"
+    return rf"\( {listed} \) -prune -o" if len(names) > 1 else f"{listed} -prune -o"
 
 
 def _found(words: list[str], part: str, names: list[str]) -> str:

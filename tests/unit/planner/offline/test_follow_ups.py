@@ -43,7 +43,7 @@ def test_after_a_search(text: str, expected: str, tmp_path: Path) -> None:
 def test_deleting_them_deletes_no_more_than_was_found(folder: str) -> None:
     reply = answer(goal_item(FOUND, folder), ran(command_for(FOUND, folder)), goal_item("delete them", folder))
     assert isinstance(reply, Command)
-    assert "-name '*.py' -exec rm -f" in reply.command
+    assert "-name '*.py' -delete" in reply.command
     listed = answer(goal_item("list the files here", folder), ran("ls ."), goal_item("delete them", folder))
     assert isinstance(listed, Chat)  # what `ls` shows is not what a search finds
 

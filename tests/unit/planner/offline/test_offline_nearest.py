@@ -150,5 +150,5 @@ def test_trees_are_deleted_only_where_several_were_meant() -> None:
 
 def test_joined_kinds_are_all_looked_for() -> None:
     assert "*.mp4" in command_for("find all images and videos")
-    assert command_for("find png images") == "find . -type f -name '*.png'"
-    assert command_for("find all PDFs in /srv") == "find /srv -type f -name '*.pdf'"
+    assert command_for("find png images") == "find . -type f -iname '*.png'"
+    assert command_for("find all PDFs in /srv") == "find /srv -type f -iname '*.pdf'"

@@ -62,7 +62,7 @@ def test_where_a_goal_is_cut(text: str, parts: tuple[str, ...]) -> None:
     [
         (
             "create a folder out, then copy all pdf files into it, and then list it",
-            ["mkdir -p out", "find . -type f -name '*.pdf' -not -path '*/out/*' -exec cp -t ./out {} +", "ls ./out"],
+            ["mkdir -p out", "find . -type f -iname '*.pdf' -not -path '*/out/*' -exec cp -t ./out {} +", "ls ./out"],
         ),
         (
             "1. create a folder called 'backup'\n2. copy notes.txt to it\n3. show the files there",

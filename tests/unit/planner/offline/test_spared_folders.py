@@ -142,3 +142,41 @@ def test_what_is_named_is_meant(goal: str, holds: str) -> None:
 )
 def test_what_changes_nothing_it_finds_stays_as_it_is(command: str, expected: str) -> None:
     assert without_spared_folders(command) == expected
+
+
+@each(
+    ("goal", "found"),
+    [
+        ("count the files", "3"),
+        ("count the files larger than 0 bytes", "3"),
+        ("how many folders are here", "3"),
+        ("find all JPG files", "./A.JPG\n./b.jpg"),
+        ("delete all .JPG files", ""),
+    ],
+)
+def test_what_a_repository_keeps_for_itself_is_not_counted(
+    goal: str, found: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    work = tmp_path_factory.mktemp("w")
+    for name in (".git/objects/ab", "sub/.git", "empty"):
+        (work / name).mkdir(parents=True)
+    for name in ("A.JPG", "b.jpg", "sub/c", ".git/HEAD", ".git/objects/ab/cd", "sub/.git/HEAD"):
+        (work / name).write_text("x")
+    (work / "more").mkdir()
+    command = command_for(goal, str(work))
+    ran = subprocess.run(["bash", "-c", command], cwd=work, check=True, capture_output=True, text=True, timeout=20)
+    assert "\n".join(sorted(ran.stdout.split())) == found, command
+    assert (work / "A.JPG").exists() is not goal.startswith("delete")
+
+
+def test_only_what_is_there_is_left_out_and_all_where_that_cannot_be_told(tmp_path: Path) -> None:
+    delete = "find . -type f -name '*.tmp' -delete"
+    assert without_spared_folders(delete, str(tmp_path)) == delete
+    (tmp_path / "a/.git").mkdir(parents=True)
+    expected = "find . -name .git -prune -o -type f -name '*.tmp' -exec rm -f {} +"
+    assert without_spared_folders(delete, str(tmp_path)) == expected
+    assert "node_modules" in without_spared_folders(delete.replace(".", "..", 1), str(tmp_path))
+    assert "node_modules" in without_spared_folders(delete, str(tmp_path / "gone"))
+    for number in range(2_100):
+        (tmp_path / f"{number}").touch()
+    assert "node_modules" in without_spared_folders(delete, str(tmp_path))

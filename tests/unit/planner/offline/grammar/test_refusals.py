@@ -137,7 +137,7 @@ def test_a_goal_that_orders_no_such_change_gives_none(goal: str, why: str, world
     ],
 )
 def test_a_plain_order_is_still_one(goal: str, command: str, world: str) -> None:
-    assert commands_of(goal, world) == [without_spared_folders(command)]
+    assert commands_of(goal, world) == [without_spared_folders(command, world)]
 
 
 @pytest.mark.parametrize(
