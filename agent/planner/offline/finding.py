@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
 from agent.planner.offline.filters import Frame
-from agent.planner.offline.grammar.findwords import folder_glob
+from agent.planner.offline.grammar.findwords import MEANING, folder_glob, name_tests
 from agent.planner.offline.values import quote_path
 from agent.text.lazy_pattern import LazyPattern
 
-_REGEX_MEANING = re.compile(r"[\\.*^$\[\]]")
 # What cameras, scanners, phones and office programs write is called .JPG here and .jpg there.
 _WRITTEN_ANYHOW = LazyPattern(
     r"-name (?='\*\.(?:jpe?g|png|gif|bmp|tiff?|webp|heic|raw|mp[34]|mov|avi|mkv|webm|wav|m4a|pdf|docx?|xlsx?|pptx?|zip)')"
@@ -38,7 +36,7 @@ def find_command(frame: Frame, *, with_content: bool = True) -> str:
         parts += ["-type", frame.type]
     elif not frame.type and "type" not in frame.tests:
         parts += ["-type", "f"]
-    parts += _name_tests(frame)
+    parts += name_tests(frame.names, nocase=frame.nocase and not (frame.content or frame.lacking))
     for tests in frame.tests.values():
         parts += tests
     for folder in frame.excluded_folders:
@@ -52,17 +50,9 @@ def find_command(frame: Frame, *, with_content: bool = True) -> str:
     return " ".join(parts)
 
 
-def _name_tests(frame: Frame) -> list[str]:
-    test = "-iname" if frame.nocase and not (frame.content or frame.lacking) else "-name"
-    tests = [f"{test} {shlex.quote(name)}" for name in frame.names]
-    if len(tests) > 1:
-        return ["\\(", " -o ".join(tests), "\\)"]
-    return tests
-
-
 def _matching(frame: Frame, text: str) -> str:
     """Flags and pattern of a grep for literal text."""
-    flags = ("F" if _REGEX_MEANING.search(text) or "\n" in text else "") + ("i" if frame.nocase else "")
+    flags = ("F" if MEANING.search(text) or "\n" in text else "") + ("i" if frame.nocase else "")
     option = " -e " if text.startswith("-") else " "
     return f"{flags}{option}{shlex.quote(text)}"
 

@@ -18,7 +18,6 @@ _HASHES = {
     "md5": "md5sum", "sha256": "sha256sum", "sha1": "sha1sum", "sha512": "sha512sum", "default": "sha256sum",
     "crc": "cksum",
 }  # fmt: skip
-_EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
 
 
 def action_command(intent: Intent) -> str:
@@ -150,16 +149,6 @@ def _rename(intent: Intent, how: str) -> str:
     files, values = intent.files, [value.text for value in intent.args]
     if intent.stages:
         return ""
-    if how == "ext":
-        ends = [value.removeprefix("*").lstrip(".") for value in values]
-        if not all(_EXTENSION.match(end) for end in ends):
-            return ""
-        if not files.names and len(ends) == 2:
-            files = structs.replace(files, names=("*." + ends[0],))
-        if not files.names:
-            return ""
-        files = structs.replace(files, type=files.type or "f")
-        return f"""{find_words(files)} -exec sh -c 'for f; do mv -n -- "$f" "${{f%.*}}.$0"; done' {shlex.quote(ends[-1])} {{}} +"""
     if not files.narrow and not files.roots and not files.type:
         return ""
     files = structs.replace(files, type=files.type or "f")

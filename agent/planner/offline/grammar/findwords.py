@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from agent.planner.offline.grammar.intent import Containing, Files
 from agent.planner.offline.values import Value, quote_path
 
-_MEANING = re.compile(r"[\\.*^$\[\]]")
+MEANING = re.compile(r"[\\.*^$\[\]]")
 
 
 def root_words(files: Files) -> str:
@@ -26,7 +27,7 @@ def find_words(files: Files, *, with_content: bool = True, inner_only: bool = Fa
         parts += ["-maxdepth", files.max_depth]
     if len(files.type) == 1:
         parts += ["-type", files.type]
-    parts += _names(files)
+    parts += name_tests(files.names, nocase=files.nocase and not files.content)
     test = "-iname" if files.nocase and not files.content else "-name"
     parts += [part.replace("{name}", test) if part.startswith("{name}") else part for part in files.tests]
     for folder in files.excluded:
@@ -38,9 +39,9 @@ def find_words(files: Files, *, with_content: bool = True, inner_only: bool = Fa
     return " ".join(parts)
 
 
-def _names(files: Files) -> list[str]:
-    test = "-iname" if files.nocase and not files.content else "-name"
-    tests = [f"{test} {shlex.quote(name)}" for name in files.names]
+def name_tests(names: Sequence[str], *, nocase: bool) -> list[str]:
+    """The words of `find` for any of some names."""
+    tests = [f"-{'i' * nocase}name {shlex.quote(name)}" for name in names]
     return ["\\(", " -o ".join(tests), "\\)"] if len(tests) > 1 else tests
 
 
@@ -58,7 +59,7 @@ def grep_words(condition: Containing, nocase: bool, word: bool = False, more: st
         letters += "E"
     elif len(texts) > 1 and all(re.fullmatch(r"[\w ,:-]+", text) for text in texts):
         return f"{letters}E {shlex.quote('|'.join(texts))}"
-    elif any(_MEANING.search(text) or "\n" in text for text in texts):
+    elif any(MEANING.search(text) or "\n" in text for text in texts):
         letters += "F"
     if len(texts) > 1 or texts[0].startswith("-"):
         return f"{letters} {' '.join('-e ' + shlex.quote(text) for text in texts)}"

@@ -17,6 +17,24 @@ _VERB_WORDS = frozenset(
 )
 # Rules in which the file may stand between the words: "prefix every line of x.txt with ..."
 _WITH_PLACE = frozenset({"stage", "add", "joinlines", "join", "everyfirst", "occurrence"})
+# What adds one step, with its kind, its name, and what it holds ("<NUM>": what the rule caught).
+_STEPS = {
+    "dups": ("unique", "dups"),
+    "once": ("unique", "once"),
+    "shortest": ("count", "shortest"),
+    "joinlines": ("join", "join", " "),
+    "wrap": ("change", "wrap", "<NUM>"),
+    "uniquekeep": ("unique", "uniq_keep"),
+    "before": ("part", "before", "<SEP>"),
+    "after": ("part", "after", "<SEP>"),
+    "numbers": ("part", "numbers"),
+    "nl": ("change", "nl"),
+    "double": ("change", "double"),
+    "headed": ("limit", "head", "1"),
+    "told": ("skip", "skip", "1"),
+    "aligned": ("join", "align", "\x00"),
+}
+_ACTS = frozenset({"touch", "empty", "archive"})
 
 
 class Understood(Struct, frozen=True, kw_only=True):
@@ -45,8 +63,7 @@ class Understanding(Forms, Deeds):
                 self._place(piece.values["PATH"], clause, "file")
                 values = {hole: value for hole, value in piece.values.items() if hole != "PATH"}
                 piece = structs.replace(piece, values=values)
-            handler = getattr(self, f"on_{piece.op}", None)
-            if handler is None or not handler(piece, clause):
+            if not self._take_up(piece, clause):
                 self.lost.append(piece)
         if self.pending is not None or self.action.startswith("chown open") or self.action == "chmod open":
             return Understood(intent=assemble(self), lost=tuple(self.lost), done=False)
@@ -54,3 +71,12 @@ class Understanding(Forms, Deeds):
         return Understood(
             intent=intent, lost=tuple(self.lost), done=verbs_done(intent, {verb for verb, _ in self.verbs}, self)
         )
+
+    def _take_up(self, piece: Piece, clause: int) -> bool:
+        if piece.op in _ACTS:
+            return self._act(piece.op, piece)
+        if piece.op in _STEPS:
+            said = [piece.values[part[1:-1]].text if part[:1] == "<" else part for part in _STEPS[piece.op]]
+            return self.stages.add(*said, clause=clause)
+        handler = getattr(self, f"on_{piece.op}", None)
+        return handler is not None and handler(piece, clause)

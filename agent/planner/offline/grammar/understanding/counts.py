@@ -46,12 +46,6 @@ class Counts(TableReading):
     def on_unique(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("unique", "unique", clause=clause)
 
-    def on_dups(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("unique", "dups", clause=clause)
-
-    def on_once(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("unique", "once", clause=clause)
-
     def on_agg(self, piece: Piece, clause: int) -> bool:
         if piece.param == "median":
             return False
@@ -72,9 +66,6 @@ class Counts(TableReading):
         if piece.param == "word":
             self.stages.add("split", "words", clause=clause)
         return self.stages.add("count", "longest", clause=clause)
-
-    def on_shortest(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("count", "shortest", clause=clause)
 
     def on_length(self, piece: Piece, clause: int) -> bool:
         self.counting = -1

@@ -105,9 +105,6 @@ class Deeds(Edits):
             return True
         return self._act("hash", piece)
 
-    def on_touch(self, piece: Piece, clause: int) -> bool:
-        return self._act("touch", piece)
-
     def on_rename(self, piece: Piece, clause: int) -> bool:
         if piece.param == "replace":
             old, new = (self._sign_in(piece, value) for value in piece.values.values())
@@ -117,12 +114,6 @@ class Deeds(Edits):
     def on_du(self, piece: Piece, clause: int) -> bool:
         self.action = self.action or "du"
         return True
-
-    def on_empty(self, piece: Piece, clause: int) -> bool:
-        return self._act("empty", piece)
-
-    def on_archive(self, piece: Piece, clause: int) -> bool:
-        return self._act("archive", piece)
 
     def on_compare(self, piece: Piece, clause: int) -> bool:
         self.action = self.action or f"compare {piece.param}"

@@ -56,9 +56,6 @@ class Lines(Things):
             self._known_source() or (grep and any(p.op in ("scope", "path", "kinds", "glob") for p in self.row.pieces))
         )
 
-    def on_uniquekeep(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("unique", "uniq_keep", clause=clause)
-
     def on_line(self, piece: Piece, clause: int) -> bool:
         return self.stages.line(piece.param, piece, clause)
 
@@ -111,15 +108,6 @@ class Lines(Things):
     def on_delimiter(self, piece: Piece, clause: int) -> bool:
         self.stages.separator = piece.values["SEP"].text
         return True
-
-    def on_before(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("part", "before", piece.values["SEP"].text, clause=clause)
-
-    def on_after(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("part", "after", piece.values["SEP"].text, clause=clause)
-
-    def on_numbers(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("part", "numbers", clause=clause)
 
     def on_only(self, piece: Piece, clause: int) -> bool:
         self.stages.letters += "o"

@@ -74,14 +74,6 @@ class LineReading(Lines):
         one, two = (value.text for value in piece.values.values())
         return self.stages.add("range", "between", one, two, clause=clause)
 
-    def on_nl(self, piece: Piece, clause: int) -> bool:
-        """Numbers before lines that are not empty."""
-        return self.stages.add("change", "nl", clause=clause)
-
-    def on_double(self, piece: Piece, clause: int) -> bool:
-        """An empty line after each."""
-        return self.stages.add("change", "double", clause=clause)
-
     def on_bytes(self, piece: Piece, clause: int) -> bool:
         """So many bytes of one end."""
         return self.stages.add("skip", f"bytes_{piece.param}", _only(piece), clause=clause)

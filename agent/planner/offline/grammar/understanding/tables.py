@@ -36,18 +36,6 @@ class TableReading(LineReading):
             self.stages.add("count", "count", "l", clause=clause)
         return self.show_column(column, clause)
 
-    def on_headed(self, piece: Piece, clause: int) -> bool:
-        """The names of the columns."""
-        return self.stages.add("limit", "head", "1", clause=clause)
-
-    def on_told(self, piece: Piece, clause: int) -> bool:
-        """That the first line holds names: what is counted or summed up begins after it."""
-        return self.stages.add("skip", "skip", "1", clause=clause)
-
-    def on_aligned(self, piece: Piece, clause: int) -> bool:
-        """Columns one below the other."""
-        return self.stages.add("join", "align", "\0", clause=clause)
-
     def on_occurs(self, piece: Piece, clause: int) -> bool:
         """A word that the text has: lines with it are meant."""
         return self.stages.add("match", "match", self.stages.letters, "plain", piece.values["SEEN"].text, clause=clause)
