@@ -127,7 +127,8 @@ async def _act(goal: Goal, reply: Reply) -> Ending | None:
             picked = await pick(goal, reply.choices) if reply.choices else None
             if picked is not None:
                 return await react(goal, await propose(goal, picked))
-            return Ending(status_after_chat(goal.commands, reached), message_after_chat(goal.commands, message))
+            status = status_after_chat(goal.commands, reached, lacks=reply.lacks)
+            return Ending(status, message_after_chat(goal.commands, message))
         case Command() | Plan() if goal.options.code_only:
             code = _code(reply)
             await goal.say(code)

@@ -13,9 +13,9 @@ from agent.recording.lifecycle import summary_of
 _CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
 
 
-def status_after_chat(items: list[CommandItem], reached: bool | None = None) -> GoalStatus:
-    """A chat reply ended the goal: completed if the last command that ran succeeded, failed if it failed, not understood where nothing
-    ran and the reply says that its goal is not `reached`.
+def status_after_chat(items: list[CommandItem], reached: bool | None = None, *, lacks: str = "") -> GoalStatus:
+    """A chat reply ended the goal: completed if the last command that ran succeeded, failed if it failed, or if nothing ran because a
+    program is missing that the goal `lacks`, not understood where nothing ran and the reply says that its goal is not `reached`.
 
     Some exit codes are answers (grep's 1), and a command that became a job has none yet: then it was answered.
     """
@@ -29,6 +29,8 @@ def status_after_chat(items: list[CommandItem], reached: bool | None = None) -> 
         return GoalStatus.BLOCKED_BY_POLICY
     if items and items[-1].outcome in ("skipped", "declined") and items[-1].remark != "dry run":
         return GoalStatus.SKIPPED
+    if lacks:
+        return GoalStatus.FAILED
     return GoalStatus.NOT_UNDERSTOOD if reached is False else GoalStatus.ANSWERED
 
 

@@ -17,11 +17,13 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
 
     `reached`: whether what that was for is reached now; None where it is not said, and then the last command's exit code says it.
     False where no command ran: the goal was not understood, or there is no way to it here.
+    `lacks`: a program that is missing here for what was understood.
     `choices`: what comes nearest to the goal, where no command is sure enough; `message` lists them by their numbers.
     """
 
     message: str
     reached: bool | None = None
+    lacks: str = ""
     choices: tuple[Alternative, ...] = ()
 
 

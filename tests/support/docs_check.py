@@ -16,9 +16,10 @@ from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
 from agent.config.session_actions import ACTIONS
 from agent.config.table import SETTINGS
-from agent.planner.offline.catalog import render_catalog
 from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
+from tests.support.recipes_page import render_catalog
+from tests.support.repairs_page import render_repairs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -140,6 +141,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/events.md": events_page,
     "docs/events.schema.json": events_schema,
     "docs/recipes.md": render_catalog,
+    "docs/repairs.md": render_repairs,
     "docs/effects.md": effects_page,
     "docs/messages.md": messages_page,
 }

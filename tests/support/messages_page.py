@@ -13,7 +13,7 @@ ROOMS = set("app audit cli commands config emitters engine execution frontends g
 ROOMS |= set("providers recording redaction risk tools".split())
 # A model or the planner's grammar reads these, not a person.
 NOT_SHOWN = tuple(
-    "planner/prompt.py planner/few_shot.py planner/codecs/ planner/offline/book planner/offline/repair_catalog.py "
+    "planner/prompt.py planner/few_shot.py planner/codecs/ planner/offline/book "
     "planner/offline/grammar/rules_ planner/offline/grammar/lemmas.py emitters/telemetry.py audit/replay/normalize.py".split()
 )
 TABLES = ("risk/tables/knowledge/levels.toml", "planner/offline/talk.toml", "lexicon/exit_answers.toml")

@@ -35,7 +35,7 @@ def text_field(value: dict[str, Any], name: str, *, required: bool = False) -> s
     return found
 
 
-def chat(message: str, reached: Any = None) -> Chat:
+def chat(message: str, reached: Any = None, lacks: Any = "") -> Chat:
     """Words for the person; what no terminal or file could hold is replaced. Raises PlannerError if there are none.
 
     `reached` counts where it is true or false; of anything else nothing can be told.
@@ -43,7 +43,8 @@ def chat(message: str, reached: Any = None) -> Chat:
     cleaned = words(message)
     if not cleaned:
         raise PlannerError("the message is empty")
-    return Chat(message=cleaned, reached=reached if isinstance(reached, bool) else None)
+    program = lacks if isinstance(lacks, str) else ""
+    return Chat(message=cleaned, reached=reached if isinstance(reached, bool) else None, lacks=program)
 
 
 def words(text: str) -> str:

@@ -83,7 +83,9 @@ class ModeJson(_JsonCodec):
         if mode in ("chat", "plan") and fields.text_field(value, "command").strip():
             raise PlannerError(f'mode "{mode}" with a "command": it must be one or the other')
         if mode == "chat":
-            return fields.chat(fields.text_field(value, "message", required=True), value.get("reached"))
+            return fields.chat(
+                fields.text_field(value, "message", required=True), value.get("reached"), value.get("lacks")
+            )
         if mode == "plan":
             return warned(read_plan(value), fields.opinion(value))
         if mode == "command":

@@ -21,6 +21,8 @@ _NOTE_LIMIT = 300
 _GENERIC_ERROR = re.compile(
     r"(?i)(?:^|[\s\[:*])(?:error|fatal|failed|failure|panic(?:ked)?|exception|traceback|cannot|abort(?:ed)?)\b"
 )
+# These print a line of names above what they found, and nothing else where they found nothing.
+_TABLES = re.compile(r"(?:sudo )?(?:ss|ps|lsof|netstat|docker|podman|kubectl)\b[^|]*\Z")
 _KILLS_FOUND = re.compile(r"\bkill\b[^|;&()]*\$\(([^)]*)\)")
 _PORT = re.compile(r":(\d{1,5})\b")
 # A fixed command would run in another folder than the one that failed.
@@ -53,6 +55,8 @@ class AfterRun:
             return entry.nothing if entry is not None and searched else "done; it printed nothing"
         if item.stdout_dropped:
             return f"done; the output was long, {item.stdout_dropped} bytes of it are not kept here{after}"
+        if entry is not None and entry.nothing and len(lines) == 1 and _is_header(lines[0], item.run or item.proposed):
+            return entry.nothing
         if len(lines) == 1:
             return f"done: {shown(lines[0].strip())}{after}"
         return f"done: {len(lines)} lines of output{after}"
@@ -200,3 +204,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number} ({signal.Signals(number).name})"
     except ValueError:
         return f"signal {number}"
+
+
+def _is_header(line: str, command: str) -> bool:
+    return _TABLES.match(command) is not None and len(line.split()) > 2 and not re.search(r"\d", line)

@@ -153,8 +153,13 @@ def encode_reply(reply: Reply) -> str:
     import msgspec
 
     if isinstance(reply, Chat):
-        said: dict[str, object] = {"mode": "chat", "message": reply.message}
-        return msgspec.json.encode(said if reply.reached is None else said | {"reached": reply.reached}).decode()
+        more = {"reached": reply.reached, "lacks": reply.lacks or None}
+        told = {
+            "mode": "chat",
+            "message": reply.message,
+            **{key: said for key, said in more.items() if said is not None},
+        }
+        return msgspec.json.encode(told).decode()
     if isinstance(reply, Plan):
         steps = [{"goal": step.goal, "command": step.command} for step in reply.steps]
         return msgspec.json.encode({"mode": "plan", "message": reply.message, "steps": steps}).decode()

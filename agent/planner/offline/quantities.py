@@ -29,6 +29,10 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
+_FEASTS = {
+    "christmas": (12, 25), "xmas": (12, 25), "christmas eve": (12, 24), "halloween": (10, 31), "new year": (1, 1),
+    "new years": (1, 1), "new years day": (1, 1), "new years eve": (12, 31), "end of the year": (12, 31),
+}  # fmt: skip
 _DIGITS = re.compile(r"\d{1,9}\Z", re.ASCII)
 _COUNTED = re.compile(r"(\d{1,9})(?:st|nd|rd|th)?\Z", re.ASCII)  # "3rd" too
 _AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([a-z]*)\Z", re.ASCII)
@@ -135,10 +139,14 @@ def read_date(tokens: list[Token], at: int, lexicon: Lexicon, today: datetime.da
     day, used = _named_day(tokens[at].low, today), 1
     if day is None:
         used, day = _spelled(tokens, at)
+    origin = tokens[at].raw
+    if day is None:
+        used, day = _feast(tokens, at, today)
+        origin = " ".join(token.raw for token in tokens[at : at + used])
     if day is None or day.year > 9000:
         return None
     after = day + datetime.timedelta(days=1)
-    return used, Value(text=day.isoformat(), forms={"next": after.isoformat()}, origin=tokens[at].raw)
+    return used, Value(text=day.isoformat(), forms={"next": after.isoformat()}, origin=origin)
 
 
 def _named_day(low: str, today: datetime.date) -> datetime.date | None:
@@ -155,6 +163,15 @@ def _named_day(low: str, today: datetime.date) -> datetime.date | None:
         except ValueError:
             return None
     return None
+
+
+def _feast(tokens: list[Token], at: int, today: datetime.date) -> tuple[int, datetime.date | None]:
+    """The next day of a name: the longest name counts."""
+    for used in (4, 3, 2, 1):
+        named = _FEASTS.get(re.sub(r"['\u2019]", "", " ".join(token.low for token in tokens[at : at + used])))
+        if named is not None and len(tokens) >= at + used:
+            return used, datetime.date(today.year + ((today.month, today.day) > named), *named)
+    return 0, None
 
 
 def _spelled(tokens: list[Token], at: int) -> tuple[int, datetime.date | None]:

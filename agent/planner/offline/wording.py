@@ -114,6 +114,7 @@ class NoOffer:
         return Chat(
             message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}",
             reached=False,
+            lacks=names[0],
         )
 
     def unknown(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:

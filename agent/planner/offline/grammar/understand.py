@@ -17,7 +17,7 @@ _VERB_WORDS = frozenset(
 )
 # Rules in which the file may stand between the words: "prefix every line of x.txt with ..."
 _WITH_PLACE = frozenset({"stage", "add", "joinlines", "join", "everyfirst", "occurrence"})
-# What adds one step, with its kind, its name, and what it holds ("<NUM>": what the rule caught).
+# What adds one step, with its kind, its name, and what it holds ("<NUM>": what the rule caught; "<>": all that it did).
 _STEPS = {
     "dups": ("unique", "dups"),
     "once": ("unique", "once"),
@@ -33,8 +33,11 @@ _STEPS = {
     "headed": ("limit", "head", "1"),
     "told": ("skip", "skip", "1"),
     "aligned": ("join", "align", "\x00"),
+    "onward": ("range", "between", "<>", ""),
+    "until": ("range", "between", "", "<>"),
 }
 _ACTS = frozenset({"touch", "empty", "archive"})
+_OF_LINES = frozenset({"line", "where", "chars"})
 
 
 class Understood(Struct, frozen=True, kw_only=True):
@@ -76,7 +79,10 @@ class Understanding(Forms, Deeds):
         if piece.op in _ACTS:
             return self._act(piece.op, piece)
         if piece.op in _STEPS:
-            said = [piece.values[part[1:-1]].text if part[:1] == "<" else part for part in _STEPS[piece.op]]
-            return self.stages.add(*said, clause=clause)
+            caught = {f"<{hole}>": value.text for hole, value in piece.values.items()}
+            caught["<>"] = next(iter(caught.values()), "")
+            return self.stages.add(*(caught.get(part, part) for part in _STEPS[piece.op]), clause=clause)
+        if piece.op in _OF_LINES:
+            return bool(getattr(self.stages, piece.op)(piece.param, piece, clause))
         handler = getattr(self, f"on_{piece.op}", None)
         return handler is not None and handler(piece, clause)

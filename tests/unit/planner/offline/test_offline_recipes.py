@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.offline import book_tables, catalog, recipe_files, recipes, rendering
+from agent.planner.offline import book_tables, recipe_files, recipes, rendering
 from agent.planner.offline.patterns import Slot
 from agent.planner.offline.spared_folders import without_spared_folders
+from agent.protocol.replies import Chat
 from tests.support.each import each
-from tests.unit.planner.offline.offline_support import command_for
+from tests.support.recipes_page import render_catalog
+from tests.unit.planner.offline.offline_support import answer, command_for, goal_item, ran
 
 AREAS = sorted(name.removesuffix(".toml") for name in os.listdir(os.path.join(book_tables.HERE, "recipes")))
 
@@ -119,10 +121,39 @@ def test_a_form_needs_the_programs_it_starts_with() -> None:
 def test_catalog_document_is_fresh() -> None:
     path = os.path.join(os.path.dirname(__file__), *[".."] * 4, "docs", "recipes.md")
     with open(path, encoding="utf-8") as file:
-        assert file.read() == catalog.render_catalog()
+        assert file.read() == render_catalog()
 
 
 def test_data_files_have_no_unknown_keys() -> None:
     for name in os.listdir(os.path.join(book_tables.HERE, "recipes")):
         with open(os.path.join(book_tables.HERE, "recipes", name), "rb") as file:
             assert set(tomllib.load(file)) == {"recipe"}
+
+
+@pytest.mark.parametrize(
+    ("goal", "command"),
+    [
+        ("switch back to main", "git switch main"),
+        ("go back to the main branch", "git switch main"),
+        ("switch back", "git switch -"),
+        ("who else is logged in", "who"),
+        ("am I running low on disk space", "df -h"),
+        ("is anything listening on port 8080", "ss -ltnp 'sport = :8080'"),
+        ("throw away my changes to thesis.md", "git restore thesis.md"),
+        ("days until christmas", "date -u -d 2024-12-25"),
+        ("how many days until new year's eve", "date -u -d 2024-12-31"),
+    ],
+)
+def test_everyday_words(goal: str, command: str) -> None:
+    assert command in command_for(goal)
+
+
+def test_a_table_with_nothing_but_its_header_found_nothing() -> None:
+    command = command_for("what is listening on port 8080")
+    header = "State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n"
+    for stdout, said in (
+        (header, "nothing listens there"),
+        (header + "LISTEN 0 5 127.0.0.1:8080 *:*\n", "done: 2 lines"),
+    ):
+        reply = answer(goal_item("what is listening on port 8080"), ran(command, stdout=stdout))
+        assert isinstance(reply, Chat) and reply.message.startswith(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import pairwise
 
@@ -104,3 +105,22 @@ def test_a_word_nobody_understands_is_never_left_out() -> None:
 def test_files_to_delete_must_be_narrowed_down() -> None:
     assert isinstance(answer(goal_item("delete files")), Chat)
     assert isinstance(answer(goal_item("delete all files")), Chat)
+
+
+def test_a_missing_program_is_named_and_its_goal_was_understood() -> None:
+    from agent.engine.summary import status_after_chat
+    from agent.planner.codecs.fields import chat
+    from agent.planner.offline.planner import OfflinePlanner, encode_reply
+    from agent.protocol.outcomes import GoalStatus
+
+    said = answer(
+        goal_item("ping example.com three times"), using=OfflinePlanner(tools_present=lambda name: name != "ping")
+    )
+    assert isinstance(said, Chat)
+    assert "needs ping, which is not installed here" in said.message
+    assert status_after_chat([], said.reached, lacks=said.lacks) is GoalStatus.FAILED
+    logged = json.loads(encode_reply(said))
+    assert chat(logged["message"], logged["reached"], logged["lacks"]) == said
+    unknown = answer(goal_item("write me a poem about the sea"))
+    assert isinstance(unknown, Chat)
+    assert status_after_chat([], unknown.reached, lacks=unknown.lacks) is GoalStatus.NOT_UNDERSTOOD

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.planner.offline.diagnosing import Diagnoser, load_rules
-from agent.planner.offline.repair_catalog import render_repairs
 from tests.support.each import each
+from tests.support.repairs_page import render_repairs
 from tests.unit.planner.offline.test_repair_real import CASES
 
 LINES = (Path(__file__).parent / "repair_messages.txt").read_text().splitlines()
@@ -29,4 +29,4 @@ def test_every_rule_has_been_seen_at_work() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     page = Path(__file__).parents[4] / "docs" / "repairs.md"
-    assert page.read_text() == render_repairs(), "python -m agent.planner.offline.repair_catalog > docs/repairs.md"
+    assert page.read_text() == render_repairs(), "make docs"

@@ -56,12 +56,6 @@ class Lines(Things):
             self._known_source() or (grep and any(p.op in ("scope", "path", "kinds", "glob") for p in self.row.pieces))
         )
 
-    def on_line(self, piece: Piece, clause: int) -> bool:
-        return self.stages.line(piece.param, piece, clause)
-
-    def on_where(self, piece: Piece, clause: int) -> bool:
-        return self.stages.where(piece.param, piece, clause)
-
     def on_context(self, piece: Piece, clause: int) -> bool:
         number = piece.values["NUM"].text if "NUM" in piece.values else "1"
         if "WORD" in piece.values:
@@ -101,9 +95,6 @@ class Lines(Things):
         while at >= 0 and lemmas[at] in ("by", "on", "the", "using", "its", "their"):
             at -= 1
         return at >= 0 and lemmas[at] == "sort" and at < piece.start - 1
-
-    def on_chars(self, piece: Piece, clause: int) -> bool:
-        return self.stages.chars(piece.param, piece, clause)
 
     def on_delimiter(self, piece: Piece, clause: int) -> bool:
         self.stages.separator = piece.values["SEP"].text

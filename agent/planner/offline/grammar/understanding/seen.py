@@ -61,14 +61,6 @@ class LineReading(Lines):
             "match", "anchored", self.stages.letters + invert, before, _only(piece), after, clause=clause
         )
 
-    def on_onward(self, piece: Piece, clause: int) -> bool:
-        """From the first line with a text to the end."""
-        return self.stages.add("range", "between", _only(piece), "", clause=clause)
-
-    def on_until(self, piece: Piece, clause: int) -> bool:
-        """From the beginning to the first line with a text."""
-        return self.stages.add("range", "between", "", _only(piece), clause=clause)
-
     def on_span(self, piece: Piece, clause: int) -> bool:
         """From lines with one text to lines with another."""
         one, two = (value.text for value in piece.values.values())

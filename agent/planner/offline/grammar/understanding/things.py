@@ -143,10 +143,9 @@ class Things(Draft):
         return self.files.test(piece.param, piece)
 
     def on_exactsize(self, piece: Piece, clause: int) -> bool:
-        return self.files.exact("exactsize", piece)
+        return self.files.exact(piece.op, piece)
 
-    def on_exactage(self, piece: Piece, clause: int) -> bool:
-        return self.files.exact("exactage", piece)
+    on_exactage = on_exactsize
 
     def on_depth(self, piece: Piece, clause: int) -> bool:
         files = {

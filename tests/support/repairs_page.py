@@ -1,9 +1,8 @@
-"""The errors that the offline planner knows, as a page: `python -m agent.planner.offline.repair_catalog > docs/repairs.md`."""
+"""Write docs/repairs.md: the errors that the offline planner knows."""
 
 from __future__ import annotations
 
 import re
-import sys
 
 from agent.planner.offline.diagnosing import Rule, load_rules
 from agent.planner.offline.fixes import FIXES
@@ -11,7 +10,7 @@ from agent.planner.offline.recipe_files import read_toml
 
 _HEADER = """# The errors that the offline planner knows
 
-Generated from `agent/planner/offline/repairs/` by `python -m agent.planner.offline.repair_catalog`; do not edit.
+Generated from `agent/planner/offline/repairs/` by `make docs`; do not edit.
 What a failed command said is explained in these words; where a correction is safe it is proposed, and goes through the gate like any
 command. How to add one: [offline.md](offline.md#add-a-repair-rule).
 """
@@ -49,7 +48,3 @@ def _correction(rule: Rule) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(render_repairs())

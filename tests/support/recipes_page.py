@@ -1,14 +1,12 @@
-"""The list of what the offline planner can do, as a document: `python -m agent.planner.offline.catalog > docs/recipes.md`."""
+"""Write docs/recipes.md: what the offline planner can do."""
 
 from __future__ import annotations
-
-import sys
 
 from agent.planner.offline.recipe_files import RecipeEntry, load_entries
 
 _HEADER = """# What the offline planner can do
 
-Generated from `agent/planner/offline/recipes/` by `python -m agent.planner.offline.catalog`; do not edit.
+Generated from `agent/planner/offline/recipes/` by `make docs`; do not edit.
 Each line shows one goal and the command that comes out; words, order and filters may differ (see [offline.md](offline.md)).
 """
 
@@ -32,7 +30,3 @@ def _row(entry: RecipeEntry) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(render_catalog())
