@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agent.config.paths import follows_folder
 
@@ -12,28 +12,25 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from agent.execution.job_table import JobTable
-    from agent.protocol.actions import FileAction, Found
-    from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
+    from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.confinement import Confinement, Confining
     from agent.protocol.decisions import RiskReport
     from agent.protocol.execution import (
         Checkpoint,
-        Checkpoints,
         Executor,
         Job,
         OutputSink,
-        Performer,
-        Processes,
         Rehearser,
     )
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Emitter
-    from agent.protocol.records import Record
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):
         """What runs commands, for real or over an overlay, in one shell state."""
+
+
+_Port = TypeVar("_Port")
 
 
 class LazyExecutor:
@@ -161,25 +158,6 @@ class LazyJobs:
         return await self.table().foreground(job_id)
 
 
-class LazyCheckpoints:
-    """ports.Checkpoints, imported at the first use."""
-
-    def __init__(self, build: Callable[[], Checkpoints]) -> None:
-        self._build = build
-        self._built: Checkpoints | None = None
-
-    def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
-        return self._real().plan(report, cwd)
-
-    def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
-        return self._real().take(plan, command, cwd=cwd, session=session)
-
-    def _real(self) -> Checkpoints:
-        if self._built is None:
-            self._built = self._build()
-        return self._built
-
-
 class NothingKept:
     """ports.Checkpoints of a run that is to leave nothing behind (`--no-persist`)."""
 
@@ -192,53 +170,17 @@ class NothingKept:
         raise ValueError("nothing is kept in this run, so it could not be undone")
 
 
-class LazyProcesses:
-    """ports.Processes, imported at the first use."""
-
-    async def run_attached(self, argv: tuple[str, ...]) -> int:
-        return await self._real().run_attached(argv)
-
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        return await self._real().capture(argv, cwd=cwd, timeout=timeout)
-
-    def _real(self) -> Processes:
-        from agent.execution.processes import HostProcesses
-
-        return HostProcesses()
+def built_late(build: Callable[[], _Port]) -> _Port:
+    """The port that `build` makes, made when something of it is first asked for."""
+    return cast("_Port", _Late(build))
 
 
-class LazyPerformer:
-    """ports.Performer, imported at the first use. What is written lies below `state_dir` for a moment."""
-
-    def __init__(self, state_dir: str) -> None:
-        self._state_dir = state_dir
-
-    def look(self, action: FileAction) -> Found:
-        return self._real().look(action)
-
-    def perform(self, approved: ApprovedFileAction) -> None:
-        self._real().perform(approved)
-
-    def _real(self) -> Performer:
-        from agent.execution.file_performer import FilePerformer
-
-        return FilePerformer(self._state_dir)
-
-
-class LazyEmitter:
-    """ports.Emitter, built for the first event or output."""
-
-    def __init__(self, build: Callable[[], Emitter]) -> None:
+class _Late:
+    def __init__(self, build: Callable[[], object]) -> None:
         self._build = build
-        self._built: Emitter | None = None
+        self._built: object = None
 
-    async def emit(self, record: Record) -> None:
-        await self._real().emit(record)
-
-    def output(self, stream: str, data: bytes) -> None:
-        self._real().output(stream, data)
-
-    def _real(self) -> Emitter:
+    def __getattr__(self, name: str) -> Any:
         if self._built is None:
             self._built = self._build()
-        return self._built
+        return getattr(self._built, name)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.app.execution import ProcessExecution
-from agent.app.lazy_ports import LazyEmitter, LazyExecutor, LazyPerformer, LazyProcesses
+from agent.app.lazy_ports import LazyExecutor, built_late
 from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events.known import Event
+    from agent.protocol.execution import Performer, Processes
     from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Emitter, Redactor, StreamRedaction
     from agent.protocol.rehearsals import Change
@@ -45,7 +46,7 @@ class Process:
         self._clock = SystemClock()
         self.environ = loaded.environ
         self.origins = loaded.origins
-        self.processes = LazyProcesses()
+        self.processes: Processes = built_late(_host_processes)
         self._facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
         self.planners = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
@@ -96,7 +97,7 @@ class Process:
         return Engine(self.app_state())
 
     def app_state(self) -> AppState:
-        from agent.config.paths import config_dir, state_dir
+        from agent.config.paths import config_dir
         from agent.engine.context import AppState
 
         config = self.settings.config or os.path.join(config_dir(self.environ), "config.toml")
@@ -114,7 +115,7 @@ class Process:
             open_stream_redaction=_open_stream_redaction,
             project_notes=self._project_notes,
             remembered=self.memory.examples,
-            performer=LazyPerformer(state_dir(self.environ)),
+            performer=built_late(self._performer),
             rate_action=self.policies.rate_action,
             settings_rows=self._settings_rows,
             config_path=config,
@@ -122,6 +123,12 @@ class Process:
             is_root=self.is_root,
             debug=self.settings.debug,
         )
+
+    def _performer(self) -> Performer:
+        from agent.config.paths import state_dir
+        from agent.execution.file_performer import FilePerformer
+
+        return FilePerformer(state_dir(self.environ))
 
     def _command_services(self) -> CommandServices:
         from agent.commands.context import CommandServices
@@ -195,7 +202,7 @@ class Process:
         file = _private_append(self.settings.telemetry_file) if self.settings.telemetry_file is not None else None
         streams = (sys.stdout, sys.stderr)
         if at_prompt:  # nothing is shown by it before the first line is typed
-            return LazyEmitter(lambda: self._emitter(streams, file, at_prompt=True))
+            return built_late(lambda: self._emitter(streams, file, at_prompt=True))
         return self._emitter(streams, file, at_prompt=False)
 
     def _emitter(self, streams: tuple[TextIO, TextIO], telemetry: Any, *, at_prompt: bool) -> Emitter:
@@ -287,6 +294,12 @@ def _private_append(path: str) -> Any:
     except OSError as error:
         raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
     return os.fdopen(fd, "ab", buffering=0)
+
+
+def _host_processes() -> Processes:
+    from agent.execution.processes import HostProcesses
+
+    return HostProcesses()
 
 
 def _changes_text(changes: Sequence[Change], cwd: str) -> str:

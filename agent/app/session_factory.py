@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import structs
 
-from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyJobs
+from agent.app.lazy_ports import LazyExecutor, LazyJobs, built_late
 from agent.app.resuming import Resumed
 from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
@@ -122,7 +122,7 @@ class SessionFactory:
                 strategy=strategy,
                 executor=executor,
                 rehearser=executor,
-                checkpoints=LazyCheckpoints(lambda: process.execution.make_checkpoints(redactor.redact)),
+                checkpoints=built_late(lambda: process.execution.make_checkpoints(redactor.redact)),
                 rehearse=_rehearse(settings),
                 approve=cast("ApproveMode", settings.approve),  # likewise
                 safety_off=settings.safety_off,

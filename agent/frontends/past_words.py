@@ -15,7 +15,8 @@ _MOST_GOAL = 60
 
 def known_lines(ctx: RequestContext) -> list[str]:
     """How much of a session there is already, how its last goal ended, where its next command runs, and what it is set to again."""
-    return [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *told_lines(ctx)]
+    lost_and_restored = [shown_line(text, 500) for text in (*ctx.notes, ctx.restored) if text]
+    return [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *lost_and_restored]
 
 
 def _where(ctx: RequestContext) -> str:
@@ -45,13 +46,8 @@ def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:
     """For somebody who named a session: which one it is, that it is a `new` one, and what of it is lost."""
     if new:
         return [f"session {ctx.session_id} is new"]
-    lines = [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *told_lines(ctx)]
+    lines = known_lines(ctx)
     return [*lines, plan_text(ctx)] if ctx.plan_left is not None else lines
-
-
-def told_lines(ctx: RequestContext) -> list[str]:
-    """What of it is lost, what it is set to again, and what not."""
-    return [shown_line(text, 500) for text in (*ctx.notes, ctx.restored) if text]
 
 
 def plan_text(ctx: RequestContext) -> str:
