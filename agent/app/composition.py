@@ -111,6 +111,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         context=process.context,
         experience=process.memory.experience,
         warm=process.warm,
+        warm_shells=process.warm_shells,
         shutdown=process.shutdown,
         policy=process.policies.policy,
         policy_path=process.policies.user_path,

@@ -273,10 +273,14 @@ class Process:
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)
         self.planners.warm()
+        self.warm_shells()
+        gc.freeze()  # a collection would go through all of it, and hold up every session for tens of milliseconds
+
+    def warm_shells(self) -> None:
+        """Start what the first command and the first preview will need, in the background."""
         for context in tuple(self.sessions.values()):
             if isinstance(context.executor, LazyExecutor):
                 context.executor.warm()
-        gc.freeze()  # a collection would go through all of it, and hold up every session for tens of milliseconds
 
     async def shutdown(self) -> None:
         for context in self.sessions.values():

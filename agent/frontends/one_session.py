@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
@@ -55,6 +56,10 @@ async def open_controller(
             frontend="cli",
             show=_show,
         )
+        if (
+            interactive and controller.ctx.rehearse == "preview"
+        ):  # the question comes soon, and waits for no more than 0.3 seconds
+            threading.Thread(target=services.warm_shells, name="warm", daemon=True).start()
         told = controller.ctx.notes or controller.ctx.restored
         if is_new or session != services.settings.session_id or told:  # which one that is must be seen
             for line in opening_lines(controller.ctx, new=is_new) if session else ():

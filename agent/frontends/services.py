@@ -112,7 +112,7 @@ class Services:
     `policy(cwd)` is what the policy files say now; `policy_path` is the person's own file.
     `experience(command, cwd)` is a line about how such commands went.
     `undo_words(report, cwd)`: in words, whether a run there could be taken back.
-    `warm()` loads in the background what the first goal will need.
+    `warm()` loads in the background what the first goal will need, `warm_shells()` what the first command or preview of a session will.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
     `hand_unread(to)`: where goes what was typed while a command ran, and that did not read.
     `diagnose()` tries what confinement, rehearsal, undo and limits need here.
@@ -136,6 +136,7 @@ class Services:
     experience: Callable[[str, str], str] = lambda command, cwd: ""
     undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: ""
     undo: Callable[[], UndoStore] = _no_undo
+    warm_shells: Callable[[], None] = lambda: None
     hand_unread: Callable[[Callable[[str], None]], None] = lambda to: None
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True

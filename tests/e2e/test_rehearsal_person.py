@@ -274,3 +274,15 @@ def test_enter_before_the_preview_of_an_edit_runs_it_as_confirmed(home: Path, wo
         assert (work / "quick.txt").read_text() == "one\ntwo\n"
     started = [event for event in events(home) if event["type"] == "command.started"]
     assert [event["via"] for event in started] == [""]
+
+
+def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -> None:
+    program = str(ROOT / "tests" / "support" / "patient_program.py")
+    words = [sys.executable, program, "--planner", "offline", "--rehearse", "preview", "rename a.txt to b.txt"]
+    with Terminal(home=home, cwd=work, columns=140, command=words) as person:
+        person.see(r"would rename a\.txt → b\.txt")
+        person.at_confirmation("a.txt")
+        person.type("\r")
+        assert person.leaves() == 0
+    assert (work / "b.txt").read_text() == "one\ntwo\n"
+    assert [event["via"] for event in events(home) if event["type"] == "command.started"] == ["rehearsal"]
