@@ -213,8 +213,10 @@ class Process:
 
             emitter = JsonlEmitter(streams[0].buffer)
         else:
+            from agent.emitters.paint import use_theme
             from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 
+            use_theme(settings.theme or "")
             options = TerminalEmitterOptions(
                 highlight=settings.highlight,
                 theme=settings.theme,

@@ -8,6 +8,8 @@ from functools import cache
 from agent.text.shown import shown
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+# On white a terminal's own green, yellow and cyan cannot be read: the shades of the prompts (`agent.frontends.screen`).
+_ON_LIGHT = {"green": "38;5;22", "yellow": "38;5;94", "cyan": "38;5;24"}
 LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
 STATUS_STYLE = {
     "completed": "green", "answered": "green", "handed_off": "green",
@@ -16,11 +18,19 @@ STATUS_STYLE = {
 MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 
 
+def use_theme(theme: str) -> None:
+    """Paint for a background that is light or, for every other name, dark, from now on."""
+    _codes.update(_CODES | (_ON_LIGHT if theme == "light" else {}))
+
+
+_codes = dict(_CODES)
+
+
 def paint(text: str, style: str, *, color: bool) -> str:
     """`text` in `style` (red, green, yellow, cyan, dim, bold), each line by itself so that no pager or scroll loses it."""
     if not color or not text:
         return text
-    code = _CODES[style]
+    code = _codes[style]
     return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else line for line in text.split("\n"))
 
 

@@ -11,6 +11,7 @@ from msgspec import structs
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import checkout_root, state_dir
+from agent.emitters.paint import use_theme
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
 from agent.frontends.line import Goal, Leave, Line, Nothing, OwnCommand, parse_line
@@ -271,6 +272,7 @@ class Repl:
             said = await self._edit_settings(request.argument)
         elif request.action == "theme":
             self._screen.theme = request.argument
+            use_theme(request.argument)
         elif request.action == "copy":
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
         if said:

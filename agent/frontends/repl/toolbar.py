@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 SWITCH_KEY = "f6"
-_LONGEST = 2_000
 
 
 class TypedBadge:
@@ -52,7 +51,7 @@ class TypedBadge:
 
     def _typed(self, text: str) -> Typed | None:
         line = text.strip()
-        if self._read is None or not line or len(line) > _LONGEST or line[0] in "!:" or line.lower() in EXIT_WORDS:
+        if self._read is None or not line or line[0] in "!:" or line.lower() in EXIT_WORDS:
             return None
         if self._known[0] != line:
             self._known = line, self._read(line)

@@ -56,9 +56,13 @@ class SessionMeanings:
         from agent.risk.tables.store import program
         from agent.text.fuzzy import within_slips
 
-        if len(name) < _SHORTEST:
-            return ()
-        found = within_slips(name, {*_names_on(self._path), *BUILTINS, *self._defined}, 1)
+        names = {*_names_on(self._path), *BUILTINS, *self._defined}
+        if len(name) < _SHORTEST:  # nearly every other short name is one letter away
+            other = name[::-1]
+            return (
+                (other,) if len(name) == 2 and other != name and other in names and program(other) is not None else ()
+            )
+        found = within_slips(name, names, 1)
 
         def likely(each: str) -> tuple[bool, bool, bool, str]:
             return program(each) is None, sorted(each) != sorted(name), len(each) != len(name), each

@@ -6,7 +6,7 @@ import pytest
 
 from agent.engine.context import RequestContext
 from agent.engine.goal_loop import GoalLoop
-from agent.frontends.repl.toolbar import short_path, toolbar_text
+from agent.frontends.repl.toolbar import TypedBadge, short_path, toolbar_text
 from agent.protocol.outcomes import Usage
 from agent.protocol.replies import usage_text
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
@@ -23,6 +23,13 @@ def test_toolbar() -> None:
     assert toolbar_text(ctx, "/home/me") == "fake fake-1 · approve ask · safety on · ~/src"
     ctx.safety_off, ctx.usage = True, Usage(input_tokens=1200, output_tokens=34, cost=0.0021)
     assert toolbar_text(ctx, "/home/me").endswith("SAFETY OFF · ~/src · 1,234 tokens $0.0021")
+
+
+@pytest.mark.parametrize("length", [100, 2_500, 19_000])
+def test_the_badge_speaks_of_every_line_that_is_read(length: int) -> None:
+    from agent.frontends.typed.reading import Typed
+
+    assert TypedBadge(lambda text: Typed("command")).words("echo " + "x" * length) == "command · F6: goal"
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def test_files(around: SessionMeanings) -> None:
 
 def test_slips(around: SessionMeanings) -> None:
     assert around.nearest("gti") == ("git",)
+    assert around.nearest("dc") == ("cd",)
+    assert around.nearest("lx") == ()
     assert around.nearest("kubctl") == ("kubectl",)
     assert around.nearest("lll") == ("ll",)
     assert around.nearest("ab") == around.nearest("nothing-like-it") == ()
