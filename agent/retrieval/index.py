@@ -36,9 +36,11 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE VIRTUAL TABLE frequencies USING fts5vocab ('words', 'row')
 """
 _WORD = re.compile(r"\w+", re.UNICODE)
-_MOST_TERMS = 8
-_COMMON = 0.05
-"""A word that stands in a larger share of all chunks says little, and costs most; it counts only where all words are such."""
+_MOST_TERMS = 12
+_COMMON = 0.2
+"""A word that stands in a larger share of all chunks says little; it counts only where all words are such."""
+_MOST_ROWS = 12_000
+"""So many chunks are ranked at most, those with the rarest words: what bounds the time of a search in a large index."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,13 @@ class RagIndex:
         counted = [(self._occurrences(word), word) for word in words]
         occurring = sorted(pair for pair in counted if pair[0])
         telling = [pair for pair in occurring if pair[0] <= max(_COMMON * total, 20)] or occurring[:2]
-        return [word for _, word in telling[:_MOST_TERMS]]
+        rows, kept = 0, list[str]()
+        for count, word in telling[:_MOST_TERMS]:
+            rows += count
+            if kept and rows > _MOST_ROWS:
+                break
+            kept.append(word)
+        return kept
 
     def _occurrences(self, word: str) -> int:
         """How many chunks hold the word, as the index stems it."""
