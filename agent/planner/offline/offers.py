@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from agent.planner.offline.finding import in_any_case
 from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import Recipe
-from agent.planner.offline.rendering import describe, render, usable_forms, without_sudo
+from agent.planner.offline.rendering import describe, in_any_case, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import GoalContext
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import GNU
