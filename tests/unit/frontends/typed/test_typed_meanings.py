@@ -14,7 +14,7 @@ from agent.frontends.typed.meanings import SessionMeanings
 def around(tmp_path: Path) -> SessionMeanings:
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, mode in (("kubectl", 0o755), ("git", 0o755), ("notes", 0o644)):
+    for name, mode in (("kubectl", 0o755), ("git", 0o755), ("ls", 0o755), ("notes", 0o644)):
         (programs / name).write_text("#!/bin/sh\n")
         (programs / name).chmod(mode)
     (tmp_path / "go.sh").write_text("")
@@ -46,7 +46,7 @@ def test_files(around: SessionMeanings) -> None:
 
 def test_slips(around: SessionMeanings) -> None:
     assert around.nearest("gti") == ("git",)
-    assert around.nearest("dc") == ("cd",)
+    assert around.nearest("sl") == ("ls",)
     assert around.nearest("lx") == ()
     assert around.nearest("kubctl") == ("kubectl",)
     assert around.nearest("lll") == ("ll",)
