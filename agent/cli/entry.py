@@ -11,6 +11,9 @@ RESERVED = (
     "mcp", "guard", "init",
 )  # fmt: skip
 
+_MANY = 100_000
+"""Objects after which garbage is looked for: all that is loaded until the first frame stays, and is not gone through once."""
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run the program with `argv` (without the program's name); the exit code."""
@@ -40,6 +43,9 @@ def _guarded(arguments: list[str]) -> int:
 
         sys.stdout.write(f"agent-shell {__version__}\n")
         return 0
+    import gc
+
+    gc.set_threshold(_MANY)
     try:
         return _main(arguments)
     except SystemExit as error:  # argparse, after it has said why

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct
 
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.cancel import CancellationToken
@@ -61,8 +62,7 @@ def _no_rags() -> ProcessRags:
     raise InvalidState(expected="documents to look up", found="none")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CommandServices:
+class CommandServices(Struct, frozen=True, eq=False):
     """What commands use of the process beside the engine's own state; what is not given is said not to be there.
 
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says whether
@@ -84,7 +84,7 @@ class CommandServices:
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
-    listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    listed: dict[str, tuple[str, ...]] = {}
     library: Callable[[], Library] = _no_library
     rags: Callable[[], ProcessRags] = _no_rags
 
@@ -157,8 +157,7 @@ class Session(Protocol):
     def cwd(self) -> str: ...
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Person:
+class Person(Struct, frozen=True, eq=False):
     """Whoever is at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
     `ask` puts a yes/no question, `choose(about, question, letters)` one that a letter answers, "" for none of them; both None where nobody
@@ -171,8 +170,7 @@ class Person:
     choose: AskLetter | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CommandContext:
+class CommandContext(Struct, frozen=True, eq=False):
     """What a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
 
     `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed.
@@ -204,26 +202,24 @@ class CommandContext:
         await self.events.send(event)
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """What a session is set to becomes another: `key`, `before` and `to` for the log, then `values` for its attributes, and `make`."""
 
     key: str
     to: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = {}
     before: str = ""
     make: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True)
-class DispatchOutcome:
+class DispatchOutcome(Struct, frozen=True):
     """What a command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says.
 
     `lines` are typed lines to do next, one after another, after which the session is set as it was (macros).
     """
 
     text: str = ""
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = {}
     changes: tuple[Change, ...] = ()
     lines: tuple[str, ...] = ()
     inject_input: UserInput | None = None

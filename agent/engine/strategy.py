@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from agent.engine.goal import Goal
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a goal ended. `exit_code` None: the one that the status stands for."""
 
     status: GoalStatus

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
+
+from msgspec.structs import replace
 
 from agent.gate.held_rights import RULE, held, wanted_more
 from agent.gate.verdicts import Judges, Rated, known, rate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.policy.model import Policy
@@ -46,8 +46,7 @@ def _no_policy(cwd: str) -> Policy:
     return Policy()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Judges:
+class Judges(Struct, frozen=True, eq=False):
     """What decides: how to rate, what policy says, what is known about the system.
 
     `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
@@ -71,8 +70,7 @@ FREE = Confining()
 """Nothing is asked for, so nothing is denied."""
 
 
-@dataclass(frozen=True)
-class Rated:
+class Rated(Struct, frozen=True):
     """One text with its rating, what that was held against, what policy says of it, and how it would be confined.
 
     `changed`: what was not any more as an earlier rating of the same text had found it. `rights`: to which it is held

@@ -5,6 +5,7 @@ Fields of a newer version are kept beside the value that has no place for them, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -103,7 +104,8 @@ def _as_written(line: bytes | str) -> Record | None:
     if isinstance(line, str):
         return None
     try:
-        record = _decode_envelope(line).with_event(_decode_event(line), {})
+        decode_envelope, decode_event = _decoders()
+        record = decode_envelope(line).with_event(decode_event(line), {})
         return record if encode(record) == line else None
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
@@ -124,8 +126,10 @@ def _whatever_it_holds(line: bytes | str) -> Record:
     return msgspec.convert({**envelope, "event": None}, _Envelope).with_event(event, extras)
 
 
-_decode_envelope = msgspec.json.Decoder(_Envelope).decode
-_decode_event = msgspec.json.Decoder(KnownEvent).decode
+@cache
+def _decoders() -> tuple[Callable[[bytes], _Envelope], Callable[[bytes], KnownEvent]]:
+    """Of envelopes and of events; made when a line is first read, which no new session does."""
+    return msgspec.json.Decoder(_Envelope).decode, msgspec.json.Decoder(KnownEvent).decode
 
 
 def _clean(value: Any) -> Any:

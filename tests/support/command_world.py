@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from agent.commands.context import Person
 from agent.commands.registry import parse_meta
 from agent.engine.context import AppState, RequestContext
@@ -48,7 +50,7 @@ class CommandWorld:
     ) -> None:
         planner = FakePlanner(say())
         made = make_app(planner)
-        self.app: AppState = replace(made, services=replace(made.services, **(services or {})), **(app or {}))
+        self.app: AppState = replace(made, services=structs.replace(made.services, **(services or {})), **(app or {}))
         self.recorder = FakeRecorder()
         self.context = RequestContext(
             **{
