@@ -32,15 +32,12 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of ON chunks (document);
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, text, content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61'
-);
-CREATE VIRTUAL TABLE frequencies USING fts5vocab ('words', 'row')
+)
 """
 _WORD = re.compile(r"\w+", re.UNICODE)
 _MOST_TERMS = 12
-_COMMON = 0.2
-"""A word that stands in a larger share of all chunks says little; it counts only where all words are such."""
-_MOST_ROWS = 12_000
-"""So many chunks are ranked at most, those with the rarest words: what bounds the time of a search in a large index."""
+_COMMON = 3_000
+"""A word that stands in more chunks than this says little, and would cost most; it counts only where all words are such."""
 
 
 @dataclass(frozen=True)
@@ -164,26 +161,15 @@ class RagIndex:
 
     def _terms(self, text: str) -> list[str]:
         """The words of `text` to look for: those that occur, without the commonest, the rarest first."""
-        words = list(dict.fromkeys(word.lower() for word in _WORD.findall(text[:4_000])))
-        total = self._connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
-        counted = [(self._occurrences(word), word) for word in words]
-        occurring = sorted(pair for pair in counted if pair[0])
-        telling = [pair for pair in occurring if pair[0] <= max(_COMMON * total, 20)] or occurring[:2]
-        rows, kept = 0, list[str]()
-        for count, word in telling[:_MOST_TERMS]:
-            rows += count
-            if kept and rows > _MOST_ROWS:
-                break
-            kept.append(word)
-        return kept
+        words = dict.fromkeys(word.lower() for word in _WORD.findall(text[:4_000]))
+        occurring = sorted(pair for pair in ((self._occurrences(word), word) for word in words) if pair[0])
+        telling = [word for count, word in occurring if count <= _COMMON]
+        return telling[:_MOST_TERMS] or [word for _, word in occurring[:2]]
 
     def _occurrences(self, word: str) -> int:
-        """How many chunks hold the word, as the index stems it."""
-        stem = self._connection.execute("SELECT doc FROM frequencies WHERE term = ?", (word,)).fetchone()
-        if stem is not None:
-            return int(stem[0])
-        query = "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT 5000)"
-        return int(self._connection.execute(query, (f'"{word}"',)).fetchone()[0])
+        """How many chunks hold the word, as the index stems it; counted no further than is asked about."""
+        query = "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
+        return int(self._connection.execute(query, (f'"{word}"', _COMMON + 1)).fetchone()[0])
 
     def close(self) -> None:
         self._connection.close()

@@ -43,7 +43,10 @@ def test_a_document_that_is_put_again_replaces_what_it_was(tmp_path: Path) -> No
     assert (index.counts(), index.search("goal nothing", 5)) == ((0, 0), [])
 
 
-def test_words_that_stand_everywhere_count_only_where_there_are_no_others(tmp_path: Path) -> None:
+def test_words_that_stand_everywhere_count_only_where_there_are_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.retrieval.index._COMMON", 50)
     index = RagIndex(str(tmp_path / "i.sqlite3"))
     index.put("c", "/c", "", "", [Chunk(n, "", f"common word {'rare' if n == 7 else ''}") for n in range(1, 100)])
     assert [hit.line for hit in index.search("common rare", 5)] == [7]
