@@ -159,7 +159,7 @@ def test_an_empty_reply_is_repaired_with_words_in_its_place():
 
 
 def test_a_huge_invalid_reply_is_shown_back_in_part():
-    provider = ListProvider("word " * 100_000, CHAT)
+    provider = ListProvider([*[TextDelta(text="word " * 100)] * 1_000, Finish(reason="stop")], CHAT)
     plan(provider)
     assert len(provider.requests[1].messages[-2].content) < 5_000
 

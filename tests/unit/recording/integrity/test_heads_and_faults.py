@@ -230,10 +230,10 @@ def test_many_sessions_are_verified_one_by_one(place) -> None:
     place.write(1)
     (model,) = place.files()
     data = model.read_bytes()
-    for number in range(2000):
+    for number in range(1100):  # more than a process may usually hold open
         model.with_name(f"2026-01-01-s{number}.jsonl").write_bytes(
             data.replace(b'"session":"a"', b'"session":"s%d"' % number)
         )
     found = place.verify()
-    assert len(found) == 2001
+    assert len(found) == 1101
     assert sum(each.sound for each in found) == 1
