@@ -24,8 +24,8 @@ class Watched(executors.RunningCommand):
         seen[id(self._jobs_table)] = self._watched
         return result
 
-    def __init__(self, launch: object, helper: object, sink: object, jobs: object = None) -> None:
-        super().__init__(launch, helper, sink, jobs)  # type: ignore[arg-type]
+    def __init__(self, launch: object, helper: object, sink: object, jobs: object = None, *more: object) -> None:
+        super().__init__(launch, helper, sink, jobs, *more)  # type: ignore[arg-type]
         self._jobs_table = jobs
 
 
