@@ -236,7 +236,7 @@ class Gate:
         return Previews(attempt.proposal, self._flow.rehearsals, self._rater, self._cwd)
 
     async def _undo_of(self, attempt: Attempt, previewed: Preview | None) -> str:
-        """Whether it could be taken back, in words. What is made real of a preview can be, to the byte."""
+        """Tell whether it could be taken back, in words. What is made real of a preview can be, to the byte."""
         if self._asking.rehearsed_first(attempt):
             return ""
         if previewed is None or not previewed.exact:

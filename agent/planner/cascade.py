@@ -106,7 +106,7 @@ class CascadePlanner:
 
 
 def is_enough(reply: PlannerReply, request: PlannerRequest) -> bool:
-    """Whether a reply from recipes is taken: a confident command that leaves nothing of the goal out, or words about one that worked."""
+    """Tell whether a reply from recipes is taken: a confident command that leaves nothing of the goal out, or words on one that worked."""
     told = reply.reply
     if isinstance(told, Command):
         return (told.confidence or 0.0) >= CONFIDENT and not told.unused

@@ -191,7 +191,7 @@ def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
 
 
 def echoes(message: str, instructions: str) -> bool:
-    """Whether nearly all of `message` stands in `instructions`, whatever the case and the punctuation."""
+    """Tell whether nearly all of `message` stands in `instructions`, whatever the case and the punctuation."""
     said = _runs(message[:_MOST_READ])
     if len(said) < _LEAST - _RUN + 1:
         return False

@@ -61,7 +61,7 @@ def doubtful_program(run: ProgramRun, context: RiskContext) -> list[str]:
 
 
 def _is_open(path: str) -> bool:
-    """Whether others than the person and the system may write to a file or a folder."""
+    """Tell whether others than the person and the system may write to a file or a folder."""
     try:
         status = os.stat(path)
     except OSError:

@@ -69,7 +69,7 @@ def _bodies(text: str, start: int, names: list[str], spans: list[tuple[int, int]
 
 
 def inside(spans: list[tuple[int, int]], position: int) -> bool:
-    """Whether `position` lies in one of the ordered `spans`."""
+    """Tell whether `position` lies in one of the ordered `spans`."""
     from bisect import bisect_right
 
     index = bisect_right(spans, (position, 1 << 60)) - 1
@@ -244,5 +244,5 @@ def far_right(text: str, programs: tuple[ProgramRun, ...]) -> tuple[Finding, ...
 
 
 def names_hosts(text: str, programs: tuple[ProgramRun, ...]) -> bool:
-    """Whether there is an address to look at: a URL, or a program that is given host names."""
+    """Tell whether there is an address to look at: a URL, or a program that is given host names."""
     return "://" in text or any(run.words and run.words[0].rpartition("/")[2] in DIALLERS for run in programs)

@@ -80,7 +80,7 @@ def _quotes(text: str) -> list[Finding]:
 
 
 def _spoken(text: str, position: int) -> bool:
-    """Whether the command around `position` only says its words."""
+    """Tell whether the command around `position` only says its words."""
     begin = max(text.rfind(char, 0, position) for char in ";|&\n(`") + 1
     words = text[begin:position].split()
     return bool(words) and words[0] in _SPEAKERS

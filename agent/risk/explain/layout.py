@@ -38,7 +38,7 @@ class Budget:
         self.left_out = 0
 
     def take(self) -> bool:
-        """Whether one more part may be shown."""
+        """Tell whether one more part may be shown."""
         if self.left > 0 and self.depth < MAX_DEPTH:
             self.left -= 1
             return True

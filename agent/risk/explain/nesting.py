@@ -73,7 +73,7 @@ def wrapped_programs(explainer: Explainer, index: int) -> tuple[list[tuple[int, 
 
 
 def _same(outer: str, inner: str) -> bool:
-    """Whether a wrapper's word became this word: itself, or with an item put in."""
+    """Tell whether a wrapper's word became this word: itself, or with an item put in."""
     return outer == inner or "{" in outer or _UNKNOWN in inner
 
 

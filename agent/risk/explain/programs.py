@@ -262,7 +262,7 @@ def _idle_guesses(programs: tuple[ProgramRun, ...]) -> set[int]:
 
 
 def _says(written: str, resolved: str) -> bool:
-    """Whether the written form is the resolved one, but for plain quoting."""
+    """Tell whether the written form is the resolved one, but for plain quoting."""
     plain = one_line(resolved, 60)
     bare = written.strip("\"'")
     return plain == written or resolved in (written, bare) or _ESCAPED.sub(r"\1", bare) == resolved

@@ -95,7 +95,7 @@ def _given(text: str, option: str, table: Program | None) -> str | None:
 
 
 def _abbreviates(text: str, option: str, table: Program | None) -> bool:
-    """Whether `text` is the option, or the beginning of it that is no other option's name."""
+    """Tell whether `text` is the option, or the beginning of it that is no other option's name."""
     if text == option:
         return True
     return len(text) > 3 and option.startswith(text) and (table is None or text not in table.longs)

@@ -43,7 +43,7 @@ def judge_kills(walker: Walker, invocation: Invocation, code: str, language: str
 
 
 def _reaches_all(given: str, language: str) -> bool:
-    """Whether what is ended, as far as it is written out, is `-1`: the first argument, or all behind the signal."""
+    """Tell whether what is ended, as far as it is written out, is `-1`: the first argument, or all behind the signal."""
     arguments = re.split(r",|=>", given)
     targets = arguments[1:] if language in _SIGNAL_FIRST else arguments[:1]
     return any(_ALL.match(target) for target in targets)

@@ -23,7 +23,7 @@ _BEFORE = 80  # characters that say what a value is for
 
 
 def sends_secret(code: str) -> bool:
-    """Whether a secret's value is put into an address or a body, where nothing says that one logs in with it."""
+    """Tell whether a secret's value is put into an address or a body, where nothing says that one logs in with it."""
     for found in sign("asked").finditer(code):
         if "credential" not in origin(found["name"]):
             continue
@@ -183,7 +183,7 @@ def _target(walker: Walker, invocation: Invocation, path: str, *, written: bool)
 
 
 def _only_a_word(code: str) -> bool:
-    """Whether `rm` in the code is just a word."""
+    """Tell whether `rm` in the code is just a word."""
     return not re.search(r"\b(?:rm|rmdir|unlink)\s*[(\s]\s*[$@<\w]|\bunlink\s*[;}]", code)
 
 

@@ -62,7 +62,7 @@ class _JavaScript(Scanner):
 
     @property
     def closed_condition(self) -> bool:
-        """Whether the bracket that was closed last held the condition of `if (…)` and its like."""
+        """Tell whether the bracket that was closed last held the condition of `if (…)` and its like."""
         depth = 0
         for index in range(len(self.tokens) - 1, -1, -1):
             token = self.tokens[index]

@@ -104,7 +104,7 @@ def _defined(tokens: list[Token]) -> set[str]:
 
 
 def _of_condition(padded: list[Token], index: int) -> bool:
-    """Whether the bracket that closes at `index` is that of `if (…)` and its like."""
+    """Tell whether the bracket that closes at `index` is that of `if (…)` and its like."""
     depth = 0
     while index > 0:
         depth += {")": 1, "(": -1}.get(padded[index].text, 0) if padded[index].kind == "op" else 0

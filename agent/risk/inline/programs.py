@@ -50,7 +50,7 @@ def judge_suspects(walker: Walker, invocation: Invocation, code: str) -> None:
 
 
 def _hides_a_name(code: str, whole: str) -> bool:
-    """Whether the code gives itself away, or calls what a text names, only once its texts are put together."""
+    """Tell whether the code gives itself away, or calls what a text names, only once its texts are put together."""
     return bool(_named(whole) - _named(code)) or len(_CALLED.findall(whole)) > len(_CALLED.findall(code))
 
 
@@ -73,7 +73,7 @@ def _commands(code: str, depth: int) -> Iterator[str]:
 
 
 def is_like_command(text: str) -> bool:
-    """Whether a text begins with the name of a program that is known, and more behind it."""
+    """Tell whether a text begins with the name of a program that is known, and more behind it."""
     found = _FIRST_WORD.match(text)
     return found is not None and (found[1] in _STARTS or find_program(found[1].rpartition("/")[2]) is not None)
 

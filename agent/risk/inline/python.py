@@ -171,7 +171,7 @@ class _Reader:
             self._value_member(node, call)
 
     def _module_member(self, node: ast.Attribute, called: bool) -> bool:
-        """Whether `node` names a module or a member of one, which is judged here; else it belongs to a value that a member gives."""
+        """Tell whether `node` names a module or a member of one, which is judged here; else it belongs to a value that a member gives."""
         dotted = self._dotted(node)
         module = dotted.rpartition(".")[0]
         if dotted in _PACKAGES or dotted in MODULES:
@@ -199,7 +199,7 @@ class _Reader:
 
     @staticmethod
     def _of_text(method: str, call: ast.Call) -> bool:
-        """Whether `.replace(…)` or `.copy(…)` is not that of a path, which moves or copies a file to its only argument."""
+        """Tell whether `.replace(…)` or `.copy(…)` is not that of a path, which moves or copies a file to its only argument."""
         if any(isinstance(part, ast.Starred) for part in call.args) or any(part.arg is None for part in call.keywords):
             return False
         if method == "copy":

@@ -101,7 +101,7 @@ class Scanner:
         self.at = end
 
     def belongs(self, bracket: str) -> bool:
-        """Whether a bracket behind a value is one of that value: a call, an index."""
+        """Tell whether a bracket behind a value is one of that value: a call, an index."""
         return True
 
     @property
@@ -109,7 +109,7 @@ class Scanner:
         return self.tokens[-1] if self.tokens else END
 
     def after_value(self) -> bool | None:
-        """Whether a value stands before this place, so that an operator must follow. None where that cannot be told."""
+        """Tell whether a value stands before this place, so that an operator must follow. None where that cannot be told."""
         last = self.last
         if last.kind in ("var", "number", "text", "pattern"):
             return True

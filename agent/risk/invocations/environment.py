@@ -52,7 +52,7 @@ def judge_environment(
 
 
 def counts_when_set(name: str) -> bool:
-    """Whether the name itself is known, not only what it looks like: `X_HOOK` is left for the program that it is set for."""
+    """Tell whether the name itself is known, not only what it looks like: `X_HOOK` is left for the program that it is set for."""
     table = variables()
     return name in table.kinds or table.usual.hold(name) or name.startswith("BASH_FUNC_")
 
@@ -85,7 +85,7 @@ def found(walker: Walker, name: str, word: Word, place: tuple[int, int], rule: s
 
 
 def from_elsewhere(walker: Walker, word: Word, paths: list[str]) -> bool:
-    """Whether a value leads to where everybody may put things, to a download, or is given by another command as a whole."""
+    """Tell whether a value leads to where everybody may put things, to a download, or is given by another command as a whole."""
     if "net" in word.taint or "opaque" in word.taint or "proc" in word.taint:
         return True
     for path in paths:
@@ -100,7 +100,7 @@ def from_elsewhere(walker: Walker, word: Word, paths: list[str]) -> bool:
 
 
 def is_trusted(walker: Walker, text: str) -> bool:
-    """Whether all paths of a value are the system's, or the person's own settings. An empty entry is the current folder."""
+    """Tell whether all paths of a value are the system's, or the person's own settings. An empty entry is the current folder."""
     if text[:1] == ":" or text[-1:] == ":" or "::" in text:
         return False
     paths = PLACE.findall(text)
@@ -132,7 +132,7 @@ def _command(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> N
 
 
 def _is_plain(kind: str, text: str) -> bool:
-    """Whether a command line is a program that is usual there, from where programs are, with an option or two."""
+    """Tell whether a command line is a program that is usual there, from where programs are, with an option or two."""
     words = text.split()
     programs = variables().plain[kind]
     if not words or words[0].rpartition("/")[0] not in ("", *STANDARD_FOLDERS) or not runs_only(text, programs):

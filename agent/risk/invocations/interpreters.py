@@ -90,7 +90,7 @@ def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 
 
 def _first(args: Args, names: frozenset[str], other: str) -> bool:
-    """Whether one of `names` is given before `other`."""
+    """Tell whether one of `names` is given before `other`."""
     return next(name in names for name, _ in args.options if name in names or name == other)
 
 

@@ -71,7 +71,7 @@ def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> No
 
 
 def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bool:
-    """Whether a program hands what it reads to another machine."""
+    """Tell whether a program hands what it reads to another machine."""
     if name == "openssl":
         return any(word.text in ("s_client", "s_server") for word in invocation.words[1:3])
     return (table is not None and table.name in ("telnet", "socat", "nc", "curl", "ssh")) or name in (
@@ -82,7 +82,7 @@ def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bo
 
 
 def metadata(word: Word) -> bool:
-    """Whether `word` is an address of a cloud's metadata service."""
+    """Tell whether `word` is an address of a cloud's metadata service."""
     return pattern("leaks.metadata").match(word.text) is not None
 
 
@@ -135,24 +135,24 @@ def _paths(words: list[Word]) -> list[Word]:
 
 
 def confides(taint: str) -> bool:
-    """Whether data of that origin is secret, or a variable of the environment whose name says so."""
+    """Tell whether data of that origin is secret, or a variable of the environment whose name says so."""
     return "secret" in taint or "credential" in taint
 
 
 def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
-    """Whether `word` names a file or folder whose content is secret."""
+    """Tell whether `word` names a file or folder whose content is secret."""
     return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account-secret", "history")
 
 
 def is_served(walker: Walker, word: Word, cwd: str) -> bool:
-    """Whether what is put there can be read by others: on this machine, or through a web server."""
+    """Tell whether what is put there can be read by others: on this machine, or through a web server."""
     path = absolute(word.text, cwd)
     shared = walker.rater.scopes.public(path) and not path.endswith(f".{'X' * 8}")  # what mktemp makes is one's own
     return shared or _WEB.search(path) is not None
 
 
 def judge_left(walker: Walker, invocation: Invocation, word: Word, taint: str) -> bool:
-    """Whether secrets of that origin are written to a file where they do not belong; then that is told."""
+    """Tell whether secrets of that origin are written to a file where they do not belong; then that is told."""
     if "secret" in taint or ("credential" in taint and is_served(walker, word, invocation.cwd)):
         reason = "stores secrets in {targets}"
         walker.add("send-secret", [word], invocation.place, reason=reason, rule="secret.stored")
@@ -208,13 +208,13 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
 
 
 def _in_host(text: str) -> bool:
-    """Whether an unknown part is in the name that is looked up, which others see."""
+    """Tell whether an unknown part is in the name that is looked up, which others see."""
     host = re.match(r"\w+://([^/?#]*)", text)
     return host is not None and UNKNOWN in host[1].rpartition("@")[2]
 
 
 def _tells(word: Word) -> bool:
-    """Whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
+    """Tell whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
     taints = word.taint.split()
     if "file" in taints:
         return True

@@ -117,7 +117,7 @@ def leave_own(args: Args, words: list[Word], name: str, table: Program) -> None:
 
 
 def runs_to_tell(given: Set[str], name: str, table: Program, operands: Sequence[Word] = ()) -> bool:
-    """Whether a dry run, or help, runs the project's code: what describes the project to this program is code."""
+    """Tell whether a dry run, or help, runs the project's code: what describes the project to this program is code."""
     whole = name in table.loads and (f"{name}:--version" in table.loads or not given <= _VERSIONS)
     if whole or _by_verb(name, table.loads, operands):
         return given.isdisjoint(_OWN_OPTIONS)
@@ -131,12 +131,12 @@ def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
 
 
 def evaluates_to_tell(name: str, table: Program, operands: Sequence[Word]) -> bool:
-    """Whether code of the project is run to list it: by the program as a whole ("gradle"), or by a sub-command ("uv:tree")."""
+    """Tell whether code of the project is run to list it: by the program as a whole ("gradle"), or by a sub-command ("uv:tree")."""
     return name in table.evaluates or _by_verb(name, table.evaluates, operands)
 
 
 def _by_verb(name: str, of: Set[str], operands: Sequence[Word]) -> bool:
-    """Whether a sub-command is named there: "uv:tree", "uv:pip:compile"."""
+    """Tell whether a sub-command is named there: "uv:tree", "uv:pip:compile"."""
     if not of or not operands:
         return False
     verbs = [f"{name}:{operands[0].text}"]
@@ -166,7 +166,7 @@ def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[st
 
 
 def _letter_holds_back(option: str, words: list[Word], before: Args, name: str, table: Program) -> bool:
-    """Whether one letter means that here: it may be something else to another of a group, or behind a sub-command."""
+    """Tell whether one letter means that here: it may be something else to another of a group, or behind a sub-command."""
     if option in ("-h", "-V") and words[-1].text == option and len(words) == 1 + len(before.operands):
         return True
     if option not in table.dry:
@@ -186,7 +186,7 @@ def _letter_holds_back(option: str, words: list[Word], before: Args, name: str, 
 
 
 def _awaits_value(word: Word, before: Args, table: Program) -> bool:
-    """Whether `word`, the last of those in `before`, is an option that may take the next word as its value."""
+    """Tell whether `word`, the last of those in `before`, is an option that may take the next word as its value."""
     if word.text[:1] not in "-+" or not before.options or "=" in word.text:
         return False
     name, value = before.options[-1]
@@ -201,7 +201,7 @@ def _flags(table: Program) -> set[str]:
 
 
 def _hands_on(before: Args, table: Program) -> bool:
-    """Whether the operands so far end in something that gets what follows: a program, a script, a sub-command not known."""
+    """Tell whether the operands so far end in something that gets what follows: a program, a script, a sub-command not known."""
     verbs = tuple(word.text for word in before.operands)
     named = [rule for rule in table.cases.get(verbs[0], ()) if _fits(rule.verbs, verbs)]
     if verbs[0] not in table.cases:
@@ -214,7 +214,7 @@ def _fits(pattern: tuple[str, ...], verbs: tuple[str, ...]) -> bool:
 
 
 def _takes_back(name: str, text: str) -> bool:
-    """Whether a word says no to an option: `--no-dry-run`, `--dry-run=none`, `-help=False`, `-h=0`."""
+    """Tell whether a word says no to an option: `--no-dry-run`, `--dry-run=none`, `-help=False`, `-h=0`."""
     if name[:2] == "--" and text.startswith(f"--no-{name[2:]}"):
         return True
     option, equals, value = text.partition("=")

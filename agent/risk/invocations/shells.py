@@ -57,7 +57,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 
 
 def _runs_last_here(invocation: Invocation, args: Args) -> bool:
-    """Whether the last command of a pipeline runs in the shell itself: always in zsh and ksh, in bash with `-O lastpipe`."""
+    """Tell whether the last command of a pipeline runs in the shell itself: always in zsh and ksh, in bash with `-O lastpipe`."""
     named = invocation.words[0].text.rpartition("/")[2].startswith(("zsh", "ksh"))
     return named or any(word.text == "lastpipe" for word in args.values("-O"))
 

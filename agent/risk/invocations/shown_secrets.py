@@ -47,7 +47,7 @@ _ONE = re.compile(r"\^?(\w+)(?:=.*)?", re.S)
 
 
 def _picks_plain(words: list[str]) -> bool:
-    """Whether `grep` picks variables by names that say nothing secret: `env | grep -i path`, `env | grep ^FOO=`."""
+    """Tell whether `grep` picks variables by names that say nothing secret: `env | grep -i path`, `env | grep ^FOO=`."""
     given = [word for word in words[1:] if not _OPTIONS.fullmatch(word)]
     if len(given) != 1 or given[0][:1] == "-":
         return False

@@ -125,7 +125,7 @@ class Scopes:
         return "workspace-all" if scope == "workspace" and folder in (".", "") and head.endswith("/") else scope
 
     def public(self, path: str) -> bool:
-        """Whether an absolute path lies in a folder for temporary files that is nobody's own."""
+        """Tell whether an absolute path lies in a folder for temporary files that is nobody's own."""
         return path.startswith(tuple(f"{temp}/" for temp in _TEMP)) and not path.startswith(
             (f"{self.workspace}/", f"{self.home}/")
         )

@@ -25,7 +25,7 @@ EVERYWHERE = frozenset(_BASIC.split())
 
 
 def begins_elsewhere(path: str, scopes: Scopes, name: str = "ls") -> bool:
-    """Whether a value of PATH may give another `name` than the system's: a folder that commands of this session, or of the project,
+    """Tell whether a value of PATH may give another `name` than the system's: a folder that commands of this session, or of the project,
     could have filled comes first, or behind the others where not every system has such a program.
     """
     first, *rest = path.split(":")
@@ -35,7 +35,7 @@ def begins_elsewhere(path: str, scopes: Scopes, name: str = "ls") -> bool:
 
 
 def opens_in_front(path: str, scopes: Scopes, cwd: str) -> bool:
-    """Whether a value of PATH has, before the standard folders, one where everybody may put programs."""
+    """Tell whether a value of PATH has, before the standard folders, one where everybody may put programs."""
     for folder in path.split(":"):
         if folder in STANDARD_FOLDERS or (folder and not folder.strip(UNKNOWN)):
             return False
@@ -65,5 +65,5 @@ def doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:
 
 
 def relative_entry(word: Word) -> bool:
-    """Whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
+    """Tell whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
     return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))

@@ -46,7 +46,7 @@ _SECRET_MARKS = (
 
 
 def reaches_secret(path: str, home: str) -> bool:
-    """Whether the absolute pattern `path` matches a well-known secret, or a folder that holds one."""
+    """Tell whether the absolute pattern `path` matches a well-known secret, or a folder that holds one."""
     if path.startswith(f"{home}/"):
         return _matches(path[len(home) + 1 :], _BELOW_HOME)
     users = path.split("/", 3)
@@ -71,7 +71,7 @@ _SHORT = 256  # characters of a path that is remembered
 
 
 def is_secret(path: str) -> bool:
-    """Whether what is at `path` is usually secret."""
+    """Tell whether what is at `path` is usually secret."""
     if not any(mark in path for mark in _SECRET_MARKS):
         return False
     return _is_secret(path) if len(path) < _SHORT else bool(_SECRET.search(path))
@@ -84,5 +84,5 @@ def _is_secret(path: str) -> bool:
 
 
 def names_secret(word: Word, cwd: str) -> bool:
-    """Whether a word is known to name what is usually secret."""
+    """Tell whether a word is known to name what is usually secret."""
     return word.known and is_secret(absolute(word.text, cwd))

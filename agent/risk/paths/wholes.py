@@ -58,7 +58,7 @@ def whole_places(
 
 
 def _takes_all(kind: str, word: Word, text: str, path: str, *, recursive: bool) -> bool:
-    """Whether what is in the folder goes with it: a folder alone cannot be deleted by what does not go into it."""
+    """Tell whether what is in the folder goes with it: a folder alone cannot be deleted by what does not go into it."""
     if kind == "move":
         return True
     if kind in _DEEP or kind == "discard":
@@ -98,6 +98,6 @@ def place_of(path: str, home: str, facts: Facts) -> str:
 
 
 def is_disk(path: str, facts: Facts) -> bool:
-    """Whether writing to a path below /dev overwrites a disk that may be in use, as any may be that is not known to be free."""
+    """Tell whether writing to a path below /dev overwrites a disk that may be in use, as any may be that is not known to be free."""
     path = absolute(path, "/")
     return _NO_DISK.fullmatch(path) is None and not _FREE.intersection(facts.get(path, ()))

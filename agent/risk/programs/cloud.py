@@ -135,7 +135,7 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 
 
 def _is_noun(texts: list[str]) -> bool:
-    """Whether a reading word names what a later word changes: `az search service delete`, `gcloud logging logs delete`."""
+    """Tell whether a reading word names what a later word changes: `az search service delete`, `gcloud logging logs delete`."""
     later = texts[1:4]
     return _NOUNS.match(texts[0]) is not None and any(_DESTROYS.match(t) or _CHANGES.match(t) for t in later)
 

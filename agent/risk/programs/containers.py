@@ -18,7 +18,7 @@ _HOST_PATHS = re.compile(
 
 
 def gives_host(path: str) -> bool:
-    """Whether a container that gets `path` gets the host."""
+    """Tell whether a container that gets `path` gets the host."""
     return _HOST_PATHS.match(path) is not None
 
 
@@ -115,7 +115,7 @@ def _options_before(words: list[Word], table: Program) -> list[Word]:
 
 
 def _given(args: Args, name: str) -> bool:
-    """Whether a switch is on: `--privileged=false` is not."""
+    """Tell whether a switch is on: `--privileged=false` is not."""
     return args.has(name) and not any(word.text in ("false", "0") for word in args.values(name))
 
 
@@ -146,7 +146,7 @@ _NODE_RIGHTS = re.compile(
 
 
 def reaches_the_node(verbs: list[str], args: Args) -> bool:
-    """Whether a new pod gets the rights of the machine that it runs on, or its files."""
+    """Tell whether a new pod gets the rights of the machine that it runs on, or its files."""
     return (
         _given(args, "--privileged")
         or any(word.text == "sysadmin" for word in args.values("--profile"))

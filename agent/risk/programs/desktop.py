@@ -53,7 +53,7 @@ def _judge_opened(walker: Walker, invocation: Invocation, args: Args, words: lis
 
 
 def _may_run(walker: Walker, invocation: Invocation, word: Word) -> bool:
-    """Whether what is opened is neither an address for a browser, nor a folder, nor a document by its name."""
+    """Tell whether what is opened is neither an address for a browser, nor a folder, nor a document by its name."""
     text = word.text
     scheme = _SCHEME.match(text)
     if scheme is not None and scheme[1].lower() != "file":

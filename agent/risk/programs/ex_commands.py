@@ -55,7 +55,7 @@ class ExScript(Struct):
 
 
 def _is(name: str, *commands: str) -> bool:
-    """Whether `name` is one of the commands, or may stand for it."""
+    """Tell whether `name` is one of the commands, or may stand for it."""
     parts = (entry.partition("[") for entry in commands)
     return any(name.startswith(short) and (short + rest.rstrip("]")).startswith(name) for short, _, rest in parts)
 

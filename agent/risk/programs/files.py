@@ -118,7 +118,7 @@ _DEVICE = re.compile(r"of=[\"']?\$\{?\w*?(?:disk|dev|drive|usb|card|stick)", re.
 
 
 def _stands_for_device(walker: Walker, word: Word) -> bool:
-    """Whether a target that is not known is most likely a device: another command names it, or a variable called after one."""
+    """Tell whether a target that is not known is most likely a device: another command names it, or a variable called after one."""
     if not word.text.startswith(UNKNOWN):
         return False
     return (
@@ -128,7 +128,7 @@ def _stands_for_device(walker: Walker, word: Word) -> bool:
 
 
 def lends_rights(mode: str) -> bool:
-    """Whether a mode lets everyone who runs the file have its owner's or group's rights."""
+    """Tell whether a mode lets everyone who runs the file have its owner's or group's rights."""
     if mode.isdigit():
         digits = mode.lstrip("0")
         return len(digits) == 4 and digits[0] in "24567"
@@ -139,7 +139,7 @@ _KEPT = ("secrets", "account-secret")
 
 
 def opens_reading(mode: str) -> bool:
-    """Whether a mode lets the group or everyone read."""
+    """Tell whether a mode lets the group or everyone read."""
     if mode.isdigit():
         return any(digit in "4567" for digit in mode[-2:]) and len(mode) > 1
     return re.search(r"(?:^|,)(?:[ugoa]*[goa][ugoa]*|)[+=][wxXst]*r", mode) is not None

@@ -105,7 +105,7 @@ class Expression:
         return Reach(True not in found, tuple(spared), () if any(one is not False for one in found) else tuple(named))
 
     def _reached(self, tree: _Node, path: str, action: int) -> bool | None:
-        """Whether the action is done to a file; None where it may be."""
+        """Tell whether the action is done to a file; None where it may be."""
         sample = _Sample(path.rstrip("/"), folder=path.endswith("/"))
         parts = sample.path.split("/") if sample.path else []
         if not self._least <= len(parts) <= self._most:

@@ -85,7 +85,7 @@ _QUIET = frozenset(("-q", "--quiet", "--progress", "--no-progress"))
 
 
 def _only_switches(walker: Walker, invocation: Invocation, args: Args) -> bool:
-    """Whether git goes to another branch, which it refuses where work would be lost, and can mean no file by that name."""
+    """Tell whether git goes to another branch, which it refuses where work would be lost, and can mean no file by that name."""
     names = args.operands[1:]
     if len(names) != 1 or not names[0].known or any(word.text == "--" for word in invocation.words):
         return False

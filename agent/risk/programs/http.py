@@ -185,7 +185,7 @@ def _only_asks(data: list[Word], args: Args) -> bool:
 
 
 def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], files: list[Word]) -> bool:
-    """Whether what is sent is secret: by its taint, by `@file` in a text, or as a file of its own."""
+    """Tell whether what is sent is secret: by its taint, by `@file` in a text, or as a file of its own."""
     named = list(files)
     for word in texts:
         if "secret" in word.taint:

@@ -119,7 +119,7 @@ def _batch(walker: Walker, invocation: Invocation, args: Args) -> None:
 
 
 def _far(paths: list[str]) -> bool:
-    """Whether the last of the paths is one of the other machine's system."""
+    """Tell whether the last of the paths is one of the other machine's system."""
     return bool(paths) and pattern("requests.far_system").match(f":{paths[-1]}") is not None
 
 

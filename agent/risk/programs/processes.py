@@ -51,7 +51,7 @@ _PLAIN_PATTERN = re.compile(r"[^()?*+{]*[?*+]?[^()?*+{]*")  # one that is quick 
 
 
 def _unbounded(pattern: str) -> bool:
-    """Whether a pattern of names fits about every process."""
+    """Tell whether a pattern of names fits about every process."""
     if len(pattern) < 2 or (UNKNOWN in pattern and len(pattern.strip(UNKNOWN)) < 2):
         return True
     if len(pattern) > 80 or not _PLAIN_PATTERN.fullmatch(pattern):

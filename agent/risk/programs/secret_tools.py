@@ -52,7 +52,7 @@ def openssl(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 
 def _shows_key(args: Args, verb: str) -> bool:
-    """Whether a private key is printed; `-text` prints it also with `-noout`."""
+    """Tell whether a private key is printed; `-text` prints it also with `-noout`."""
     if args.has("-out", "-o", "-help") or (args.has(*_PUBLIC) and not args.has("-text")):
         return False
     if verb == "storeutl":

@@ -98,7 +98,7 @@ class _Tokens(Parser):
 
 
 def is_empty(command: str) -> bool:
-    """Whether there is nothing to run: blanks and comments only."""
+    """Tell whether there is nothing to run: blanks and comments only."""
     try:
         tree: Sequence = Parser(command).parse()
     except BudgetError:

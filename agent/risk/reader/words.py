@@ -53,12 +53,12 @@ _HANDED_ON = frozenset(("all", "found", "listed", "glob"))
 
 
 def is_name(taint: str) -> bool:
-    """Whether a value is, or holds, a file's name that find, a listing or a wildcard hands on."""
+    """Tell whether a value is, or holds, a file's name that find, a listing or a wildcard hands on."""
     return bool(taint) and not _HANDED_ON.isdisjoint(taint.split())
 
 
 def unseen(text: str, taint: str) -> bool:
-    """Whether a text that is a program holds what nobody has seen: unknown parts that are no number, or names of files."""
+    """Tell whether a text that is a program holds what nobody has seen: unknown parts that are no number, or names of files."""
     return (UNKNOWN in text and taint != NUMBER) or is_name(taint)
 
 
@@ -107,7 +107,7 @@ _MORE_THAN_ARGUMENTS = re.compile(r"[|;&$`<>()!\n]")
 
 
 def runs_only(text: str, programs: Container[str]) -> bool:
-    """Whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
+    """Tell whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
     name = text.split(maxsplit=1)[0].rpartition("/")[2] if text.strip() else ""
     return name in programs and _MORE_THAN_ARGUMENTS.search(text) is None
 
@@ -116,7 +116,7 @@ _LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))
 
 
 def several(word: Word) -> bool:
-    """Whether an argument as written may be more than one when the program gets it."""
+    """Tell whether an argument as written may be more than one when the program gets it."""
     if word.quoted or word.taint == NUMBER:
         return False
     return word.glob or not _LISTS.isdisjoint(word.taint.split())

@@ -151,7 +151,7 @@ def _side_by_side(choices: Choices) -> list[Word]:
 
 
 def _decides(head: list[Word], arguments: list[Choices]) -> bool:
-    """Whether it matters which of its values an argument has: they are options, sub-commands, programs or code."""
+    """Tell whether it matters which of its values an argument has: they are options, sub-commands, programs or code."""
     varying = [choices for choices in arguments if len(choices) > 1]
     if not varying:
         return False

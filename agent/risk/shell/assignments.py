@@ -100,7 +100,7 @@ def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) 
 
 
 def is_usual(name: str) -> bool:
-    """Whether a variable is usually exported already, or means something to the shell itself."""
+    """Tell whether a variable is usually exported already, or means something to the shell itself."""
     from agent.risk.tables.variables import variables
 
     return variables().usual.hold(name)
@@ -113,5 +113,5 @@ def _path(walker: Walker, word: Word) -> None:
 
 
 def others_may_change(walker: Walker, path: str) -> bool:
-    """Whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
+    """Tell whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
     return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")

@@ -43,7 +43,7 @@ def spread(raw: str) -> list[str]:
 
 
 def has_wildcard(text: str) -> bool:
-    """Whether unquoted `text` is a pattern that bash compares with file names."""
+    """Tell whether unquoted `text` is a pattern that bash compares with file names."""
     if "*" in text or "?" in text:
         return True
     bracket = text.find("[")

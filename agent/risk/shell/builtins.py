@@ -61,7 +61,7 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _found_by_cdpath(walker: Walker, invocation: Invocation, folder: str) -> bool:
-    """Whether `cd folder` may lead below another folder than this one: CDPATH was set, and the name does not begin with a place."""
+    """Tell whether `cd folder` may lead below another folder than this one: CDPATH was set, and the name does not begin with a place."""
     if folder.partition("/")[0] in ("", ".", ".."):
         return False
     given = [word.text for name, word in invocation.environment if name == "CDPATH"]

@@ -26,7 +26,7 @@ _RUN_INPUT = (
 
 
 def asks_for_help(words: list[Word], table: Program) -> bool:
-    """Whether nothing but `--help` (or `--version`) stands behind the program, or behind a sub-command that the table names.
+    """Tell whether nothing but `--help` (or `--version`) stands behind the program, or behind a sub-command that the table names.
 
     Not behind any other word: that may be a program, or a container, that gets the option as its own.
     """
@@ -82,7 +82,7 @@ _GIT_READS = frozenset(
 
 
 def _only_reads(rule: CaseRule, table: Program, args: Args) -> bool:
-    """Whether a sub-command writes nothing, with whatever rights it is run."""
+    """Tell whether a sub-command writes nothing, with whatever rights it is run."""
     if rule.effect not in ("read", "none"):
         return False
     makes = rule.verbs[0] == "branch" and not rule.options and len(args.operands) > 1
@@ -90,7 +90,7 @@ def _only_reads(rule: CaseRule, table: Program, args: Args) -> bool:
 
 
 def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> bool:
-    """Whether what is only to be told is found by running code of the project (`gradle tasks`, `eslint src`)."""
+    """Tell whether what is only to be told is found by running code of the project (`gradle tasks`, `eslint src`)."""
     name = invocation.words[0].text.rpartition("/")[2]
     if not table.evaluates or not evaluates_to_tell(name, table, args.operands):
         return False
@@ -124,7 +124,7 @@ def judge_tunnels(walker: Walker, invocation: Invocation, found: list[Finding]) 
 
 
 def to_screen(role: str, word: Word) -> bool:
-    """Whether `-` stands where a program asks for a file to write: its output then goes on to stdout."""
+    """Tell whether `-` stands where a program asks for a file to write: its output then goes on to stdout."""
     return word.text == "-" and role in _TO_FILES
 
 

@@ -122,7 +122,7 @@ def endless(tree: Sequence) -> Iterator[str]:
 
 
 def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> bool:
-    """Whether a loop has no end. One that starts programs is told. `conditions` are the programs, after expansion, that decide."""
+    """Tell whether a loop has no end. One that starts programs is told. `conditions` are the programs, after expansion, that decide."""
     endless = _never_ends(walker.source, loop, [name.rpartition("/")[2] for name in conditions])
     if endless and _floods(loop.body):
         reason = "starts programs without end, and waits for none"
@@ -163,7 +163,7 @@ def nodes(trees: list[Sequence]) -> Iterator[Node]:
 
 
 def multiplies(name: str, body: Node) -> bool:
-    """Whether a function calls itself in a pipeline, in the background, or more than once."""
+    """Tell whether a function calls itself in a pipeline, in the background, or more than once."""
     stack: list[tuple[Node, bool]] = [(body, False)]
     calls = 0
     while stack:
@@ -210,7 +210,7 @@ def _never_ends(text: str, loop: Loop, names: list[str]) -> bool:
 
 
 def _floods(body: Sequence) -> bool:
-    """Whether a list starts something in the background, and waits for nothing."""
+    """Tell whether a list starts something in the background, and waits for nothing."""
     names = list(_names(body))
     return any(background for _, background in names) and not any(
         name in _WAITS or name in ("break", "exit", "return") for name, background in names if not background

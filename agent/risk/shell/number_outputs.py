@@ -72,7 +72,7 @@ def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
 
 
 def _adds_up(word: Word, index: int) -> bool:
-    """Whether `expr` can only count with the word at this place: a word of several could hold a comparison of texts."""
+    """Tell whether `expr` can only count with the word at this place: a word of several could hold a comparison of texts."""
     if index % 2:
         return word.text in _SUMS
     return word.known or word.taint == NUMBER

@@ -81,7 +81,7 @@ def judge_earlier(walker: Walker, program: str, invocation: Invocation, exports:
 
 @contextmanager
 def _obeying(walker: Walker) -> Iterator[bool]:
-    """Whether this is not already within what a variable runs, which gets the same variables."""
+    """Tell whether this is not already within what a variable runs, which gets the same variables."""
     first = not walker.obeying
     walker.obeying = True
     try:

@@ -177,7 +177,7 @@ def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _picks_lines(table: Program, args: Args) -> bool:
-    """Whether a filter picks some of the lines that it reads."""
+    """Tell whether a filter picks some of the lines that it reads."""
     if table.name == "grep" and args.operands and not re.search(r"\w", _CLASSES.sub("", args.operands[0].text)):
         return False  # any number or name fits
     if table.name == "awk":

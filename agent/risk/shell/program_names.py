@@ -91,7 +91,7 @@ def _judge_found(walker: Walker, invocation: Invocation) -> None:
 
 
 def _found_in_the_open(walker: Walker, invocation: Invocation) -> bool:
-    """Whether the PATH that this command has set begins in a folder where everybody may put programs."""
+    """Tell whether the PATH that this command has set begins in a folder where everybody may put programs."""
     value = walker.state.variables.get("PATH")
     texts = [word.text for name, word in invocation.environment if name == "PATH"]
     if value is not None and value is not walker.programs.inherited.get("PATH"):

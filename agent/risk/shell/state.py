@@ -128,7 +128,7 @@ class State:
         self.put(f"{name}[{subscript}]", value)
 
     def finds_elsewhere(self, inherited: Value | None, scopes: Scopes, name: str) -> bool:
-        """Whether a plain name may mean another program: PATH, however it was set, has a temporary, relative or own folder for it.
+        """Tell whether a plain name may mean another program: PATH, however it was set, has a temporary, relative or own folder for it.
 
         `inherited` is the PATH that earlier commands left; what that does is told by `session`.
         """

@@ -118,7 +118,7 @@ def file_input(walker: Walker, word: Word) -> Output:
 
 
 def takes_output(target: Target) -> bool:
-    """Whether standard output goes there."""
+    """Tell whether standard output goes there."""
     return target.operator in (">", ">>", ">|", "&>", "&>>") and target.fd in ("", "1")
 
 

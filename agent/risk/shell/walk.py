@@ -176,7 +176,7 @@ class Walker:
             self.programs.found(finding.level)
 
     def fetched(self, path: str, cwd: str) -> bool:
-        """Whether a file is fetched by this command, or lies in a folder that it clones or unpacks from elsewhere."""
+        """Tell whether a file is fetched by this command, or lies in a folder that it clones or unpacks from elsewhere."""
         if not self.downloads or UNKNOWN in cwd:
             return False
         place = absolute(path, cwd)

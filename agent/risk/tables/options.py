@@ -177,7 +177,7 @@ def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
 
 
 def matches_options(rule: CaseRule, args: Args) -> bool:
-    """Whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
+    """Tell whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
     for group in rule.options:
         for option in group:
             name, equals, value = option.partition("=")

@@ -163,6 +163,6 @@ _RATHER_VERBS = frozenset(
 
 
 def may_be_command(word: Word) -> bool:
-    """Whether an argument could be the program that another one is to run."""
+    """Tell whether an argument could be the program that another one is to run."""
     name = word.text.rpartition("/")[2]
     return name not in _RATHER_VERBS and program(name) is not None

@@ -23,7 +23,7 @@ class Names(Struct, frozen=True, array_like=True):
     ends: tuple[str, ...] = ()
 
     def hold(self, name: str) -> bool:
-        """Whether `name` is one of them."""
+        """Tell whether `name` is one of them."""
         return name in self.whole or name.startswith(self.beginnings) or name.endswith(self.ends)
 
 
@@ -53,7 +53,7 @@ class Variables(Struct, frozen=True, array_like=True):
         return next((pattern for names, pattern in self.plain_options if names.hold(name)), "")
 
     def may_obey(self, program: str, name: str) -> bool:
-        """Whether `program` may obey the variable: all do but those whose variables are known."""
+        """Tell whether `program` may obey the variable: all do but those whose variables are known."""
         index = self.programs.get(program)
         return index is None or self.obeyed[index].hold(name) or self.everywhere.hold(name)
 
