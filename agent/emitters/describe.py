@@ -124,7 +124,7 @@ def continuing(event: ContinueTriggered, *, color: bool) -> str:
 
 def rehearsing(event: RehearsalStarted) -> str:
     """What goes before the output of a rehearsal."""
-    return f"rehearsing, with the network {'on' if event.network else 'off'}; nothing is changed"
+    return f"rehearsing, network {'on' if event.network else 'off'}; changes nothing"
 
 
 def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:

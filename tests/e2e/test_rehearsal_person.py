@@ -96,7 +96,7 @@ def test_ctrl_c_discards_at_every_point(home: Path, work: Path) -> None:
         person.type("!rm a.txt; echo begun; sleep 600\r")
         person.at_confirmation("rm a.txt")
         person.type(F9)
-        person.see(r"nothing is changed\s+begun", where="screen")
+        person.see(r"changes nothing\s+begun", where="screen")
         person.type(CTRL_C)
         person.see(r"nothing was changed: it was interrupted")
         person.at_confirmation("sleep 600")
@@ -286,3 +286,12 @@ def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -
         assert person.leaves() == 0
     assert (work / "b.txt").read_text() == "one\ntwo\n"
     assert [event["via"] for event in events(home) if event["type"] == "command.started"] == ["rehearsal"]
+
+
+def test_a_narrow_window_breaks_the_review_between_words(home: Path, work: Path) -> None:
+    words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--via-rehearsal", "rm a.txt"]
+    with Terminal(home=home, cwd=work, columns=40, command=words) as person:
+        person.see(r"c commit · e edit · d discard ·\s+v view\s+all\n❯", where="screen")
+        person.type("d\r")
+        person.leaves()
+    assert (work / "a.txt").exists()

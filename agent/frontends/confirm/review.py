@@ -77,7 +77,10 @@ class RehearsalReview:
             return await read_plain_line(self.screen, question)
         from agent.frontends.questions import ask_line
 
-        strong, arrow = ("class:strong", f"{question} "), ("class:arrow", "❯ ")
+        if len(question) + 3 > self.screen.columns:  # broken between words, and not where the row ends
+            self.screen.say_all(wrapped([[("class:strong", question)]], self.screen.columns))
+            question = ""
+        strong, arrow = ("class:strong", f"{question} " if question else ""), ("class:arrow", "❯ ")
         return await ask_line(self.screen, [strong, arrow], edit_mode=self.edit_mode)
 
 

@@ -238,7 +238,7 @@ class Repl:
     def _tell_of_follow_ups(self, goal: GoalSummary | None) -> None:
         """Once, to who is new here: after a search, which is what most often is gone on from."""
         searched = goal is not None and any(
-            each.origin == "planner" and each.run.startswith("find ") for each in goal.commands
+            each.origin == "planner" and each.run.startswith("find ") and each.risk == "low" for each in goal.commands
         )
         if (
             searched
