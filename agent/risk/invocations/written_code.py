@@ -122,11 +122,11 @@ def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, la
 def keep_fetched_folders(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
     """Remember where a download is unpacked, and what is cloned from elsewhere: all below it is code from elsewhere."""
     cwd, home = invocation.cwd, walker.rater.scopes.home
-    if UNKNOWN in cwd:
-        return
-    operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]
     for one in found:
         kind = one.effect.kind if one.effect is not None else ""
+        if kind not in ("vcs-change", "extract") or UNKNOWN in cwd:
+            continue
+        operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]
         if kind == "vcs-change" and not _CLONES.isdisjoint(word.text for word in operands[:2]):
             far = [word for word in operands if _ADDRESS.search(word.text)] or operands[
                 2:3

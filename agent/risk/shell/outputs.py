@@ -71,11 +71,12 @@ def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
     for whole in ("processes", "every"):
         if whole in taint.split() and _picks_lines(table, args):
             taint = " ".join(word for word in taint.split() if word != whole)
-    sizes = [size_of(word.text) for _, word in args.options if word is not None]
     if any(word.text in ENDLESS for word in args.operands):
         taint = join_taint(taint, "endless")
-    if "endless" in taint and max(sizes, default=table.name == "head") in range(1, VAST):
-        taint = taint.replace("endless", "").strip()
+    if "endless" in taint:
+        sizes = [size_of(word.text) for _, word in args.options if word is not None]
+        if max(sizes, default=table.name == "head") in range(1, VAST):
+            taint = taint.replace("endless", "").strip()
     return taint
 
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def simple(walker: Walker, node: Simple, stdin: Output | None) -> Output:
     place = walker.place(node.start, node.end)
-    recorded = ">(" in walker.source and node.words and node.words[0].unquoted() == "script"
-    walker.incoming = (None, "credential") if recorded else stdin or (None, "")  # all that is typed and shown
+    walker.incoming, walker.words = stdin or (None, ""), node.words
     around, reading, walker.joined = walker.reading, walker.joined or ReadBack(), None
     environment = assignments.evaluate_assignments(walker, node.assignments, place)
     choices = [walker.expander.variants(item, walker.place(item.start, item.end)) for item in node.words]

@@ -13,7 +13,7 @@ from agent.risk.invocations.programs import Programs
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.syntax import Parser
-from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
+from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test, WordNode
 from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Word, join_taint
 from agent.risk.shell import assignments, control_flow, streams
 from agent.risk.shell.alternatives import dispatch_here
@@ -75,6 +75,7 @@ class Walker:
         self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
         self.descriptors: dict[str, Output] = {}
         self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
+        self.words: list[WordNode] = []  # of the command whose words are being expanded
         self.printed: Output = (None, "")  # by the simple command before, wherever that went
         self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
         self.joined: ReadBack | None = None  # of the pipeline whose command comes next
@@ -270,8 +271,11 @@ class Walker:
         if kind == "proc>" and self.sinks is not None:
             self.sinks.append(body)
             return None, "proc"
-        incoming = self.incoming
-        text, taint = self.isolated(body, incoming if kind == "proc>" else None)
+        incoming, read = self.incoming, None
+        if kind == "proc>":  # of `script`: all that is typed and shown
+            recorded = self.words and self.words[0].unquoted() == "script"
+            read = (None, "credential") if recorded else incoming
+        text, taint = self.isolated(body, read)
         self.expander.place, self.incoming = place, incoming
         self.shift, self.fixed = around
         if kind == "proc<":
