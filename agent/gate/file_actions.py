@@ -32,6 +32,7 @@ from agent.waiting import cancellable, completed, computed
 _MOST_SHOWN = 256 * 1024
 """Characters that a diff is made of; what is longer is shown as what it becomes."""
 _SHOWN_LINES = 15
+_EDITED = "the answer is for another change, and this one cannot be edited"
 _NOT_KEPT = "what it changes could not be kept, so this cannot be taken back"
 
 
@@ -130,6 +131,8 @@ class FileActions:
         )
         answer = await cancellable(self.confirmer.confirm(request), self.cancel)
         agreed, typed = isinstance(answer, Approved), False
+        if isinstance(answer, Approved) and answer.command != proposal.command:
+            return await self._not_done(proposal, "declined", by="person", remark=_EDITED)
         if agreed and rated.verdict.action == "type":
             agreed = typed = await cancellable(self.confirmer.ask_word(request), self.cancel) == rated.verdict.word
         if not agreed:

@@ -115,7 +115,8 @@ class Person(FakePerson):
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         answer = await super().confirm(request)
-        return request.as_shown if answer == Approved(command=request.as_shown.command) else answer
+        as_shown = answer == WRITTEN.value or answer == Approved(command=request.as_shown.command)
+        return request.as_shown if as_shown else answer
 
     def __init__(self, *cases: Case) -> None:
         values = [answer.value for case in cases for answer in case.answers]

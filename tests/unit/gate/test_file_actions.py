@@ -156,10 +156,20 @@ def test_a_rule_that_comes_while_the_question_stands_counts(folder: Path) -> Non
             rules.append(Rule(name="no", action="deny", program=("write_file",)))
             return await super().confirm(request)
 
-    world = World(folder, Late(Approved(command="")), rules=rules)
-    done = world.perform(WriteFile(path=str(folder / "a.txt"), content="three\n"))
+    action = WriteFile(path=str(folder / "a.txt"), content="three\n")
+    world = World(folder, Late(Approved(command=text_of(action))), rules=rules)
+    done = world.perform(action)
     assert (done.outcome, done.remark) == ("declined", "not done: since it was rated, the policy changed")
     assert world.tree() == {"a.txt": "one\ntwo\n"}
+
+
+@pytest.mark.parametrize("answer", ["", "write_file /elsewhere"])
+def test_a_yes_to_another_change_is_none_to_this_one(folder: Path, answer: str) -> None:
+    """A front end may let its person edit what stands there; what is done is what was rated, or nothing."""
+    world = World(folder, FakePerson(Approved(command=answer)))
+    done = world.perform(WriteFile(path=str(folder / "a.txt"), content="three\n"))
+    assert done.outcome == "declined" and "another change" in done.remark
+    assert world.tree() == {"a.txt": "one\ntwo\n"} and "CommandStarted" not in world.recorder.types
 
 
 def test_a_no_changes_nothing(folder: Path) -> None:
