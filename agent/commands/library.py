@@ -125,7 +125,7 @@ COMMANDS = (
         usable=_with_role,
         choices=("role",),
         order=254,
-        line=(":save, :edit, :delete", "keep, change, remove roles, macros and rags"),
+        line=(":save, :edit, :delete", "keep, change, remove what is in your library"),
     ),
     Definition(
         names=("edit",),

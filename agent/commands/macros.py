@@ -53,6 +53,6 @@ COMMANDS = (
         handle=macro,
         complete=_names,
         order=252,
-        line=(":macro [NAME]", "do the steps of a macro"),
+        elsewhere=True,
     ),
 )

@@ -134,7 +134,7 @@ COMMANDS = (
         handle=use,
         complete=_names,
         order=257,
-        line=(":rag [NAME], :rebuild, :sources", "look up your documents; read them anew; what was used"),
+        line=(":rag, :rebuild, :sources", "look up your documents beside a goal; what was used"),
     ),
     Definition(
         names=("rebuild",),
