@@ -10,7 +10,7 @@ from tests.support.terminal import Terminal
 
 def test_the_offline_planner_goes_on_and_says_so(home: Path, work: Path) -> None:  # noqa: F811
     arguments = ("--planner", "openai", "--base-url", "http://127.0.0.1:9/v1", "--model", "gone")
-    with Terminal(*arguments, home=home, cwd=work, OPENAI_API_KEY="none", AGENT_MAX_RETRIES="0") as person:
+    with Terminal(*arguments, home=home, cwd=work, columns=140, OPENAI_API_KEY="none", AGENT_MAX_RETRIES="0") as person:
         person.at_prompt()
         person.type("count the lines of note3.txt\r")
         person.see("the offline planner takes over")

@@ -121,10 +121,11 @@ def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -
 
 
 def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
-    editor = work / "vi"
+    editor = home / "bin" / "vi"  # in the project it would be asked about
+    editor.parent.mkdir()
     editor.write_text('#!/bin/sh\necho "edits $1"; read line; echo "wrote $line"\n')
     editor.chmod(0o755)
-    path = f"{work}:{os.environ['PATH']}"
+    path = f"{editor.parent}:{os.environ['PATH']}"
     with Terminal("--planner", "offline", home=home, cwd=work, own="", PATH=path) as person:
         person.at_prompt()
         person.type("vi note3.txt\r")
