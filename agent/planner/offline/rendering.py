@@ -23,11 +23,12 @@ from agent.text.lazy_pattern import LazyPattern
 _WRITTEN_ANYHOW = LazyPattern(
     r"-name (?='\*\.(?:jpe?g|png|gif|bmp|tiff?|webp|heic|raw|mp[34]|mov|avi|mkv|webm|wav|m4a|pdf|docx?|xlsx?|pptx?|zip)')"
 )
+_CUTS_OFF = LazyPattern(r"\$\{\w+%")
 
 
 def in_any_case(command: str) -> str:
     """A search for such files that finds them however their names are written; none that cuts the ending off as it stands."""
-    return command if "%" in command else _WRITTEN_ANYHOW.sub("-iname ", command)
+    return command if _CUTS_OFF.search(command) else _WRITTEN_ANYHOW.sub("-iname ", command)
 
 
 def root_word(frame: Frame) -> str:

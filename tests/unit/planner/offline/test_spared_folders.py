@@ -151,6 +151,7 @@ def test_what_changes_nothing_it_finds_stays_as_it_is(command: str, expected: st
         ("count the files larger than 0 bytes", "3"),
         ("how many folders are here", "3"),
         ("find all JPG files", "./A.JPG\n./b.jpg"),
+        ("total size of all jpg files in bytes", "2"),
         ("delete all .JPG files", ""),
     ],
 )
