@@ -90,6 +90,7 @@ COMMANDS = (
         core=(IncludeFiles,),
         handle=include_files,
         order=240,
+        elsewhere=True,
     ),
     Definition(
         names=("prompt",),

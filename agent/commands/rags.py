@@ -134,7 +134,7 @@ COMMANDS = (
         handle=use,
         complete=_names,
         order=257,
-        line=(":rag, :rebuild, :sources", "look up your documents beside a goal; what was used"),
+        line=(":rag, :rebuild, :sources", "look up your documents; :file shows one"),
     ),
     Definition(
         names=("rebuild",),

@@ -152,6 +152,7 @@ COMMANDS = (
         handle=safety,
         choices=_SAFETY,
         order=110,
+        line=(":safety, :tty", "the typed word for high risk; commands' terminal"),
     ),
     Definition(
         names=("tty",),
@@ -163,5 +164,6 @@ COMMANDS = (
         usable=_usable,
         choices=tuple(_MEANS),
         order=130,
+        elsewhere=True,
     ),
 )
