@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agent.app.composition import load, open_conversation
-from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.decisions import Skipped
 from agent.protocol.errors import InvalidState
 from agent.protocol.messages import ToolCall
 from agent.protocol.requests import Approval, RunOptions
@@ -35,7 +35,7 @@ def open_with(tmp_path, monkeypatch, person, *replies):
 
 
 def test_a_file_is_written_after_it_was_agreed_to(tmp_path, monkeypatch):
-    person = FakePerson(Approved(command="write_file plan.md"))
+    person = FakePerson()
     talk, provider, base = open_with(
         tmp_path,
         monkeypatch,
