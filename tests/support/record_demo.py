@@ -10,6 +10,7 @@ import html
 import json
 import os
 import select
+import shlex
 import shutil
 import sys
 import time
@@ -44,12 +45,13 @@ class Typed:
 
 @dataclass
 class Story:
-    """What is recorded under `name`: the files of its folder (content by name), and what is typed there."""
+    """What is recorded under `name`: the files of its folder (content by name), and what is typed in a `shell` there, or in the program."""
 
     name: str
     title: str
     files: dict[str, bytes]
     typed: tuple[Typed, ...]
+    shell: bool = False
 
 
 _FIRST_MINUTE = (
@@ -104,6 +106,36 @@ _HELD = (
     Typed("exit\r", 0.6),
 )
 _SIZES = ("video.mov", "dump.sql", "photo.raw", "app.log", "notes.md", "a.tmp", "b.tmp")
+_SEEN = (
+    Typed("", 0.8),
+    Typed("delete all *.tmp files here"),
+    Typed("\r", 2.2),
+    Typed("\x15", 0.5),
+    Typed("rm -rf ~/notes *", 2.5, 0.09),
+    Typed("\x03", 1.2),
+    Typed("curl https://ex\u0430mple.com/notes.md", 1.0),
+    Typed("\r", 3.5),
+    Typed("\x03", 0.8),
+    Typed("exit\r", 0.6),
+)
+_UNDO = (
+    Typed("", 0.8),
+    Typed("rm -r build && chmod 600 notes.md"),
+    Typed("\r", 2.6),
+    Typed("\r", 1.8),
+    Typed("ls -l\r", 1.8),
+    Typed(":undo\r", 2.8),
+    Typed("y\r", 1.8),
+    Typed("ls -l . build\r", 2.2),
+    Typed("exit\r", 0.6),
+)
+_AUDIT = (
+    Typed("agent-shell --approve low 'count the lines of notes.md'\r", 2.6),
+    Typed("agent-shell sessions show\r", 3.2),
+    Typed("agent-shell sessions verify\r", 2.6),
+    Typed("sed -i '3s/notes.md/other.md/' ~/sessions/*.jsonl\r", 1.2),
+    Typed("agent-shell sessions verify\r", 3.5),
+)
 STORIES = (
     Story(
         "first-minute",
@@ -125,6 +157,20 @@ STORIES = (
     ),
     Story("risk", "agent-shell: what a command does, and the word for high risk", {"notes.md": b"# notes\n"}, _RISK),
     Story("held", "agent-shell: held to reading by the kernel", {"notes.md": b"# notes\n"}, _HELD),
+    Story("seen", "agent-shell: nothing runs unseen", {"notes.md": b"# notes\n", "a.tmp": b"", "b.tmp": b""}, _SEEN),
+    Story(
+        "undo",
+        "agent-shell: take it back",
+        {"notes.md": b"# notes\n", "build/app.o": b"\0" * 48_000, "build/lib.a": b"\0" * 9_000},
+        _UNDO,
+    ),
+    Story(
+        "audit",
+        "agent-shell: what was done, and whether the log was touched",
+        {"notes.md": b"# notes\n" * 7},
+        _AUDIT,
+        shell=True,
+    ),
 )
 
 
@@ -141,15 +187,23 @@ def record(story: Story) -> list[tuple[float, str]]:
         home.mkdir()
         env = {
             "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8",
-            "AGENT_SESSION_DIR": str(Path(folder) / "sessions"), "AGENT_PLANNER": "offline",
+            "AGENT_SESSION_DIR": str(home / "sessions"), "AGENT_PLANNER": "offline",
             "PYTHONPATH": packages or os.environ.get("PYTHONPATH", ""), "PAGER": "cat",
         }  # fmt: skip
         if words[0] == "setpriv":
             for path in (Path(folder), *Path(folder).rglob("*")):
                 os.chown(path, NOBODY, NOBODY)
-        child = pexpect.spawn(
-            words[0], [*words[1:], str(ROOT / "agent_shell.py")], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS)
-        )
+        program = [*words, str(ROOT / "agent_shell.py")]
+        if story.shell:
+            (home / "bin").mkdir()
+            (home / "bin" / "agent-shell").write_text(f'#!/bin/sh\nexec {shlex.join(program[len(words) - 1 :])} "$@"\n')
+            (home / "bin" / "agent-shell").chmod(0o755)
+            env |= {"PATH": f"{home}/bin:{env['PATH']}", "PS1": "$ "}
+            program = [*words[:-1], "bash", "--norc", "--noprofile"]
+        if words[0] == "setpriv":
+            for path in (home, *home.rglob("*")):
+                os.chown(path, NOBODY, NOBODY)
+        child = pexpect.spawn(program[0], program[1:], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS))
         events = _play(child, story)
         child.close(force=True)
     return events
