@@ -1,4 +1,4 @@
-"""Decide what of a session is as it was left when it is gone on with, and say it in a line.
+"""Decide what of a session is as it was left when it is resumed, and say it in a line.
 
 What loosens counts only where somebody sees that it does. What was allowed for a process ends with it. A choice on the command line wins.
 """

@@ -47,7 +47,7 @@ async def settle(goal: Goal, answer: Chat) -> Ending | None:
 
 
 async def stop(goal: Goal, reason: str) -> None:
-    """The goal ends: say what is left of the plan, if one is open. It can be gone on with."""
+    """The goal ends: say what is left of the plan, if one is open. It can be resumed."""
     await _finish(goal, "stopped", reason)
 
 

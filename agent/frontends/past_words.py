@@ -1,4 +1,4 @@
-"""Tell the person about a session that is gone on with."""
+"""Tell the person about a session that is resumed."""
 
 from __future__ import annotations
 

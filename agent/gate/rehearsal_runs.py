@@ -40,7 +40,7 @@ class Rehearsed:
     """A rehearsal with what its ending keeps of the output, and what the planner may be told of it.
 
     `rehearsal` is None where it could not be done; then `trouble` says why, and `failure` was raised. It says, too, why a rehearsal
-    cannot be made real. `printed`: what a preview printed, which nobody has seen so far.
+    cannot be committed. `printed`: what a preview printed, which nobody has seen so far.
     """
 
     rehearsal: Rehearsal | None

@@ -1,4 +1,4 @@
-"""Choose the session that `--session-id` and `:session` mean, and fold the past of one that is gone on with.
+"""Choose the session that `--session-id` and `:session` mean, and fold the past of one that is resumed.
 
 The past is that of its log, and of those that it was branched from.
 """
@@ -86,7 +86,7 @@ class SessionFold:
     `rules_before`: that did so in the process before.
 
     `pending`: the question that the last goal was stopped at; None where it was answered, or a secret in the command is not kept. What a
-    tool wanted to write is not gone on with: the planner is asked again.
+    tool wanted to write is not resumed: the planner is asked again.
     """
 
     def __init__(self) -> None:

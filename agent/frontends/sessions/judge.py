@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--approve",
         dest="as_approve",
         choices=("ask", "low", "medium"),
-        help="as if this had run unasked; default: as it was",
+        help="as if this had been allowed to run unasked; default: what counted then",
     )
     parser.add_argument("--only", choices=("changed", "stricter", "looser"), help="leave out the others")
     parser.add_argument(

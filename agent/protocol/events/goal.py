@@ -107,7 +107,7 @@ class PlannerNoted(RecordedEvent, frozen=True, kw_only=True, tag="planner.noted"
 class PlanProposed(RecordedEvent, frozen=True, kw_only=True, tag="plan.proposed"):
     """A plan, before its first command. `plan` counts from 1 in the goal, `planned` are its steps in order.
 
-    `done`: how many of them were done before, where a plan that was left is gone on with. `levels`: the risk of each command as far as
+    `done`: how many of them were done before, where a plan that was left is resumed. `levels`: the risk of each command as far as
     it can be told now, "" where there is none yet; each is rated again when its turn comes.
     """
 
@@ -134,7 +134,7 @@ class PlanStepped(RecordedEvent, frozen=True, kw_only=True, tag="plan.step"):
 
 
 class PlanFinished(RecordedEvent, frozen=True, kw_only=True, tag="plan.finished"):
-    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be gone on with), replaced (by another plan), dry-run.
+    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be resumed), replaced (by another plan), dry-run.
 
     `done` of `total` steps are done; `left` are the others in words.
     """
