@@ -207,7 +207,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="role", kind="text", flag="--role", metavar="NAME", group="run",
-        help="how the planner should behave: explain, terse, or a file NAME.md in your roles folder",
+        help="how the planner should behave: explain, commit, review, … (`:role` + Tab), or a file NAME.md in your roles folder",
     ),
     Setting(
         name="rag", kind="text", flag="--rag", metavar="NAME", group="run",

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent.library.roles import roles_in
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, EnvironmentFacts, GoalItem
@@ -190,7 +191,8 @@ class _KeepText:
         return text
 
 
-def test_the_planner_gets_a_reply_from_a_real_model(base_url: str) -> None:
+@pytest.mark.parametrize("role", ["", *roles_in("/nowhere").names()])
+def test_the_planner_gets_a_reply_from_a_real_model(base_url: str, role: str) -> None:
     """From a goal to a typed reply, through prompt, schema, wire and parser. What so small a model proposes is not judged."""
     here = EnvironmentFacts(os="Linux", shell="bash", cwd="/tmp")
     goal = GoalItem(goal_id="g1", text="show the name of the current folder", environment=here)
@@ -204,7 +206,8 @@ def test_the_planner_gets_a_reply_from_a_real_model(base_url: str) -> None:
         async def ignore(_: str) -> None: ...
 
         try:
-            return (await planner.plan(PlannerRequest(history=(goal,)), ignore)).reply
+            text = roles_in("/nowhere").load(role).filled({}) if role else ""
+            return (await planner.plan(PlannerRequest(history=(goal,), role=text), ignore)).reply
         except PlannerError as error:  # a rambling model may fill its 300 tokens twice, and must then be refused
             return error
         finally:
