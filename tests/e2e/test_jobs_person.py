@@ -172,3 +172,26 @@ def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path)
     person.type("exit\r")
     assert person.leaves() == 0
     assert jobs_told(tmp_path) == [("job.started", 1, "sent"), ("job.finished", 1, "ended")]
+
+
+def test_a_prompt_of_python_is_suspended_and_brought_back(person: Terminal, tmp_path: Path, marker: Marker) -> None:
+    own(person, "python3 -q")
+    person.see(">>>$", where="line")
+    person.type("kept = 41\r")
+    person.see("kept = 41\\s+>>>\\s*$")
+    person.type(CTRL_Z)
+    person.see("suspended as job 1; `:fg 1` brings it back")
+    person.at_prompt()
+    pid = next(pid for pid, line in marker.survivors().items() if "python" in line and line.split()[1:] == ["-q"])
+    state = Path(f"/proc/{pid}/stat")
+    assert state.read_text().rpartition(")")[2].split()[0] == "T"
+    person.type(":fg\r")
+    until(lambda: person.pump() and state.read_text().rpartition(")")[2].split()[0] == "S")
+    person.type("print(kept + 1)\r")
+    person.see("\n42\n>>>\\s*$")
+    person.type("exit()\r")
+    person.see("job 1 ended with exit 0: python3 -q")
+    person.at_prompt()
+    person.type("exit\r")
+    assert person.leaves() == 0
+    assert jobs_told(tmp_path) == [("job.started", 1, "sent"), ("job.finished", 1, "ended")]

@@ -85,3 +85,18 @@ def test_a_password_that_nobody_read_is_no_text_of_the_next_prompt(home: Path, w
         person.at_prompt()
         assert "hunter2" not in person.text
     assert all("hunter2" not in path.read_text() for path in (home / "sessions").glob("*.jsonl"))
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(home: Path, work: Path) -> None:
+    roles = home / ".config" / "agent-shell" / "roles"
+    roles.mkdir(parents=True)
+    (roles / "mine.md").write_text("You are terse.\n")
+    with Terminal("--planner", "offline", home=home, cwd=work, columns=220) as person:
+        person.at_prompt()
+        person.type(":delete role mine\ry\rls")  # at once, before the question can stand there
+        person.see(r"delete the role mine .*\[y/N\] ❯$", where="line")
+        person.type("\r")
+        person.see("nothing was deleted")
+        person.see(r"❯ y\n· ls\n", where="screen")  # neither lost nor an answer
+        person.type(CTRL_C)
+    assert (roles / "mine.md").exists()
