@@ -87,7 +87,7 @@ async def completed(work: Callable[[], T]) -> tuple[T, asyncio.CancelledError | 
 
 
 def _handed_over(work: Callable[[], T]) -> tuple[asyncio.Future[T], Callable[[], None]]:
-    """What to await, and what to run in another thread for it."""
+    """Return what to await, and what to run in another thread for it."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 

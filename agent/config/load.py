@@ -70,7 +70,7 @@ def load_settings(
 
 
 def trouble_in(path: str) -> str:
-    """What is wrong with a person's settings file, in words; "" for nothing."""
+    """Say what is wrong with a person's settings file, in words; "" for nothing."""
     merge = _Merge()
     try:
         merge.user(_read_toml(path, trusted=True, warn=merge.warn), path)

@@ -118,7 +118,7 @@ def ran(item: CommandItem, cwd: str, result: ExecutionResult, redact: Callable[[
 
 
 def kept_result(result: ExecutionResult, log: OutputLog) -> ExecutionResult:
-    """What `command.finished` keeps of a result after its `log` was stopped: not what stands in `command.output` already."""
+    """Return what `command.finished` keeps of a result after its `log` was stopped: not what stands in `command.output` already."""
     return replace(
         result,
         stdout=_after_head(result.stdout, log.left_over("stdout")),

@@ -33,7 +33,7 @@ from agent.waiting import cancellable
 
 @dataclass
 class Attempt:
-    """How far one proposal has come: the text as it stands, what has to be said of it, what its last rehearsal showed.
+    """The state of one proposal: the text as it stands, what has to be said of it, what its last rehearsal showed.
 
     `direct`: it could not be rehearsed, and the person knows; then Enter runs it, whatever the mode. `without_undo`: likewise, of
     what cannot be taken back. `unasked`: nobody needs to be asked.
@@ -114,7 +114,7 @@ class Asking:
         return await self.ended(attempt, "declined", run=attempt.command)
 
     async def not_approved(self, attempt: Attempt, answer: Confirmation) -> CommandItem:
-        """What was said instead of yes."""
+        """Return what was said instead of yes."""
         match answer:
             case Skipped():
                 return await self.ended(attempt, "skipped")
@@ -145,7 +145,7 @@ class Asking:
         )
 
     def approved(self, attempt: Attempt, consent: Consent) -> ApprovedCommand:
-        """What an executor takes. Raises ValueError where the consent does not cover the rating."""
+        """Return what an executor takes. Raises ValueError where the consent does not cover the rating."""
         rated = attempt.rated
         held, confine = None if consent.by == "person" else rated.rights, rated.confining.had
         if held is not None and confine != "off":
@@ -162,7 +162,7 @@ class Asking:
         )
 
     def request(self, attempt: Attempt) -> ConfirmationRequest:
-        """What the person is shown."""
+        """Return what the person is shown."""
         return ConfirmationRequest(
             proposal=attempt.proposal,
             report=attempt.rated.report,

@@ -37,7 +37,7 @@ class DirectRun:
     safety_off: bool = False
 
     async def plan(self, rated: Rated) -> UndoPlan | None:
-        """What could be kept of the files that the command names; None where there is nothing to say: it only looks."""
+        """Return what could be kept of the files that the command names; None where there is nothing to say: it only looks."""
         if self.checkpoints is None or not writes(rated.report):
             return None
         return await asyncio.to_thread(planned, self.checkpoints, rated.report, self.executor.cwd)
@@ -109,7 +109,7 @@ class DirectRun:
 
 
 def planned(checkpoints: Checkpoints, report: RiskReport, cwd: str) -> UndoPlan | None:
-    """What could be kept of the files that a run in `cwd` names; None where it changes none. It only looks."""
+    """Return what could be kept of the files that a run in `cwd` names; None where it changes none. It only looks."""
     if not writes(report):
         return None
     try:

@@ -46,7 +46,7 @@ class _Attempt:
     found: Found
 
     def approved(self, consent: Consent) -> ApprovedFileAction:
-        """What a performer takes. Raises ValueError where the consent does not cover the rating."""
+        """Return what a performer takes. Raises ValueError where the consent does not cover the rating."""
         rated = RatedAction(action=self.action, report=self.rated.report, seen=self.found.seen)
         return ApprovedFileAction(command_id=self.proposal.command_id, rated=rated, consent=consent)
 
@@ -182,7 +182,7 @@ class FileActions:
     def _performed(
         self, approved: ApprovedFileAction, checkpoint: Checkpoint | None
     ) -> tuple[str, str, tuple[str, ...]]:
-        """Why it failed, "" where it did not; what takes it back, and what has to be said about that."""
+        """Return why it failed, "" where it did not; what takes it back, and what has to be said about that."""
         assert self.performer is not None
         error = ""
         try:
@@ -241,7 +241,7 @@ class FileActions:
             return replace(failed_rating(text_of(action), error), content=content_hash(action)), None
 
     def _changed(self, action: FileAction, rated: Rated) -> str:
-        """What is not any more as the rating found it, in words."""
+        """Say what is not any more as the rating found it, in words."""
         if rated.context is None:  # nothing could be known, and so it was rated
             return ""
         judges = self.judges
@@ -267,7 +267,7 @@ class _ActionFacts:
 
 
 def preview(action: FileAction, found: Found) -> str:
-    """What the person looks at: the difference to what was there, all that a new file will hold, or what is lost with one."""
+    """Return what the person looks at: the difference to what was there, all that a new file will hold, or what is lost with one."""
     if isinstance(action, DeleteFile):
         return _lost(found)
     if not isinstance(action, WriteFile):
@@ -280,7 +280,7 @@ def preview(action: FileAction, found: Found) -> str:
 
 
 def _lost(found: Found) -> str:
-    """How much goes, and the beginning of it."""
+    """Return how much goes, and the beginning of it."""
     there = found.seen[0] if found.seen else None
     if there is None or there.kind == "link":
         return f"a link to {found.text or '?'}; what it leads to stays"

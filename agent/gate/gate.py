@@ -230,7 +230,7 @@ class Gate:
         return await self._ask(attempt)
 
     def _previews(self, attempt: Attempt) -> Previews | None:
-        """What previews the texts of this proposal, None where nothing is previewed."""
+        """Return what previews the texts of this proposal, None where nothing is previewed."""
         if self._approval.rehearse != "preview" or self._flow.rehearsals is None:
             return None
         return Previews(attempt.proposal, self._flow.rehearsals, self._rater, self._cwd)
@@ -276,6 +276,6 @@ def _was_seen(answer: Confirmation) -> TypeGuard[Approved]:
 
 
 def _to_fill_in(attempt: Attempt) -> str:
-    """What a command has to have filled in before it can run, in words; "" where nothing is left."""
+    """Say what a command has to have filled in before it can run, in words; "" where nothing is left."""
     left = attempt.proposal.unfilled(attempt.command)
     return f"fill in {', '.join(left)} first" if left else ""

@@ -63,7 +63,7 @@ def _is_free(verdict: Verdict, policy: Policy) -> bool:
 
 
 def held_words(refused: tuple[str, ...]) -> str:
-    """What it tried, in words."""
+    """Say what it tried."""
     return f"it tried to {' and to '.join(refused[:3])}, which its rating does not say"
 
 

@@ -126,7 +126,7 @@ class _Pending:
             self._offset = offset
 
     def take(self, *, last: bool) -> tuple[str, float]:
-        """What may be recorded now: redacted whole lines, and at the end the rest."""
+        """Return what may be recorded now: redacted whole lines, and at the end the rest."""
         data, self._chunks = b"".join(self._chunks), []
         text = self._redaction.feed(self._decoder.decode(data))
         if last:

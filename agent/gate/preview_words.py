@@ -119,7 +119,7 @@ def _counted(changes: Sequence[Change]) -> str:
 
 
 def _contents(changes: Sequence[Change]) -> str:
-    """What deleted folders hold."""
+    """Return what deleted folders hold."""
     folders = [change.before for change in changes if change.kind == "dir" and change.before is not None]
     if not folders:
         return ""
@@ -157,7 +157,7 @@ def _inside(changes: Sequence[Change]) -> str:
 
 
 def _described(changes: Sequence[Change]) -> tuple[str, str]:
-    """What is done to files of which only the description changes, and a note on it."""
+    """Return what is done to files of which only the description changes, and a note on it."""
     pairs = [(change.before, change.after) for change in changes]
     known = [(before, after) for before, after in pairs if before is not None and after is not None]
     if any((before.uid, before.gid) != (after.uid, after.gid) for before, after in known):

@@ -42,7 +42,7 @@ class Previews:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def of(self, rated: Rated) -> Preview | None:
-        """What `rated` would do, None where that is not to be had in time."""
+        """Return what `rated` would do, None where that is not to be had in time."""
         async with self._lock:
             self._first = rated.command
             return await self._of(rated)
@@ -58,7 +58,7 @@ class Previews:
             return await self._of(rated)
 
     def seen(self, preview_id: str, command: str) -> Rehearsed | None:
-        """What is behind the preview that stood on a screen, where that was of exactly this text and may be made real."""
+        """Return what is behind the preview that stood on a screen, where that was of exactly this text and may be made real."""
         found = self._found.get(command)
         if not preview_id or found is None or found[0].preview_id != preview_id or not found[0].exact:
             return None

@@ -35,7 +35,7 @@ _STRICTNESS = {"allow": 0, "ask": 1, "type": 2, "refuse": 3}
 
 @dataclass(frozen=True)
 class PolicyInForce:
-    """What policy says in a folder at one moment (None: it could not be looked up: `failure`); `due`: what is to be shown first."""
+    """The policy in a folder at one moment (None: it could not be looked up: `failure`); `due`: what is to be shown first."""
 
     policy: Policy | None = None
     failure: str = ""
@@ -111,7 +111,7 @@ class Rater:
         context: RiskContext | None = None,
         in_force: PolicyInForce | None = None,
     ) -> Rated:
-        """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
+        """Return what policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
 
         `context`: what it was rated against. `paths`: what it would change, where that is no command; that cannot be
         confined, so it is held against it here. `in_force`: what policy says, where that was looked up already.
@@ -143,7 +143,7 @@ class Rater:
         return rated
 
     async def undo_verdict(self, report: RiskReport, cwd: str, paths: tuple[str, ...]) -> Verdict:
-        """What policy says of taking a run back that was in `cwd`. Raises RecordingError."""
+        """Return what policy says of taking a run back that was in `cwd`. Raises RecordingError."""
         in_force = await computed(lambda: _in_force(self.judges, cwd))
         await self._show_new_rules(in_force)
         return await self._kept_out(self._decide(report, in_force), report, in_force, paths)
@@ -168,7 +168,7 @@ class Rater:
         )
 
     async def _confining(self, report: RiskReport, in_force: PolicyInForce) -> Confining:
-        """How it would be confined, by setting and policy; without a policy it is refused anyway."""
+        """Return how it would be confined, by setting and policy; without a policy it is refused anyway."""
         try:
             mode = wanted(report, in_force.policy, self.approval.confine) if in_force.policy else self.approval.confine
         except Exception:  # `_decide` will say so
@@ -186,7 +186,7 @@ class Rater:
             await in_thread(partial(self.judges.rules_seen, in_force.due))
 
     def _decide(self, report: RiskReport, in_force: PolicyInForce) -> Verdict:
-        """What policy says; one that could not be looked up, or crashes, refuses."""
+        """Return what policy says; one that could not be looked up, or crashes, refuses."""
         failure = in_force.failure
         if in_force.policy is not None:
             try:
@@ -197,7 +197,7 @@ class Rater:
 
 
 def _in_force(judges: Judges, cwd: str) -> PolicyInForce:
-    """What counts for commands in `cwd` now. A failure is kept: fail closed, whatever went wrong."""
+    """Return what counts for commands in `cwd` now. A failure is kept: fail closed, whatever went wrong."""
     due = judges.rules_due(cwd)
     try:
         return PolicyInForce(policy=judges.policy(cwd), due=due)
@@ -206,6 +206,6 @@ def _in_force(judges: Judges, cwd: str) -> PolicyInForce:
 
 
 def _place(path: str) -> str:
-    """Where the name `path` really stands; a link there is what is changed, not what it leads to."""
+    """Return where the name `path` really stands; a link there is what is changed, not what it leads to."""
     folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)

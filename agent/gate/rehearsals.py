@@ -84,7 +84,7 @@ class RehearsalFlow:
         return None
 
     async def _network_agreed(self, attempt: Attempt) -> bool:
-        """What is sent has been sent, overlay or not: where a run needs the word, so does a rehearsal with the network.
+        """Ask for the word: what is sent has been sent, overlay or not. Where a run needs the word, so does a rehearsal with the network.
 
         `agent-shell rehearse --network` is that agreement already.
         """
@@ -100,7 +100,7 @@ class RehearsalFlow:
             raise Cancelled(str(self.asking.cancel.reason))
 
     async def _review(self, attempt: Attempt, rehearsed: Rehearsed) -> Review | None:
-        """What to do with it. Nobody is asked about what may run unasked; None where nobody is there, or nothing to decide on."""
+        """Return what to do with it. Nobody is asked about what may run unasked; None where nobody is there, or nothing to decide on."""
         asking, rehearsal, reviewer = self.asking, rehearsed.rehearsal, self.asking.confirmer
         only = asking.approval.rehearse == "only"
         if rehearsal is None or (rehearsed.trouble and not only):

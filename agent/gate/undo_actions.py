@@ -82,7 +82,7 @@ class UndoActions:
         return await self._do(approved)
 
     async def _verdict(self, action: TurnRun, report: RiskReport) -> Verdict:
-        """What policy says now. Raises PolicyDenied, which is recorded."""
+        """Return what policy says now. Raises PolicyDenied, which is recorded."""
         verdict = await self.rater.undo_verdict(report, action.cwd, action.paths)
         if verdict.action == "refuse":
             reason = refusal(verdict)
@@ -91,7 +91,7 @@ class UndoActions:
         return verdict
 
     async def _rated(self, entry: UndoEntry) -> tuple[TurnRun, RiskReport]:
-        """What would be done and its rating; where that fails it is high."""
+        """Return what would be done and its rating; where that fails it is high."""
         changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
         action = TurnRun(
             undo_id=entry.undo_id,
@@ -114,7 +114,7 @@ class UndoActions:
     async def _chosen(
         self, person: RecordedUndoPerson, action: TurnRun, *, sure: bool
     ) -> tuple[frozenset[str], tuple[Conflict, ...]] | None:
-        """Which paths stay as they are, and what goes all the same, of what was changed since; None for nothing at all."""
+        """Return which paths stay as they are, and what goes all the same, of what was changed since; None for nothing at all."""
         changed = await asyncio.to_thread(self.store.conflicts, action.undo_id)
         if changed and (sure or not person.can_choose):
             told = "files were changed since; nothing was taken back"

@@ -47,7 +47,7 @@ def _no_policy(cwd: str) -> Policy:
 
 
 class Judges(Struct, frozen=True, eq=False):
-    """What decides: how to rate, what policy says, what is known about the system.
+    """All that decides: how to rate, what policy says, what is known about the system.
 
     `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
     the person has to see before it counts, `rules_seen` is told when it stood on the screen. `changed` looks again right before a run.
@@ -116,7 +116,7 @@ def failed_rating(command: str, error: Exception) -> RiskReport:
 def what_changed(
     classify: RiskClassifier, facts: Facts, report: RiskReport, then: RiskContext, executor: Executor | None
 ) -> str:
-    """What of all that `report` was held against is not as it was `then`, in words; "" for nothing that matters to it."""
+    """Say what of all that `report` was held against is not as it was `then`, in words; "" for nothing that matters to it."""
     try:
         now = with_session(facts.risk_context(report.command, then.cwd), executor)
         words = change_words(then, now)
@@ -178,12 +178,12 @@ def _into_nothing(effect: object) -> bool:
 
 
 def allowed_by(verdict: Verdict) -> Literal["approve-mode", "policy"]:
-    """Who let a command run unasked."""
+    """Return who let a command run unasked."""
     return "approve-mode" if verdict.rule.startswith("approve-") else "policy"
 
 
 def told(verdict: Verdict) -> str:
-    """Which rule let a command run, for log and screen; "" for the approve mode."""
+    """Say which rule let a command run, for log and screen; "" for the approve mode."""
     return "" if allowed_by(verdict) == "approve-mode" else f"allowed by {verdict.rule}"
 
 
@@ -194,7 +194,7 @@ def unattended(verdict: Verdict) -> str:
 
 
 def refusal(verdict: Verdict) -> str:
-    """Why policy refuses, with the rule's name."""
+    """Say why policy refuses, with the rule's name."""
     reason = verdict.reason or "refused by policy"
     return f"{reason} [{verdict.rule}]" if verdict.rule not in ("", "default") else reason
 
@@ -205,7 +205,7 @@ _MOST_TOLD = 3
 
 
 def change_words(then: RiskContext, now: RiskContext) -> str:
-    """What is another thing now than it was then, "" for nothing. What is no longer known about a path is no change."""
+    """Say what is another thing now than it was then, "" for nothing. What is no longer known about a path is no change."""
     told = list(dict.fromkeys(_changes(then, now)))
     more = f" and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
     return ", ".join(told[:_MOST_TOLD]) + more

@@ -42,7 +42,7 @@ def succeeded(item: CommandItem) -> bool:
 
 
 def answer_of(item: CommandItem) -> str:
-    """What a non-zero exit code means where it is no failure; "" for 0, for a failure, and for what was ended."""
+    """Return what a non-zero exit code means where it is no failure; "" for 0, for a failure, and for what was ended."""
     if item.exit_code in (0, None) or item.timed_out or item.interrupted:
         return ""
     programs = deciding_programs(item.run or item.proposed)

@@ -115,7 +115,7 @@ def read_lexicon() -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _stems(word: str) -> tuple[str, ...]:
-    """What a word may be a form of, the likeliest first."""
+    """Return the words that a word may be a form of, the likeliest first."""
     found = []
     if len(word) > 3 and word.endswith("ies"):
         found.append(word[:-3] + "y")

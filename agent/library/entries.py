@@ -40,7 +40,7 @@ class Entries(Generic[T]):
         return tuple(sorted(self._names_in(self.folder)))
 
     def path(self, name: str) -> str:
-        """Where the person's own entry of that name is, or would be. Raises InvalidRequest for a name that is none."""
+        """Return where the person's own entry of that name is, or would be. Raises InvalidRequest for a name that is none."""
         if not _NAME.fullmatch(name):
             raise InvalidRequest(
                 f"{shown_line(name, 80)!r} cannot be the name of a {self.kind}",

@@ -26,7 +26,7 @@ _slots = msgspec.json.Decoder(tuple[Slot, ...])
 
 
 class Place(Struct, frozen=True):
-    """Where and when it is asked: folder, the top of its project ("" where it is in none), microseconds since the epoch."""
+    """The place and time of asking: folder, the top of its project ("" where it is in none), microseconds since the epoch."""
 
     cwd: str
     project: str
@@ -81,7 +81,7 @@ def like_goal(
 
 
 def experience(connection: sqlite3.Connection, shape: str, place: Place) -> Experience:
-    """How the latest runs of commands of this shape went."""
+    """Return how the latest runs of commands of this shape went."""
     query = "SELECT cwd, worked FROM runs WHERE shape = ? ORDER BY at DESC LIMIT 1000"
     counts = [0, 0, 0, 0]
     for cwd, worked in connection.execute(query, (shape_key(shape),)):
@@ -93,7 +93,7 @@ def experience(connection: sqlite3.Connection, shape: str, place: Place) -> Expe
 def latest(
     connection: sqlite3.Connection, place: Place, *, words: Sequence[str] = (), since: int = 0, most: int = 50
 ) -> list[Remembered]:
-    """What was taught last, the newest first; with `words` what holds all of them in goal or command, whatever their case."""
+    """Return what was taught last, the newest first; with `words` what holds all of them in goal or command, whatever their case."""
     held = "AND (entries.goal || ' ' || command) LIKE ? ESCAPE '~' " * len(words)
     query = (
         "SELECT entries.id, key, entries.goal, slots, command FROM uses JOIN entries ON entries.id = entry "  # noqa: S608
@@ -105,14 +105,14 @@ def latest(
 
 
 def size(connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many commands are remembered, and how many runs were counted."""
+    """Return how many commands are remembered, and how many runs were counted."""
     (entries,) = connection.execute("SELECT count(DISTINCT entry) FROM uses WHERE kind = 'taught'").fetchone()
     (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
     return entries, runs
 
 
 def likeness(a: frozenset[str], b: frozenset[str]) -> float:
-    """What two goals share of their concepts, 0..1; words that say little count little."""
+    """Measure what two goals share of their concepts, 0..1; words that say little count little."""
     return _weight(a & b) / (_weight(a | b) or 1.0)
 
 

@@ -35,7 +35,7 @@ _MAX_FILE = 16 * 1024 * 1024
 
 
 class Span(Struct, frozen=True):
-    """What was forgotten with all its runs from `since` to `until` (microseconds since the epoch, both counted)."""
+    """A command that was forgotten, with all its runs from `since` to `until` (microseconds since the epoch, both counted)."""
 
     what: str
     since: int

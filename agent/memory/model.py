@@ -18,7 +18,7 @@ _LEAST_SUCCESS = 0.6
 
 
 class Likenesses(Protocol):
-    """What is asked of a memory."""
+    """The questions that a memory answers."""
 
     def like_goal(self, words: GoalWords, cwd: str, *, least: float, most: int) -> list[Remembered]: ...
 
@@ -111,7 +111,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
 
 
 class Experience(Struct, frozen=True, kw_only=True):
-    """How often commands of one shape were run and did what they were for: in this folder or project, and everywhere."""
+    """Counts of the runs of one shape of command, and of those that did what they were for: in this folder or project, and everywhere."""
 
     worked_here: int = 0
     runs_here: int = 0

@@ -194,7 +194,7 @@ class Refresher:
 
 
 def shape_key(shape: str) -> bytes:
-    """What stands for a shape."""
+    """Return what stands for a shape."""
     return blake2b(shape.encode("utf-8", "surrogatepass"), digest_size=10).digest()
 
 

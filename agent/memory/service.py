@@ -31,7 +31,7 @@ _MOST_PIECES = 10_000
 
 
 class Memory:
-    """What is remembered of the logs in `folder`; `state` is the state folder.
+    """The memory of the logs in `folder`; `state` is the state folder.
 
     `read` makes goals comparable, `worked` says what an exit code means. `project(cwd)` is the top of the project that a folder
     belongs to, "" where it is in none. `now` gives microseconds since the epoch.
@@ -128,18 +128,18 @@ class Memory:
         return self._ask(lambda connection: asking.like_goal(connection, words, place, least=least, most=most), [])
 
     def experience(self, command: str, cwd: str) -> Experience:
-        """How commands of this shape went."""
+        """Return how commands of this shape went."""
         shape, place = shape_of(command), self._place(cwd)
         nothing = Experience()
         return self._ask(lambda connection: asking.experience(connection, shape, place), nothing) if shape else nothing
 
     def latest(self, cwd: str, *, words: Sequence[str] = (), since: int = 0, most: int = 50) -> list[Remembered]:
-        """What was taught last; with `words`, what holds all of them."""
+        """Return what was taught last; with `words`, what holds all of them."""
         place = self._place(cwd)
         return self._ask(lambda connection: asking.latest(connection, place, words=words, since=since, most=most), [])
 
     def size(self) -> tuple[int, int]:
-        """How many commands are remembered, and how many runs counted."""
+        """Return how many commands are remembered, and how many runs counted."""
         return self._ask(asking.size, (0, 0))
 
     # --- forgetting ---
@@ -173,7 +173,7 @@ class Memory:
             file.close()
 
     def _end_worker(self) -> None:
-        """What it did so far is kept, and the next refresh goes on from there."""
+        """End the worker; what it did so far is kept, and the next refresh goes on from there."""
         with self._starting:
             worker = self._worker
             if worker is None or self._stopping.is_set():

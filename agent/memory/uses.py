@@ -76,7 +76,7 @@ class Run(Struct, frozen=True):
 
 
 def uses_of(goal: PastGoal, worked: Worked) -> list[Use]:
-    """What a goal in plain words teaches. Only one that ended, with one command in the end that did it, teaches a command."""
+    """Return what a goal in plain words teaches. Only one that ended, with one command in the end that did it, teaches a command."""
     if goal.origin != "goal" or goal.status == "open" or not is_rememberable(goal.text):
         return []
     ran = [command for command in goal.commands if _has_run(command) and command.origin != "person"]
@@ -88,7 +88,7 @@ def uses_of(goal: PastGoal, worked: Worked) -> list[Use]:
 
 
 def _lesson(command: RanCommand, commands: Sequence[RanCommand]) -> list[Use]:
-    """What the one that worked teaches, and what it was taken instead of."""
+    """Return what the one that worked teaches, and what it was taken instead of."""
     if command.by != "person":
         return [_use(command, "ran")]
     if any(other.outcome == "remark" for other in commands):
@@ -104,7 +104,7 @@ def _lesson(command: RanCommand, commands: Sequence[RanCommand]) -> list[Use]:
 
 
 def runs_of(commands: Sequence[RanCommand], worked: Worked) -> list[Run]:
-    """What ran for real, with how it went; a replay of a session is no new experience, and a signal says nothing of the command."""
+    """Return what ran for real, with how it went; a replay of a session is no new experience, and a signal says nothing of the command."""
     return [
         Run(command.run, command.cwd, command.at, worked(command.run, command.exit_code or 0))
         for command in commands

@@ -33,7 +33,7 @@ def unconfined(report: RiskReport, confining: Confining) -> Finding:
 
 
 def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
-    """What making a rehearsal real would write although a confined run could not, in words; "" for nothing.
+    """Say what making a rehearsal real would write although a confined run could not, in words; "" for nothing.
 
     A rehearsal shows all that a command wants to do; confinement is held against it here.
     """
@@ -64,7 +64,7 @@ def kept_out(verdict: Verdict, confining: Confining, paths: tuple[str, ...]) -> 
 
 
 def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:
-    """What is asked for, or refused, instead of running unconfined without a person."""
+    """Return what is asked for, or refused, instead of running unconfined without a person."""
     if not confining.reason or verdict.action == "refuse":
         return verdict
     if not interactive:

@@ -21,7 +21,7 @@ _PRETENDED_HOME = "/home/you"
 
 
 def failing_example(rule: Rule, home: str = "") -> str:
-    """What is wrong with the rule's examples, "" where they all behave as they say.
+    """Say what is wrong with the rule's examples, "" where they all behave as they say.
 
     They are read as if in the rule's workspace, else in a folder below home, without regard to session and time.
     """
@@ -67,7 +67,7 @@ class Coverage(Struct, frozen=True):
 
 
 def coverage(rules: Sequence[Rule], report: RiskReport, place: Place, *, up_to: Level | None = Level.LOW) -> Coverage:
-    """How far `rules` cover what in `report` is above `up_to`, which runs without asking anyway (None: nothing does)."""
+    """Return how far `rules` cover what in `report` is above `up_to`, which runs without asking anyway (None: nothing does)."""
     by = _covered(rules, report, place)
     return Coverage(by, _why_not(by, report, -1 if up_to is None else up_to.rank))
 
@@ -124,7 +124,7 @@ def _fed(run: ProgramRun) -> str:
 
 
 def _uncovered(finding: Finding, report: RiskReport) -> str:
-    """Why no rule covers what was found."""
+    """Say why no rule covers what was found."""
     if finding.program < 0:
         return f"{finding.rule} belongs to no program"
     run = report.programs[finding.program]

@@ -83,7 +83,7 @@ def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
 
 
 def why_not_allowed(report: RiskReport, approval: Approval, policy: Policy) -> str:
-    """Why the rules that allow do not cover `report`; "" where they do, or where there are none."""
+    """Say why the rules that allow do not cover `report`; "" where they do, or where there are none."""
     rules = [rule for file in policy.files for rule in _allows_of(file)]
     return coverage(rules, report, policy.place, up_to=RUNS_UNASKED.get(approval.mode)).why_not if rules else ""
 
@@ -188,10 +188,10 @@ def _allows_of(file: PolicyFile) -> list[Rule]:
 
 
 def named(file: PolicyFile, rule: Rule) -> str:
-    """How a verdict names a rule."""
+    """Return how a verdict names a rule."""
     return f"{_short(file)}:{rule.name}"
 
 
 def _short(file: PolicyFile) -> str:
-    """How a verdict names a file."""
+    """Return how a verdict names a file."""
     return "session" if file.trust == "session" else file.path.rpartition("/")[2]

@@ -40,7 +40,7 @@ ROAMING = frozenset(("copy-to", "move", "link", "extract", "create", "append"))
 
 
 def why_never(report: RiskReport, index: int) -> str:
-    """Why no rule may be proposed for program `index`, "" where one may."""
+    """Say why no rule may be proposed for program `index`, "" where one may."""
     run = report.programs[index]
     name = posixpath.basename(run.words[0]) if run.words else ""
     if not run.whole or any("…" in word for word in run.words):
@@ -58,7 +58,7 @@ def why_never(report: RiskReport, index: int) -> str:
 
 
 def medium_findings(report: RiskReport, index: int) -> list[Finding]:
-    """What speaks against program `index`."""
+    """Return what speaks against program `index`."""
     return [found for found in report.findings if found.program == index and found.level is not Level.LOW]
 
 
@@ -92,7 +92,7 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
 
 
 def verb_count(reading: Reading) -> int:
-    """How many of the operands are sub-command words, as the knowledge tables have it."""
+    """Count the operands that are sub-command words, as the knowledge tables have it."""
     from agent.risk.reader.words import Word
     from agent.risk.tables.options import Args, choose_case
     from agent.risk.tables.store import program as find_program

@@ -86,7 +86,7 @@ def read_project_text(path: str) -> str:
 
 
 def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
-    """Where policy files may be, for these settings."""
+    """Return where policy files may be, for these settings."""
     from agent.config.paths import config_dir
 
     home = os.path.expanduser("~")
@@ -174,7 +174,7 @@ def _parsed(text: str, path: str, trust: Trust, home: str) -> PolicyFile:
 
 
 def _writable_by_others(path: str) -> str:
-    """Why a file that may decide about commands is not trusted: others could have written it. "" where they could not."""
+    """Say why a file that may decide about commands is not trusted: others could have written it. "" where they could not."""
     status = os.stat(path)
     if status.st_uid not in (0, os.geteuid()):
         return f"{path} belongs to somebody else, so it is not trusted; own it, or remove it"
@@ -189,7 +189,7 @@ def _writable_by_others(path: str) -> str:
 
 
 def _stamp(path: str) -> Stamp:
-    """What changes when a file does; for one that cannot be looked at something that equals nothing seen."""
+    """Return what changes when a file does; for one that cannot be looked at something that equals nothing seen."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -48,7 +48,7 @@ class LinearPattern:
             raise ValueError("too much work for each character; smaller counts of repeats, or .* for .{0,500}")
 
     def search(self, text: str) -> tuple[int, int] | None:
-        """Where `text` holds the pattern first, None where it does not."""
+        """Find where `text` holds the pattern first, None where it does not."""
         for form in _forms(text):
             match = self._compiled.search(form)
             if match is not None:

@@ -58,7 +58,7 @@ def _moment(text: str) -> float | None:
 
 
 def findings_about(report: RiskReport, index: int) -> list[Finding]:
-    """What was found about program `index`; -1: about none."""
+    """Return what was found about program `index`; -1: about none."""
     return [finding for finding in report.findings if finding.program == index]
 
 
@@ -139,7 +139,7 @@ def carries(rule: Rule, index: int, report: RiskReport) -> bool:
 
 
 def _elevates_plainly(report: RiskReport, index: int) -> bool:
-    """Whether nothing was said to the wrapper itself: another user, another root folder or a kept environment are not what a rule saw."""
+    """Tell whether nothing was said to the wrapper itself: no rule saw another user, another root folder or a kept environment."""
     words = report.programs[index].words
     inner = next((run.words for run in report.programs if run.parent == index and not run.suspected), ())
     own = words[1 : len(words) - len(inner)]

@@ -101,7 +101,7 @@ class PolicyFile(Struct, frozen=True, kw_only=True):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where and when a rule is to count. Paths are absolute; `now` is RFC 3339 in UTC."""
+    """The place and time at which a rule is to count. Paths are absolute; `now` is RFC 3339 in UTC."""
 
     workspace: str = ""
     home: str = ""
@@ -125,7 +125,7 @@ OF_SESSION = "session"
 
 
 class SessionRules:
-    """What the person allowed "for this session", whose id is `session`: written nowhere. Each rule names its session."""
+    """The rules that the person allowed "for this session", whose id is `session`: written nowhere. Each rule names its session."""
 
     def __init__(self, session: str = "") -> None:
         self.session = session

@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}", re.ASCII)
 
 
 class PolicyError(ValueError):
-    """What is wrong with a rule; the message names rule and key."""
+    """A rule is wrong; the message names rule and key."""
 
 
 def parse_policy(text: str, *, path: str, trust: Trust, home: str = "") -> PolicyFile:

@@ -195,7 +195,7 @@ def _hit(file: PolicyFile, rule: PatternRule, report: RiskReport, texts: list[st
 
 
 def findings(report: RiskReport, files: Sequence[PolicyFile]) -> Iterator[Finding]:
-    """What the patterns found, as findings `policy.<name>`."""
+    """Yield what the patterns found, as findings `policy.<name>`."""
     for hit in hits(report, files):
         rule = hit.rule
         reason = rule.description or f"matches the pattern {rule.name} of a safety policy"

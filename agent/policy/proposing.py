@@ -121,7 +121,7 @@ def _holds(rule: Rule, place: Place, *, match: tuple[str, ...] = (), not_match: 
 
 
 def _texts(report: RiskReport, index: int, place: Place) -> list[str]:
-    """What may stand as the example of program `index`: as it was written, else as it would be run."""
+    """Return what may stand as the example of program `index`: as it was written, else as it would be run."""
     run = report.programs[index]
     root = run
     while root.parent >= 0:

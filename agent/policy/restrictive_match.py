@@ -66,7 +66,7 @@ def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
 
 
 def _touches_loose(rule: Rule, findings: list[Finding], report: RiskReport, place: Place) -> Match:
-    """What belongs to no program, such as a redirection: only rules on every program, by path, scope or effect."""
+    """Match what belongs to no program, such as a redirection: only rules on every program do, by path, scope or effect."""
     about_words = rule.words or rule.exact_words or rule.options != OptionTest()
     if "*" not in rule.program or about_words or not findings:
         return Match("no", "no program")
@@ -182,7 +182,7 @@ def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: li
 
 
 def _operand_scopes(run: ProgramRun, reading: Reading, place: Place) -> set[str]:
-    """How far the operands reach as paths: reading something makes no finding."""
+    """Return how far the operands reach as paths: reading something makes no finding."""
     from agent.protocol.decisions import RiskContext
     from agent.risk.paths.scopes import Scopes
     from agent.risk.tables.store import program as find_program

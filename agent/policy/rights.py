@@ -146,12 +146,12 @@ def as_confinement(rights_of_it: Rights) -> Confinement:
 
 
 def changed_paths(rehearsal: Rehearsal) -> list[str]:
-    """What a rehearsal has changed, and what it has moved it from."""
+    """Return what a rehearsal has changed, and what it has moved it from."""
     return [path for change in rehearsal.changes for path in (change.path, change.source) if path]
 
 
 def past(rights_of_it: Rights, rehearsal: Rehearsal) -> str:
-    """What making a rehearsal real would change beside these rights, in words; "" for nothing."""
+    """Say what making a rehearsal real would change beside these rights, in words; "" for nothing."""
     paths = changed_paths(rehearsal)
     if rights_of_it.repositories:
         paths = [path for path in paths if "/.git/" not in path or path.endswith("/config") or "/hooks/" in path]
@@ -174,7 +174,7 @@ def reads_plainly(report: RiskReport) -> bool:
 
 
 def _paths(effect: Effect, context: RiskContext) -> list[str]:
-    """What may be written for an effect: the workspace as a whole, elsewhere what is named."""
+    """Return what may be written for an effect: the workspace as a whole, elsewhere what is named."""
     if effect.scope == "null":
         return []
     if effect.scope in _WORKSPACE and (workspace := _below(context)):
@@ -214,7 +214,7 @@ def _git_verb(run: ProgramRun) -> str:
 
 
 def _folder(run: ProgramRun, context: RiskContext) -> str:
-    """Where git would look for its repository."""
+    """Return where git would look for its repository."""
     folder = run.cwd or context.cwd
     for option, value in zip(run.words, run.words[1:], strict=False):
         if option == "-C":

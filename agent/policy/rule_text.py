@@ -105,7 +105,7 @@ def _limit_line(limit: Limit, place: Place) -> tuple[str, str]:
 
 
 def sentence(rule: Rule) -> str:
-    """What the rule does, in one sentence without its limit."""
+    """Say what the rule does, in one sentence without its limit."""
     subject = " ".join(["|".join(rule.program), *("|".join(place) for place in rule.words)])
     parts = [f"`{subject}`"]
     if rule.exact_words:
@@ -143,7 +143,7 @@ def _options(rule: Rule) -> list[str]:
 
 
 def limits(rule: Rule, unlimited: str = "everywhere") -> str:
-    """Where and until when the rule counts; `unlimited` is where it does without a limit of its own."""
+    """Say where and until when the rule counts; `unlimited` is where it does without a limit of its own."""
     given = (("in ", rule.workspace), ("in session ", rule.session), ("until ", rule.until))
     return ", ".join(word + value for word, value in given if value) or f"{unlimited} and for good"
 

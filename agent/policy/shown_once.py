@@ -19,7 +19,7 @@ _MOST_KEPT = 1_000
 
 
 class Showing(Struct, frozen=True):
-    """What the person has to see: `text` is safe to print, `digest` stands for the file's content."""
+    """A text that the person has to see: `text` is safe to print, `digest` stands for the file's content."""
 
     path: str
     text: str
@@ -27,7 +27,7 @@ class Showing(Struct, frozen=True):
 
 
 class ShownFiles:
-    """What has been shown, kept in the file at `path` (mode 0600), and in memory where that cannot be written."""
+    """A record of what has been shown, kept in the file at `path` (mode 0600), and in memory where that cannot be written."""
 
     def __init__(self, path: str) -> None:
         self._path = path

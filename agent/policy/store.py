@@ -93,7 +93,7 @@ def rule_names(text: str, what: str) -> list[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where our blocks begin and end, marker lines included."""
+    """Yield where our blocks begin and end, marker lines included."""
     for match in re.finditer(rf"^{_BEGIN}[^\n]*\n.*?^{_END}\n?", text, re.DOTALL | re.MULTILINE):
         yield match.span()
 

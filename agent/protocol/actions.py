@@ -22,12 +22,12 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What policy rules see, as if it were a program with its operands."""
+        """The words that policy rules see, as if it were a program with its operands."""
         return ("write_file", self.path)
 
     @property
     def effects(self) -> tuple[tuple[str, str], ...]:
-        """What it does to which path, in the classifier's kinds of effects."""
+        """Its effects with their paths, in the classifier's kinds of effects."""
         return (("write", self.path),)
 
 
@@ -64,7 +64,7 @@ FileAction = WriteFile | RenameFile | DeleteFile
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """What stood at a path when it was looked at. `folder`: the last folder on the way that is there, with device and inode.
+    """The state of a path when it was looked at. `folder`: the last folder on the way that is there, with device and inode.
 
     `file`: device and inode; `mtime` in nanoseconds.
     """
@@ -77,7 +77,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What is there before a change: at each path of its effects; `text`: what would be written over, None where it is not shown.
+    """The state before a change: at each path of its effects; `text`: what would be written over, None where it is not shown.
 
     Of what would be deleted it is the beginning (of a link: where it leads), None where it is no text.
     """
@@ -132,7 +132,7 @@ def action_of(text: str, content: str = "") -> FileAction | None:
 
 
 def unfit(action: FileAction) -> str:
-    """Why it cannot be decided about, in words: its places or its content are not what their text would say; "" where they are."""
+    """Say why it cannot be decided about, in words: its places or its content are not what their text would say; "" where they are."""
     for _, path in action.effects:
         if not path.startswith("/") or path.startswith("//") or os.path.normpath(path) != path or path == "/":
             return f"{path!r} is not a plain absolute path"
@@ -161,7 +161,7 @@ def content_hash(action: Action) -> str:
 
 
 class Performed(Struct, frozen=True, kw_only=True):
-    """What became of an action: "ran", or why it did not. `undo_id` takes it back, "" where nothing does."""
+    """The result of an action: "ran", or why it did not. `undo_id` takes it back, "" where nothing does."""
 
     outcome: str
     remark: str = ""

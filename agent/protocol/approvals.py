@@ -13,7 +13,7 @@ from agent.protocol.rehearsals import Conflict
 
 
 class Consent(Struct, frozen=True, kw_only=True):
-    """How the final text came to be approved: by a person at a prompt, by the approve mode, or by a rule of the person's policy."""
+    """The way in which the final text was approved: by a person at a prompt, by the approve mode, or by a rule of the person's policy."""
 
     by: Literal["person", "approve-mode", "policy"]
     edited: bool = False
@@ -154,7 +154,7 @@ class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
 
 
 class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What it may do beside reading and making temporary files of its own; never signals, limits or traces of other processes.
+    """All that it may do beside reading and making temporary files of its own; never signals, limits or traces of other processes.
 
     `write`: absolute paths, with all below them. `repositories`: folders of whose version control it may write the inside, but no hooks
     and no configuration. `private`: folders of programs, in which they may make the data that they begin with.

@@ -14,7 +14,7 @@ _FILES = ("off", "workspace", "read-only")
 
 
 class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a command would be confined if it ran now, in words for the person.
+    """The confinement that a command would have if it ran now, in words for the person.
 
     `workspace`: the folder that stays writable, and so do those in `also`, but never those in `protected`. `how` it is held; `misses`: what
     that does not stop. `reason`: why it cannot be had, with `remedy`; then it runs, if a person agrees to that, not confined.
@@ -31,7 +31,7 @@ class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def had(self) -> Confinement:
-        """What a run really gets."""
+        """The confinement that a run really gets."""
         return "off" if self.reason else self.mode
 
 

@@ -12,7 +12,7 @@ from agent.protocol.rehearsals import Preview
 
 
 class Level(StrEnum):
-    """How bad it could be; see docs/risk.md."""
+    """A measure of how bad it could be; see docs/risk.md."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -29,7 +29,7 @@ def worst(levels: tuple[Level, ...]) -> Level:
 
 
 class Effect(Struct, frozen=True, kw_only=True):
-    """What would be done, to what, and how far. `kind` and `scope` are words of docs/risk.md.
+    """An act, the thing it is done to, and its reach. `kind` and `scope` are words of docs/risk.md.
 
     `whole`: of which places it takes all that is there (`agent.risk.paths.wholes`): "home", "everything", "system", "mount", "disk".
     """
@@ -127,7 +127,7 @@ VerdictAction = Literal["allow", "ask", "type", "refuse"]
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What policy says: run, ask, ask and have `word` typed, or refuse. `rule` names what decided."""
+    """The decision of policy: run, ask, ask and have `word` typed, or refuse. `rule` names what decided."""
 
     action: VerdictAction
     reason: str = ""
@@ -139,7 +139,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
-    """What a planner itself thinks of a command's risk. It can raise a rating, and never lower one."""
+    """A planner's own view of a command's risk. It can raise a rating, and never lower one."""
 
     level: Level
     reason: str = ""
@@ -155,7 +155,7 @@ class Alternative(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PlanPlace(Struct, frozen=True, kw_only=True):
-    """Where in a plan a command stands: step `number` of `total`, and what the step is for."""
+    """A command's place in a plan: step `number` of `total`, and what the step is for."""
 
     number: int
     total: int
@@ -190,7 +190,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):
-    """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content.
+    """A question that a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content.
 
     `approve` is the approve mode: what would have run without asking. `draft`: what stands in the prompt where it is not the proposal
     (the person has edited it before). `rehearsal`: "no" where nothing can be rehearsed, "auto" where Enter rehearses first, "ask" where it

@@ -26,7 +26,7 @@ from agent.protocol.rehearsals import Change, Committed, Conflict, Rehearsal, Un
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """What a command left running, or what a person sent to the background. `started` and `ended` are UTC in ISO 8601.
+    """A process that a command left running, or that a person sent to the background. `started` and `ended` are UTC in ISO 8601.
 
     `pid` is the eldest process that is left; `exit_code` is its, None while it runs and where nobody could know; `signal`: by which it
     ended. `how`: "sent" by a key while it ran, "left" behind by a command that ended. `logged`: whether any of its output is kept;
@@ -77,7 +77,7 @@ class Executor(Protocol):
 
     @property
     def cwd(self) -> str:
-        """Where the next command will run."""
+        """The folder in which the next command will run."""
 
     @property
     def functions(self) -> str:
@@ -100,10 +100,10 @@ class Executor(Protocol):
         """
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """How a run of `report`'s command would be confined now, or why it cannot be."""
+        """Return how a run of `report`'s command would be confined now, or why it cannot be."""
 
     async def unheld(self, report: RiskReport) -> str:
-        """Why a run of `report`'s command could not be held to the rights that its rating gives it; "" where it could."""
+        """Say why a run of `report`'s command could not be held to the rights that its rating gives it; "" where it could."""
 
     async def close(self) -> None: ...
 
@@ -150,22 +150,22 @@ class UndoStore(Protocol):
     """Journals of what was really changed. Errors are CoreErrors with reason and hint."""
 
     def entries(self) -> tuple[UndoEntry, ...]:
-        """What can be taken back, newest first."""
+        """Return what can be taken back, newest first."""
 
     def ids(self) -> frozenset[str]:
         """The ids of all entries; nothing is brought to an end for that. Raises OSError."""
 
     def take_resumed(self) -> tuple[Undone, ...]:
-        """What a crash had left open and was brought to an end since this was asked last; in the first note, how. To be recorded."""
+        """Return what a crash had left open and was brought to an end since this was asked last; in the first note, how. To be recorded."""
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
-        """What undoing it would do to each path, by path. Raises NotFound."""
+        """Return what undoing it would do to each path, by path. Raises NotFound."""
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
-        """Which of its paths were changed since, so that undoing would lose that."""
+        """Return which of its paths were changed since, so that undoing would lose that."""
 
     def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
-        """What undoing it would do to these text files, with their diffs. Raises NotFound."""
+        """Return what undoing it would do to these text files, with their diffs. Raises NotFound."""
 
     def undo(self, approved: ApprovedUndo) -> Undone:
         """Put everything back but what is left; an undone entry is done again. Raises UndoConflict and UndoFailed where that is not
@@ -177,7 +177,7 @@ class Performer(Protocol):
     """Does approved changes of files. Slow on slow disks: not to be called in the loop."""
 
     def look(self, action: FileAction) -> Found:
-        """What is there before it is done. Raises IoError."""
+        """Return what is there before it is done. Raises IoError."""
 
     def perform(self, approved: ApprovedFileAction) -> None:
         """Do it, whole or not at all, at exactly the place that was approved and to exactly what was seen there. Raises IoError."""
@@ -197,7 +197,7 @@ class Checkpoints(Protocol):
     """Pre-images of what a direct run names. Slow on large trees: not to be called in the loop."""
 
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
-        """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
+        """Return what would be kept, and for what it cannot be. Looks at the files, changes nothing."""
 
     def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:
         """Keep it. Raises a CoreError where that cannot be done; then nothing is left behind."""

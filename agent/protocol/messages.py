@@ -78,7 +78,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentFacts(Struct, frozen=True, kw_only=True):
-    """What a planner may know about this machine. Nothing secret: no variables, no host or user names."""
+    """The facts about this machine that a planner may know. Nothing secret: no variables, no host or user names."""
 
     os: str = ""
     shell: str = ""
@@ -104,7 +104,7 @@ class GoalItem(Struct, frozen=True, kw_only=True, tag="goal"):
 
 
 class ReplyItem(Struct, frozen=True, kw_only=True, tag="reply"):
-    """What the planner answered, as it stood on the wire (`raw`) and as text for people."""
+    """An answer of the planner, as it stood on the wire (`raw`) and as text for people."""
 
     raw: str
     text: str = ""

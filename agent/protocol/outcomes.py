@@ -48,7 +48,7 @@ class ExitCode:
 
 
 class GoalStatus(StrEnum):
-    """How a goal ended."""
+    """The way in which a goal ended."""
 
     COMPLETED = "completed"
     ANSWERED = "answered"
@@ -82,7 +82,7 @@ EXIT_CODE_OF_STATUS: dict[GoalStatus, int] = {
 
 
 class CapturedStream(Struct, frozen=True, kw_only=True):
-    """What was kept of one output stream, decoded as UTF-8 with replacement.
+    """The kept part of one output stream, decoded as UTF-8 with replacement.
 
     The first bytes are in `head`, the last in `tail`; `dropped_bytes` between them are gone. A short stream is all in `head`.
     """
@@ -140,7 +140,7 @@ class CommandSummary(Struct, frozen=True, kw_only=True):
 
 
 class GoalSummary(Struct, frozen=True, kw_only=True):
-    """How one goal went."""
+    """The course of one goal."""
 
     goal_id: str
     goal: str
@@ -187,7 +187,7 @@ class FrontendRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunOutcome(Struct, frozen=True, kw_only=True):
-    """What one `Engine.run` did."""
+    """The result of one `Engine.run`."""
 
     request_id: str
     session_id: str | None = None
@@ -206,7 +206,7 @@ class RunOutcome(Struct, frozen=True, kw_only=True):
 
 
 class EngineOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `start` and `respond` return; `files_written` is absent (None) where nothing was written."""
+    """The result of `start` and `respond`; `files_written` is absent (None) where nothing was written."""
 
     text: str
     files_written: tuple[str, ...] | None = None

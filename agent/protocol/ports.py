@@ -44,7 +44,7 @@ class Recorder(Protocol):
     def session_id(self) -> str: ...
     @property
     def path(self) -> str | None:
-        """Where the log is, None where nothing is kept (`--no-persist`)."""
+        """The log's path, None where nothing is kept (`--no-persist`)."""
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         """Redact, number, write (fsync after terminal events), and return what was written."""
@@ -131,7 +131,7 @@ class Picker(Protocol):
 
 
 class UndoPerson(Protocol):
-    """Whoever says that a run is taken back. Never decides by itself."""
+    """The person who says that a run is taken back. Never decides by itself."""
 
     @property
     def can_choose(self) -> bool:
@@ -210,7 +210,7 @@ class Shell(Protocol):
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):
-    """What a tool says to the model; `files_written` are paths relative to the base path."""
+    """A tool's answer to the model; `files_written` are paths relative to the base path."""
 
     content: str
     is_error: bool = False

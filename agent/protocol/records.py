@@ -143,7 +143,7 @@ def _clean(value: Any) -> Any:
 
 
 def left_over(data: dict[str, Any], kind: type[Struct]) -> dict[str, Any]:
-    """What of `data` a struct of this kind does not hold, at any depth; the items of a list by their number."""
+    """Return the part of `data` that a struct of this kind does not hold, at any depth; the items of a list by their number."""
     known, nested = _shape(kind)
     out = {} if data.keys() <= known else {key: value for key, value in data.items() if key not in known}
     for name, (inner, many) in nested.items():

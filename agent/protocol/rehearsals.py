@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """How much a rehearsal changed: changes by op, files and bytes that would be written or lost."""
+    """The extent of a rehearsal: changes by op, files and bytes that would be written or lost."""
 
     created: int = 0
     modified: int = 0
@@ -88,7 +88,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
 
 
 class Preview(Struct, frozen=True, kw_only=True):
-    """What a command would do, as a rehearsal that nobody asked for showed it. Nothing is changed, and nothing was sent.
+    """The effect that a command would have, as a rehearsal that nobody asked for showed it. Nothing is changed, and nothing was sent.
 
     `line`: one sentence ("would rename 3 files: a → b, …"), escaped; deletions and replacements come first in it. `exact`: approving with
     this preview's id makes real what `rehearsal` shows; otherwise the command runs. `rehearsal` has changes, diffs and output.
@@ -155,7 +155,7 @@ class Conflict(Struct, frozen=True, kw_only=True):
 
 
 class Undone(Struct, frozen=True, kw_only=True):
-    """What an undo did: how many changes were put back, which paths were left as they are, and the state of the entry now."""
+    """The result of an undo: how many changes were put back, which paths were left as they are, and the state of the entry now."""
 
     undo_id: str
     restored: int

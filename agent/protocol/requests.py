@@ -34,7 +34,7 @@ none is made real.
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """What may run without asking. `interactive` says whether a person can be asked at all.
+    """The limit of what may run without asking. `interactive` says whether a person can be asked at all.
 
     `typed`: the person typed the command itself at the terminal, so what cannot be held to its rating needs no second look.
     `network`: whether what is rehearsed unasked may use the network. `confine`: how every command is confined, beside what rules say.

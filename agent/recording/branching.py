@@ -40,7 +40,7 @@ class Part(Struct, frozen=True):
 
 
 class Lineage(Struct, frozen=True):
-    """What a session is made of, the oldest part first; `notes` says in words what is missing."""
+    """The parts that a session is made of, the oldest part first; `notes` says in words what is missing."""
 
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
@@ -114,9 +114,7 @@ def turns(line: Lineage) -> Turns:
 
 
 def goals_in(part: Part, *, most: int = 0) -> int:
-    """How many goals begin in a part; where there are more than `most`, that many (0: all). Only their own lines are read whole. Raises
-    IoError.
-    """
+    """Count the goals that begin in a part, `most` of them at the most (0: all). Only their own lines are read whole. Raises IoError."""
     count = 0
     for line in _raw(part.session.files):
         keys = read_chained(line)
@@ -138,7 +136,7 @@ def first_line(session: SessionFile) -> bytes:
 
 
 def origin_of(line: bytes) -> Origin | None:
-    """Where a session began, from its first line; None for one that took nothing over."""
+    """Return where a session began, from its first line; None for one that took nothing over."""
     record = _record(line)
     event = record.event if record is not None else None
     origin = event.origin if isinstance(event, SessionStarted) else None

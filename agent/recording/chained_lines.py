@@ -80,7 +80,7 @@ def raw_pieces(path: str, limit: int) -> Iterator[bytes]:
 
 
 def name_of(path: str) -> str:
-    """What names a log for good: the hash of the first record in its first file; "" where there is none or it cannot be read."""
+    """Return what names a log for good: the hash of the first record in its first file; "" where there is none or it cannot be read."""
     with suppress(OSError):
         for line in raw_lines(path, MAX_LINE):
             if read_chained(line):

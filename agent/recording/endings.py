@@ -47,7 +47,7 @@ class Ending(Struct, frozen=True):
 
 
 def missing_endings(records: Iterable[Record], reason: str = CRASHED) -> tuple[Ending, ...]:
-    """What closes everything that is still open at the end of `records`, innermost first; `session.finished` not included."""
+    """Return what closes everything that is still open at the end of `records`, innermost first; `session.finished` not included."""
     opened: list[Record] = []
     since_goal: list[Record] = []
     for record in records:

@@ -38,7 +38,7 @@ from agent.recording.lifecycle import HistoryCommand, summary_of
 
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
-    """What the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
+    """Return what the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
     fold = _History()
     for record in records:
         fold.take(record.event, record.goal_id)

@@ -79,7 +79,7 @@ class JsonlRecorder:
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
     def take_opening(self) -> tuple[Record, ...]:
-        """What was written when the log was opened, once: no emitter was there yet."""
+        """Return what was written when the log was opened, once: no emitter was there yet."""
         taken, self._opening = tuple(self._opening), []
         return taken
 
@@ -168,7 +168,7 @@ class JsonlRecorder:
         return closed
 
     def _adopt(self, end: End) -> tuple[str, str]:
-        """What the head says of a log that is continued: (which records a power cut took, what is wrong)."""
+        """Return what the head says of a log that is continued: (which records a power cut took, what is wrong)."""
         first = self._log.first_line() if end.last else None
         if first is None:
             return "", ""

@@ -127,7 +127,7 @@ def _record(line: bytes) -> Record | None:
 
 
 class Offered:
-    """Which crashes a person was told of: each once. Kept in the file at `path`; where that cannot be written, they hear it again."""
+    """The crashes that a person was told of: each once. Kept in the file at `path`; where that cannot be written, they hear it again."""
 
     _MOST = 50
 

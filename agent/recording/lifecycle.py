@@ -205,7 +205,7 @@ class HistoryCommand(Lifecycle):
 
 
 def summary_of(item: CommandItem) -> CommandSummary:
-    """What a goal's summary keeps of one item of the history; the engine and the fold must agree on it."""
+    """Return what a goal's summary keeps of one item of the history; the engine and the fold must agree on it."""
     names = CommandSummary.__struct_fields__
     found = {name: getattr(item, name) for name in names if name not in ("risk", "edited")}
     return CommandSummary(**found, risk=item.level, edited=bool(item.run) and item.run != item.proposed)

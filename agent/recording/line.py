@@ -28,7 +28,7 @@ class Report(Struct):
 
 
 class Verdict(Struct):
-    """What policy said."""
+    """The decision of policy."""
 
     action: str = ""
     rule: str = ""
@@ -44,7 +44,7 @@ class Usage(Struct):
 
 
 class Environment(Struct):
-    """What a planner was told of the machine."""
+    """The facts about the machine that a planner was told."""
 
     home: str = ""
 
@@ -58,7 +58,7 @@ class Stream(Struct, frozen=True):
 
 
 class Result(Struct):
-    """How a command ended. `duration` in seconds."""
+    """The end of a command. `duration` in seconds."""
 
     stdout: Stream = Stream()
     stderr: Stream = Stream()

@@ -36,7 +36,7 @@ _REASONS = {
 
 
 class LogEnd(Struct, frozen=True):
-    """How a file ends: its last record, and what stands behind that and is no record (None: nothing does).
+    """The end of a file: its last record, and what stands behind that and is no record (None: nothing does).
 
     `line` is the last record's, without newline; `broken` are bytes that a crash left, of one line or several, without
     the last newline. `open_end`: the file does not end with a newline.
@@ -68,7 +68,7 @@ class LogFile:
         self.size = os.fstat(self._fd).st_size
 
     def tail(self) -> LogEnd:
-        """How the file ends. Reads backwards in growing windows, so that a log of gigabytes opens at once."""
+        """Find out how the file ends. Reads backwards in growing windows, so that a log of gigabytes opens at once."""
         window = _TAIL_WINDOW
         while True:
             start = max(0, self.size - window)
@@ -106,7 +106,7 @@ class LogFile:
         return None
 
     def lines_before(self, position: int) -> int:
-        """How many lines end before byte `position`."""
+        """Count the lines that end before byte `position`."""
         starts = range(0, position, _COUNT_WINDOW)
         return sum(self._read(start, min(position, start + _COUNT_WINDOW)).count(b"\n") for start in starts)
 
@@ -180,7 +180,7 @@ class LogFile:
 
 
 def hint_for(error: OSError) -> str:
-    """What helps: space, or another place."""
+    """Say what helps: space, or another place."""
     if error.errno in _NO_SPACE:
         return "nothing runs unrecorded; free some space, and the next goal tries again, or use --no-persist"
     return ""

@@ -57,7 +57,7 @@ def segment_path(first: str, number: int) -> str:
 
 
 def staged_path(path: str) -> str:
-    """Where the new text of a file is kept until it can take its place."""
+    """Return where the new text of a file is kept until it can take its place."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.rewriting")
 

@@ -130,7 +130,7 @@ class SessionFold:
                 self.pending = None
 
     def _older(self, event: CoreCommandFinished) -> None:
-        """How logs of earlier versions say it; newer ones have said it before, in the same words."""
+        """Take it from logs of earlier versions; newer ones have said it before, in the same words."""
         data = {key: value for key, value in event.data.items() if isinstance(value, str)}
         match event.command, data:
             case "SetModel", {"planner": planner, "model": model}:
@@ -181,7 +181,7 @@ def past_of(path: str) -> Past:
 
 
 def lineage_of(path: str) -> Lineage:
-    """What the session is made of. Raises IoError."""
+    """Return what the session is made of. Raises IoError."""
     date, name = parse_name(os.path.basename(path)) or ("", "")
     session = SessionFile(path=path, session_id=name, date=date, size=0, modified=0.0, paths=segment_paths(path))
     return lineage(os.path.dirname(path), session)

@@ -179,7 +179,7 @@ def line_of(path: str, seq: int) -> bytes | None:
 
 
 def _next_record(file: BinaryIO, place: int, end: int, *, whole: bool = False) -> tuple[int, ChainedLine | None]:
-    """Where the first record begins that begins behind `place` and not behind `end`, and its keys; None where there is none.
+    """Find where the first record begins that begins behind `place` and not behind `end`, and its keys; None where there is none.
 
     `whole`: a line begins at `place`, and counts.
     """

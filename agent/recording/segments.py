@@ -16,7 +16,7 @@ ROTATED = "log.rotated"
 
 
 class End(Struct, frozen=True):
-    """Where a log is to be continued. `link` is its place in the chain, `last` its last record (None: there is none).
+    """The place where a log is to be continued. `link` is its place in the chain, `last` its last record (None: there is none).
 
     `torn` bytes of a crash begin in line `line`; `open_end`: the file's last line lacks its newline. `begins`: the file
     is a following one and its first record is still to be written.

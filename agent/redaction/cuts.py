@@ -22,7 +22,7 @@ _KEY_END = lazily(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 
 
 def end_of_kept(text: str) -> int:
-    """How much of `text` may be kept where what follows it is kept elsewhere or nowhere."""
+    """Return how much of `text` may be kept where what follows it is kept elsewhere or nowhere."""
     cut = text.rfind("\n", max(0, len(text) - REACH)) + 1
     if not cut:
         blanks = [match.end() for match in re.compile(r"\s").finditer(text, max(0, len(text) - REACH))]
@@ -34,7 +34,7 @@ def end_of_kept(text: str) -> int:
 
 
 def start_of_kept(text: str) -> int:
-    """Where `text` may begin where what came before it is missing."""
+    """Find where `text` may begin where what came before it is missing."""
     start = text.find("\n", 0, REACH) + 1
     if not start:
         blank = re.compile(r"\s").search(text, 0, REACH)

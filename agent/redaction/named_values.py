@@ -72,7 +72,7 @@ def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
 
 
 def _places(text: str, lowered: str) -> list[int]:
-    """Where a word stands that may be part of a secret's name."""
+    """Find words that may be part of a secret's name."""
     if len(lowered) != len(text):  # a letter that gets longer in lower case has moved everything behind it
         lowered = "".join(c.lower() if c.isascii() else c for c in text)
     places = []

@@ -161,7 +161,7 @@ class Prefilter:
     def _mark_tokens(
         self, body: bytes, near: list[tuple[bytes, Detector]], places: list[int], windows: list[bytes], found: set[int]
     ) -> None:
-        """What can only be found near a long word."""
+        """Mark what can only be found near a long word."""
         tried: dict[int, set[str]] = {}  # by the line
         for anchor, detector in near:
             for place, window in zip(places, windows, strict=True):

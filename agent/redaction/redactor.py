@@ -84,7 +84,7 @@ class SecretRedactor:
             self._kinds.add(kind)
 
     def known_in(self, text: str) -> dict[str, int]:
-        """How often which known values stand in `text`, in any form."""
+        """Count each known value in `text`, in any form."""
         found: dict[str, int] = {}
         for _, _, kind, _ in _merge(self._known.find(text, _encoded(text))):
             found[kind] = found.get(kind, 0) + 1

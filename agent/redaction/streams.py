@@ -50,7 +50,7 @@ class StreamRedactor:
         return self._redactor.redact(ready) if ready else ""
 
     def _settled(self) -> int:
-        """How much of the pending text can no longer become part of a secret."""
+        """Return how much of the pending text can no longer become part of a secret."""
         text = self._pending
         cut = text.rfind("\n") + 1
         if len(text) - cut > HELD:

@@ -67,7 +67,7 @@ class View:
 
 
 def views(text: str) -> Iterator[View]:
-    """How else `text` may be read; nothing for ordinary text, in which almost all the cost is these few searches."""
+    """Yield other ways to read `text`; nothing for ordinary text, in which almost all the cost is these few searches."""
     if "\x1b" in text:
         yield View(text, _SEQUENCE, _nothing)
     if ('""' in text or "''" in text or "\\\n" in text) and _SEAM.search(text):

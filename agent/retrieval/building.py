@@ -13,7 +13,7 @@ from agent.retrieval.index import RagIndex
 
 @dataclass(frozen=True)
 class Built:
-    """What an update came to, in documents."""
+    """The result of an update, in documents."""
 
     read: int = 0
     unchanged: int = 0

@@ -34,7 +34,7 @@ class Document:
 
 
 def documents(wanted: Sequence[str], folder: str) -> Iterator[Document]:
-    """What `wanted` names, each once: paths and patterns (from `folder` on, `~` for home), `man:NAME`, `help:NAME`.
+    """Yield what `wanted` names, each once: paths and patterns (from `folder` on, `~` for home), `man:NAME`, `help:NAME`.
 
     Links out of a folder are not followed; a file that is named itself may be one. Raises InvalidRequest for a name that is none.
     """
@@ -124,5 +124,5 @@ def file_text(path: str) -> str | None:
 
 
 def digest(text: str) -> str:
-    """What tells one text from another."""
+    """Return what tells one text from another."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -138,7 +138,7 @@ class RagIndex:
         self._connection.execute("DELETE FROM documents WHERE id = ?", found)
 
     def counts(self) -> tuple[int, int]:
-        """How many documents and chunks there are."""
+        """Count documents and chunks."""
         with _told(self._path):
             row = self._connection.execute(
                 "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
@@ -167,7 +167,7 @@ class RagIndex:
         return telling[:_MOST_TERMS] or [word for _, word in occurring[:2]]
 
     def _occurrences(self, word: str) -> int:
-        """How many chunks hold the word, as the index stems it; counted no further than is asked about."""
+        """Count the chunks that hold the word, as the index stems it; counted no further than is asked about."""
         query = "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
         return int(self._connection.execute(query, (f'"{word}"', _COMMON + 1)).fetchone()[0])
 

@@ -25,7 +25,7 @@ def shown_line(text: str, limit: int = 300) -> str:
 
 
 def size_note(text: str) -> str:
-    """How big `text` is, in words, "" where it is small enough to be seen whole."""
+    """Say how big `text` is, in words, "" where it is small enough to be seen whole."""
     lines = text.count("\n") + 1
     if lines <= 12 and len(text) <= 2_000:
         return ""

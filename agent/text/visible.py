@@ -40,7 +40,7 @@ _WIDE_SIGNS = "\u3000-\u3004\u3008-\u3020\ufe30-\ufe4f\uff01-\uff5e\u2014\u2018-
 
 @functools.lru_cache(maxsize=1)
 def _hidden() -> re.Pattern[str]:
-    """What is written out, and, in the group `kept`, what is not where it stands."""
+    """Match what is written out, and, in the group `kept`, what is not where it stands."""
     kept = "|".join(
         (
             f"(?<=[{_EMOJI}])[\ufe0e\ufe0f]",
@@ -100,7 +100,7 @@ def hidden_positions(text: str) -> list[int]:
 
 
 def _strange_signs(text: str) -> list[int]:
-    """Where signs of another width or alphabet stand in or beside words that have no wide letter."""
+    """Find where signs of another width or alphabet stand in or beside words that have no wide letter."""
     found: list[int] = []
     words = list(_word().finditer(text))
     wide = [_wide().search(word.group()) is not None for word in words]
@@ -119,7 +119,7 @@ def _is_plain_sign(text: str, index: int) -> bool:
 
 
 def visible_pieces(text: str) -> list[str]:
-    """How each character of `text` is shown: itself, or written out."""
+    """Return how each character of `text` is shown: itself, or written out."""
     pieces = list(text)
     for index in hidden_positions(text):
         pieces[index] = _picture(pieces[index])
@@ -207,7 +207,7 @@ def without_accents(name: str) -> str:
 
 
 def mixed_letters(text: str) -> list[int]:
-    """Where letters of another alphabet stand inside a Latin word that they look at home in.
+    """Find where letters of another alphabet stand inside a Latin word that they look at home in.
 
     Words with any letter that cannot be mistaken (`PDFка`, `gооглe`) are left alone, and so are a single Greek letter in
     front of Latin ones, as in formulas (`νmax`), and accents.

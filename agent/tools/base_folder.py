@@ -35,7 +35,7 @@ class BaseFolder:
 
 
 def mode_at(place: str) -> int | None:
-    """What stands there (`st_mode`), None for nothing that could be found."""
+    """Return the `st_mode` of what stands there, None for nothing that could be found."""
     try:
         return os.lstat(place).st_mode
     except (OSError, ValueError):
@@ -57,5 +57,5 @@ async def done(action: FileAction, shell: Shell, said: str, *written: str) -> To
 
 
 def refused(text: str) -> ToolResult:
-    """What the model reads where nothing was done."""
+    """Return what the model reads where nothing was done."""
     return ToolResult(content=text, is_error=True)

@@ -9,5 +9,5 @@ from agent.tools.write_file import WriteFile
 
 
 def own_tools(base_path: str) -> dict[str, Tool]:
-    """What a model may call to change files below `base_path`."""
+    """Return what a model may call to change files below `base_path`."""
     return {tool.spec.name: tool for tool in (WriteFile(base_path), RenameFile(base_path), DeleteFile(base_path))}

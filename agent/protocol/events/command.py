@@ -31,7 +31,7 @@ class CommandProposed(RecordedEvent, frozen=True, kw_only=True, tag="command.pro
 
 
 class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a text was rated against, so that the rating can be done again from the log alone; the words of `RiskContext`.
+    """The context that a text was rated against, so that the rating can be done again from the log alone; the words of `RiskContext`.
 
     `partial`: what earlier commands had left in the shell was too much to be kept, and is left out.
     """
@@ -79,7 +79,7 @@ class ApprovalRequested(RecordedEvent, frozen=True, kw_only=True, tag="approval.
 
 
 class ApprovalGiven(RecordedEvent, frozen=True, kw_only=True, tag="approval.given"):
-    """What the person answered; what follows from it is told by the events of the command."""
+    """The person's answer; what follows from it is told by the events of the command."""
 
     approval_id: str
     command_id: str
@@ -126,9 +126,10 @@ class CommandOutput(RecordedEvent, frozen=True, kw_only=True, tag="command.outpu
 
 
 class CommandFinished(RecordedEvent, frozen=True, kw_only=True, tag="command.finished"):
-    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here. `undo_id` takes the run back.
+    """The command has ended. What is in `result.stdout.head` was in `command.output` already, so only tails stand here.
 
-    `conflict`: a rehearsal could not be committed, because files were changed since; nothing was done, and it is asked for again.
+    `undo_id` takes the run back. `conflict`: a rehearsal could not be committed, because files were changed since; nothing was done, and
+    it is asked for again.
     """
 
     command_id: str
@@ -149,7 +150,7 @@ class RehearsalStarted(RecordedEvent, frozen=True, kw_only=True, tag="rehearsal.
 
 
 class RehearsalFinished(RecordedEvent, frozen=True, kw_only=True, tag="rehearsal.finished"):
-    """What it would change, before anybody decides. `outcome`: finished, interrupted, unavailable, failed (`reason` says why).
+    """Changes that it would make, before anybody decides. `outcome`: finished, interrupted, unavailable, failed (`reason` says why).
 
     A commit shows as `command.confirmed`, `.started` and `.finished` of the same `command_id`; `more` counts changes not listed.
     `shell`: what a commit leaves in the shell, too, a phrase a kind; names without values. Of a `preview` the first changes are kept,

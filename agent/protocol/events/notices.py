@@ -35,7 +35,7 @@ class ChoicesOffered(RecordedEvent, frozen=True, kw_only=True, tag="choices.offe
 
 
 class ChoiceMade(RecordedEvent, frozen=True, kw_only=True, tag="choice.made"):
-    """Which of the choices the person picked, from 1; it is proposed next. Where none was picked there is no such event."""
+    """The number of the choice that the person picked, from 1; it is proposed next. Where none was picked there is no such event."""
 
     number: int
 

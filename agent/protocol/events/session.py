@@ -63,7 +63,7 @@ class RuleRemoved(RecordedEvent, frozen=True, kw_only=True, tag="rule.removed"):
 
 
 class MemoryForgotten(RecordedEvent, frozen=True, kw_only=True, tag="memory.forgotten"):
-    """What was learned of accepted commands is dropped: so many, or (None) all of it. `since`: learned then or later, UTC."""
+    """The memory of accepted commands is dropped: so many, or (None) all of it. `since`: learned then or later, UTC."""
 
     commands: int | None = None
     since: str = ""

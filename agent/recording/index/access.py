@@ -62,7 +62,7 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _parts(self) -> tuple[str, ...]:
-        """What each text that has the words surely has in it, in lower case."""
+        """Return what each text that has the words surely has in it, in lower case."""
         plain = (word.lower() for word in self.words if word.isascii() and is_looked_up(word))
         return tuple({part for word in plain for part in re.findall("[a-z0-9]+", word)})
 

@@ -124,7 +124,7 @@ def nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
 
 
 def stored_files(connection: sqlite3.Connection) -> dict[str, list[FileState]]:
-    """What is known of each session's files, in order, by the name of its first file."""
+    """Return what is known of each session's files, in order, by the name of its first file."""
     found: dict[str, list[FileState]] = {}
     query = (
         "SELECT sessions.path, files.path, inode, size, modified, read, first, last FROM files "

@@ -110,7 +110,7 @@ def discard(place: str) -> bool:
 
 
 def _places(folder: str, state: str) -> tuple[list[str], list[str]]:
-    """Where the index may lie, the best place first; and why it may not lie elsewhere."""
+    """Return where the index may lie, the best place first; and why it may not lie elsewhere."""
     real = os.path.realpath(folder)
     name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
     places = [os.path.join(state, "index", f"{name}.sqlite3")] if state else []

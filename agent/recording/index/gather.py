@@ -63,7 +63,7 @@ class Gatherer:
         return True
 
     def _at(self, line: Line) -> int:
-        """When it was written; where that cannot be read, the latest time before."""
+        """Return when it was written; where that cannot be read, the latest time before."""
         at = microseconds(line.time)
         return at if at is not None else self.session.ended
 

@@ -108,7 +108,7 @@ def _said(goal: Goal) -> str:
 
 
 def _command_texts(goal: Goal) -> tuple[str, str]:
-    """What was proposed and run, and what came out; each command's part has its place, so that a hit can be told whose it is."""
+    """Return what was proposed and run, and what came out; each command's part has its place, so that a hit can be told whose it is."""
     texts, outputs = [], []
     room = OUTPUTS_KEPT
     for command in goal.commands:
@@ -194,7 +194,7 @@ def forget_session(connection: sqlite3.Connection, number: int) -> None:
 
 
 def beginning_of(session: Session) -> int:
-    """When a session began, in microseconds: where no line tells, with the day in its name."""
+    """Return when a session began, in microseconds: where no line tells, with the day in its name."""
     return session.began or day_of(session.date)
 
 

@@ -19,7 +19,7 @@ _MAX_DOUBT = 160
 
 
 class Head(Struct, frozen=True, kw_only=True):
-    """What is known of one log. `log` is the hash of its first record's line, which names it for good.
+    """The knowledge of one log. `log` is the hash of its first record's line, which names it for good.
 
     `kept`: the last record that is surely in the log. `pending`: the one being written when this was noted. `synced`: the last
     one the disk was waited for. `boot`: which start of the machine that was. `closed`: the session ended in good order.
@@ -57,7 +57,7 @@ def pack(head: Head) -> bytes:
 
 
 def unpack(slot: bytes) -> Head | None:
-    """What `pack` made, None for anything else: torn, blank, hostile."""
+    """Return what `pack` made, None for anything else: torn, blank, hostile."""
     if len(slot) != SLOT or not slot.startswith(b'{"sum":"') or slot[16:18] != b'",':
         return None
     body = b"{" + slot[18:].rstrip()

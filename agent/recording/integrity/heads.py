@@ -26,12 +26,12 @@ _MAX_FILE = 16 * 1024 * 1024
 
 
 def head_path(heads: str, session_id: str) -> str:
-    """Where the heads of that id are kept. The id must be a valid one."""
+    """Return where the heads of that id are kept. The id must be a valid one."""
     return os.path.join(heads, f"{session_id}.json")
 
 
 def folder_name(folder: str) -> str:
-    """What stands for a folder of logs in a head."""
+    """Return what stands for a folder of logs in a head."""
     return sha256(os.path.realpath(folder).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

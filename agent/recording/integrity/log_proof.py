@@ -51,7 +51,7 @@ class LogProof:
             self._sign(link, time)
 
     def take_trouble(self) -> str:
-        """What went wrong, in words, once."""
+        """Say what went wrong, in words, once."""
         trouble, self._trouble = self._trouble, ""
         return trouble
 

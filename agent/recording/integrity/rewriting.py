@@ -27,7 +27,7 @@ from agent.recording.reader import SessionFile, as_it_is_now
 
 
 class Rewritten(Struct, frozen=True, kw_only=True):
-    """What was done, before the note is written. `before`: the old log as it verified; `changed` lines from `first_line` on (0: none).
+    """The changes made, before the note is written. `before`: the old log as it verified; `changed` lines from `first_line` on (0: none).
 
     `end`: the new log's last record, its note included (in the note itself: the one before).
     """

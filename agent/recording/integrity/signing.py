@@ -37,7 +37,7 @@ class Signature(Struct, frozen=True):
 
 
 def signed_path(heads: str, session_id: str) -> str:
-    """Where the signatures of that id are kept."""
+    """Return where the signatures of that id are kept."""
     return os.path.join(heads, f"{session_id}~signed.jsonl")
 
 
@@ -92,7 +92,7 @@ def _append(path: str, line: bytes) -> None:
 
 
 def signed_bytes(session_id: str, log: str, link: Link, time: str) -> bytes:
-    """What is signed: no field can run into the next one, for none can hold a line end."""
+    """Return what is signed: no field can run into the next one, for none can hold a line end."""
     return "\n".join(("agent-shell head v1", session_id, log, str(link.seq), link.hash, time)).encode()
 
 

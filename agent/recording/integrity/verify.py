@@ -36,7 +36,7 @@ Signatures = Callable[[str], Sequence[Signed]]
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What was found out about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched,
+    """The findings about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched,
     unknown (nothing is wrong but that no head is known, nor any chain), gone, unreadable.
 
     `note`: what a crash left, in words. `end`: its last event's number and hash, which can be kept elsewhere. `log`: the hash
@@ -117,7 +117,7 @@ def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None
 
 
 class _End:
-    """How the walk's end is to be judged."""
+    """A judgement of the walk's end."""
 
     def __init__(self, session: SessionFile, walk: Walk) -> None:
         self.state = "whole" if walk.last_type in _ENDED else "unfinished"

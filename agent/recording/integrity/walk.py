@@ -18,7 +18,7 @@ _KEYS_BLOCK = 16 * 1024  # what is made of it is several times as large
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong, and where: `line` counts from 1 in `file` (a path); 0 stands for the file as a whole."""
+    """A fault and its place: `line` counts from 1 in `file` (a path); 0 stands for the file as a whole."""
 
     file: str
     line: int
