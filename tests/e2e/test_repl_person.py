@@ -72,6 +72,7 @@ def statuses(home: Path) -> list[str]:
     return [event["status"] for event in log if event["type"] == "goal.finished"]
 
 
+@pytest.mark.covers("S4-1", "S4-4", "S4-12", "S4-16", "S4-22")
 def test_goal_edit_run_answer(home: Path, work: Path) -> None:
     planner = script(home, command("wc -l note3.txt", "counts"), chat("There are 37 lines."))
     with Terminal("--planner", planner, home=home, cwd=work) as person:
@@ -366,6 +367,7 @@ def test_history_comes_back(home: Path, work: Path) -> None:
         person.see("❯ !echo remembered", where="line")
 
 
+@pytest.mark.covers("S4-2", "S4-3", "S4-4")
 def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", "--session-id", "first", home=home, cwd=work, columns=200) as person:
         person.at_prompt()

@@ -34,6 +34,7 @@ def open_with(tmp_path, monkeypatch, person, *replies):
     return conversation, provider, base
 
 
+@pytest.mark.covers("S0-2", "S0-7", "S0-8", "S0-14", "S0-15", "S0-16")
 def test_a_file_is_written_after_it_was_agreed_to(tmp_path, monkeypatch):
     person = FakePerson()
     talk, provider, base = open_with(
@@ -55,6 +56,7 @@ def test_a_file_is_written_after_it_was_agreed_to(tmp_path, monkeypatch):
     assert "command.confirmed" in {json.loads(line)["type"] for line in log}
 
 
+@pytest.mark.covers("S0-20")
 def test_a_no_is_told_to_the_model(tmp_path, monkeypatch):
     talk, provider, base = open_with(
         tmp_path,

@@ -184,6 +184,7 @@ def pursue(way: Way, folder: Path) -> Ended:
     return asyncio.run(main())
 
 
+@pytest.mark.covers("S4-20")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_how_a_goal_ends(way: Way, tmp_path: Path) -> None:
     ended = pursue(way, tmp_path)
@@ -208,6 +209,7 @@ def test_how_a_goal_ends(way: Way, tmp_path: Path) -> None:
     assert told in ended.printed.splitlines()[-1]
 
 
+@pytest.mark.covers("S4-21", "S4-23")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_the_log_alone_tells_how_it_ended(way: Way, tmp_path: Path) -> None:
     """What the process held in memory is a fold over its log; and without the goal's own ending, its commands still are."""

@@ -145,6 +145,7 @@ def check(world: SessionWorld, each: Member, others: list[str]) -> None:
     }  # nothing goes past the event stream
 
 
+@pytest.mark.covers("S1-53")
 def test_two_runs_of_one_session_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = SessionWorld(tmp_path, monkeypatch)
     each = member(world, 1)
@@ -167,6 +168,7 @@ def test_two_runs_of_one_session_follow_each_other(tmp_path: Path, monkeypatch: 
     assert runs == sorted(runs, key=list(dict.fromkeys(runs)).index)  # each run's records stand together
 
 
+@pytest.mark.covers("S1-53")
 def test_a_run_that_waits_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = SessionWorld(tmp_path, monkeypatch)
     each = member(world, 1)

@@ -77,6 +77,7 @@ def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: 
     planner_error(world, ended, *words)
 
 
+@pytest.mark.covers("S4-9")
 @pytest.mark.parametrize(
     "replies",
     [

@@ -302,6 +302,7 @@ def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
     return told(done.stdout.splitlines())
 
 
+@pytest.mark.covers("S0-1", "S0-17", "S1-1", "S1-3", "S1-62")
 def test_the_same_goals_give_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def place() -> Place:
         return Place(tmp_path / "place", monkeypatch)
@@ -343,6 +344,7 @@ def test_a_front_end_is_sixty_lines() -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 60
 
 
+@pytest.mark.covers("S0-17", "S1-80")
 @pytest.mark.parametrize(("answers", "code"), [(b"y\ny\n", 0), (b"", 130)], ids=["yes", "nobody answers"])
 def test_the_example_runs_what_was_agreed_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: bytes, code: int

@@ -29,6 +29,7 @@ def kept_text(world: World) -> str:
     return "\n".join([str(path) + path.read_bytes().decode("utf-8", "replace") for path in files])
 
 
+@pytest.mark.covers("S4-29")
 @pytest.mark.parametrize(
     "options", [(), ("--no-redact",), ("--redact", "pii"), ("--no-redact", "--json")], ids=" ".join
 )

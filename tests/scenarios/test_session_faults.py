@@ -100,6 +100,7 @@ def test_two_processes_on_one_session(world: World) -> None:
     assert own(world, "--session-id", "one").code == 0
 
 
+@pytest.mark.covers("S4-21")
 def test_no_persist_keeps_nothing_and_runs(world: World) -> None:
     world.sessions.write_text("not even a folder")
     ended = own(world, "--no-persist")

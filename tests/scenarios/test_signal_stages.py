@@ -33,6 +33,7 @@ def started_at(world: World, stage: str, *more: str) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.covers("S4-25")
 @pytest.mark.parametrize(("number", "code"), ENDING, ids=lambda value: getattr(value, "name", ""))
 @pytest.mark.parametrize("stage", ["thinking", "running", "between lines"])
 @pytest.mark.few(4)
@@ -178,6 +179,7 @@ def thinking_has_begun(world: World, person: Person, stage: str) -> None:
         until(lambda: person.pump() and "planner.started" in world.types())
 
 
+@pytest.mark.covers("S4-25")
 @pytest.mark.parametrize(("number", "code"), ENDING[1:], ids=["TERM", "HUP", "QUIT"])
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.few(6)

@@ -20,6 +20,7 @@ from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
 from tests.support.recipes_page import render_catalog
 from tests.support.repairs_page import render_repairs
+from tests.support.traceability_page import traceability_page, unknown_ids
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -144,12 +145,13 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/repairs.md": render_repairs,
     "docs/effects.md": effects_page,
     "docs/messages.md": messages_page,
+    "docs/traceability.md": traceability_page,
 }
 
 
 def problems() -> list[str]:
     """Everything that is wrong with the documents, one line each."""
-    found = []
+    found = unknown_ids()
     for name, render in GENERATED.items():
         path = ROOT / name
         if not path.exists() or path.read_text() != render():

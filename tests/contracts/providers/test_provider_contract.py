@@ -53,6 +53,7 @@ def failure(provider, request=None) -> ProviderError:
 # --- replies ---
 
 
+@pytest.mark.covers("S0-22", "S4-24")
 @pytest.mark.parametrize("stream", [True, False])
 def test_text_and_usage(connect, stream) -> None:
     with FakeLLMServer(Behaviour(pieces=("he", "llo ", "wörld 🎉"))) as server:
@@ -64,6 +65,7 @@ def test_text_and_usage(connect, stream) -> None:
     )
 
 
+@pytest.mark.covers("S0-22", "S4-24")
 @pytest.mark.parametrize("stream", [True, False])
 def test_tool_calls_come_whole_and_before_finish(connect, stream) -> None:
     calls = (Call("ls", '{"path": "/tmp"}', "a"), Call("ls", '{"path": "ü"}', "b"))
@@ -412,6 +414,7 @@ def scripted(*replies: ScriptedReply | str) -> Scripted:
     return Scripted(replies)
 
 
+@pytest.mark.covers("S0-22")
 def test_scripted_text_calls_and_finish() -> None:
     usage = Usage(input_tokens=1, output_tokens=2)
     provider = scripted(

@@ -216,6 +216,7 @@ def test_an_emptied_history_stays_empty(world: SessionWorld) -> None:
 # --- a session's own ---
 
 
+@pytest.mark.covers("S1-6")
 def test_nothing_of_a_session_is_anothers(world: SessionWorld) -> None:
     one, two = (world.services.open_session("repl") for _ in range(2))
     own = Rule(name="r", action="allow", program=("rm",), session=one.session_id)

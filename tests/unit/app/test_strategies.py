@@ -29,6 +29,7 @@ class Shout:
         return Ending(GoalStatus.COMPLETED, item.stdout.upper())
 
 
+@pytest.mark.covers("S1-6")
 def test_two_profiles_beside_each_other_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = SessionWorld(tmp_path, monkeypatch, {"mode": "chat", "message": "by the planner"})
     monkeypatch.setitem(session_factory.PROFILES, "shout", Shout())

@@ -94,6 +94,7 @@ def test_a_command_that_waits_for_the_person_is_cancelled(tmp_path: Path) -> Non
     assert world.recorder.types == ["run.started", "error", "run.finished"]
 
 
+@pytest.mark.covers("S1-35")
 @pytest.mark.parametrize(
     "line",
     [

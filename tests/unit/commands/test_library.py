@@ -61,6 +61,7 @@ def test_values_of_a_role_stand_before_the_goal(tmp_path: Path) -> None:
         world.do(":role tutor what")
 
 
+@pytest.mark.covers("S1-25")
 def test_a_role_is_saved_under_its_name_or_another(tmp_path: Path) -> None:
     world = world_with(tmp_path)
     world.do(":role terse")
@@ -73,6 +74,7 @@ def test_a_role_is_saved_under_its_name_or_another(tmp_path: Path) -> None:
         world_with(tmp_path).do(":save role mine")
 
 
+@pytest.mark.covers("S1-25", "S1-34")
 def test_a_role_that_ships_is_copied_to_be_edited(tmp_path: Path) -> None:
     world = world_with(tmp_path)
     world.do(":role terse")
@@ -105,6 +107,7 @@ def test_deleting_asks_first(tmp_path: Path) -> None:
         world.do(core.Delete(core.DeleteTarget.ROLE, "terse"))
 
 
+@pytest.mark.covers("S1-29")
 def test_a_macro_does_its_lines_and_puts_back_what_they_set(tmp_path: Path) -> None:
     role(tmp_path, "tutor", "be a tutor")
     macro(tmp_path, "m", ":set approve low", ":role tutor", "!ls {{f}}", "what now", variables="[{name: f}]")

@@ -40,6 +40,7 @@ def ask(world: CommandWorld, text: str) -> GoalStarted:
     return world.recorder.only(GoalStarted)[-1]  # type: ignore[attr-defined, no-any-return]
 
 
+@pytest.mark.covers("S1-22")
 def test_passages_go_with_a_goal_and_are_named_as_sources(world: CommandWorld) -> None:
     world.do(":rag notes")
     assert world.result.data["documents"] == 2
@@ -64,6 +65,7 @@ def test_leaving_it_ends_the_looking_up(world: CommandWorld) -> None:
             world.do(line)
 
 
+@pytest.mark.covers("S1-26")
 def test_rebuilding_reads_everything_and_using_only_what_changed(world: CommandWorld) -> None:
     world.do(":rag notes")
     world.do(":rag notes")
@@ -72,6 +74,7 @@ def test_rebuilding_reads_everything_and_using_only_what_changed(world: CommandW
     assert world.result.data["read"] == 2
 
 
+@pytest.mark.covers("S1-26")
 def test_a_rag_is_begun_edited_and_deleted_with_its_index(world: CommandWorld, tmp_path: Path) -> None:
     with pytest.raises(NotFound) as caught:
         world.do(":rag books")

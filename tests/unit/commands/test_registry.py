@@ -31,6 +31,7 @@ NO_COMMANDS = {"context", "definition", "registry"}
 """Modules of the room that hold what all commands need."""
 
 
+@pytest.mark.covers("S1-37", "S1-73", "S4-2")
 @each(
     ("line", "expected"),
     [
@@ -58,6 +59,7 @@ def test_parse(line, expected):
     assert parse_meta(line) == expected
 
 
+@pytest.mark.covers("S1-37", "S1-73")
 @pytest.mark.parametrize(
     "line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt", ":quitter"]
 )
@@ -66,6 +68,7 @@ def test_bad_arguments_are_said(line):
         parse_meta(line)
 
 
+@pytest.mark.covers("S1-37", "S1-73")
 @given(st.text())
 def test_any_line_is_a_command_a_goal_or_an_error(line):
     try:

@@ -14,6 +14,7 @@ from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
 
 
+@pytest.mark.covers("S1-23")
 def test_set_approve_is_recorded_then_made() -> None:
     world = CommandWorld()
     world.do(":set approve medium")
@@ -33,6 +34,7 @@ def test_a_broken_log_changes_nothing() -> None:
     assert world.context.approve == "ask"
 
 
+@pytest.mark.covers("S1-22")
 def test_info_tells_what_counts_in_this_session() -> None:
     world = CommandWorld()
     world.do(":set confine workspace")
@@ -42,6 +44,7 @@ def test_info_tells_what_counts_in_this_session() -> None:
     assert (data["confine"], data["approve"], data["safety_off"]) == ("workspace", "low", "False")
 
 
+@pytest.mark.covers("S1-22", "S1-35")
 def test_info_of_what_is_not_active_says_so() -> None:
     world = CommandWorld()
     with pytest.raises(InvalidState, match="an active role"):
@@ -61,6 +64,7 @@ def test_leaving_no_role_says_so() -> None:
         CommandWorld().do(":role")
 
 
+@pytest.mark.covers("S1-28")
 def test_files(tmp_path: Path) -> None:
     world = CommandWorld(cwd=str(tmp_path))
     (tmp_path / "big").write_bytes(b"x" * 300_000)

@@ -119,6 +119,7 @@ def test_named_config_must_exist(home):
         load(home, {"config": str(home / "nowhere.toml")})
 
 
+@pytest.mark.covers("S4-1")
 def test_keys_come_from_own_env_files_and_stay_out_of_settings(home):
     (home / "checkout/.env").write_text("OPENROUTER_API_KEY=sk-one\nAGENT_MODEL=m\n")
     os.chmod(home / "checkout/.env", 0o600)

@@ -55,6 +55,7 @@ def message(*pieces: str) -> list[Event]:
 LINE = "1 command · 0.03s"
 
 
+@pytest.mark.covers("S4-22")
 @pytest.mark.parametrize("pieces", [("done: renamed",), ()])
 def test_what_was_done_and_how_to_take_it_back_are_one_line(pieces: tuple[str, ...]) -> None:
     words = message(*pieces) if pieces else [AssistantMessage(text="done: renamed")]

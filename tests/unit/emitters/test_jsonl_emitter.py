@@ -18,6 +18,7 @@ from agent.protocol.records import decode
 from tests.support.event_cases import CASES, as_record
 
 
+@pytest.mark.covers("S1-41")
 def test_each_event_is_one_line_that_reads_back() -> None:
     target = io.BytesIO()
     emitter = JsonlEmitter(target)
@@ -38,6 +39,7 @@ def test_live_bytes_are_not_mixed_in() -> None:
     assert json.loads(target.getvalue())["text"] == "é\n"
 
 
+@pytest.mark.covers("S1-38", "S1-40")
 def test_a_reader_that_went_away_is_told() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)

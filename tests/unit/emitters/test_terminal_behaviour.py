@@ -41,6 +41,7 @@ def emit(emitter, *events) -> None:
     asyncio.run(play())
 
 
+@pytest.mark.covers("S1-44")
 def test_the_spinner_waits_moves_and_goes() -> None:
     emitter, sink = one_screen()
 
@@ -58,6 +59,7 @@ def test_the_spinner_waits_moves_and_goes() -> None:
     asyncio.run(play())
 
 
+@pytest.mark.covers("S1-76")
 @pytest.mark.parametrize("what", ["output", "delta", "warning", "pause"])
 def test_nothing_is_written_into_the_spinner_line(what: str) -> None:
     emitter, sink = one_screen()
@@ -86,6 +88,7 @@ def test_nothing_is_written_into_the_spinner_line(what: str) -> None:
     assert "thinking" not in after
 
 
+@pytest.mark.covers("S1-43", "S1-44")
 @pytest.mark.parametrize("options", [{"show_spinner": False}, {}])
 def test_no_spinner_where_nobody_wants_or_sees_it(options) -> None:
     out = MemorySink(is_tty=bool(options), color=False)
@@ -134,6 +137,7 @@ def test_a_terminal_is_protected_from_output() -> None:
     assert b"\x1b[6n" not in sink.getvalue()
 
 
+@pytest.mark.covers("S1-38", "S1-40")
 def test_a_reader_that_left_is_reported_once_by_the_next_event() -> None:
     class Gone(MemorySink):
         def write(self, data: bytes) -> None:
@@ -147,6 +151,7 @@ def test_a_reader_that_left_is_reported_once_by_the_next_event() -> None:
         emit(emitter, AssistantMessage(text="x"))
 
 
+@pytest.mark.covers("S1-38", "S1-40")
 def test_a_full_disk_under_stdout_is_a_failed_write() -> None:
     with open("/dev/full", "wb", buffering=0) as full:
         emitter = TerminalEmitter(TerminalEmitterOptions(), full, MemorySink())

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from agent.protocol.events.known import Event, KnownEvent
 from agent.protocol.records import event_type
 from tests.support.each import each
@@ -47,6 +49,7 @@ def rendered(terminal, events: list[Event]) -> str:
     return "".join(parts)
 
 
+@pytest.mark.covers("S1-2", "S1-42", "S1-43", "S1-68", "S1-70")
 @each("case", CASES)
 def test_looks_as_before(terminal, case: str) -> None:
     path = GOLDEN / f"{case}.txt"
@@ -57,6 +60,7 @@ def test_looks_as_before(terminal, case: str) -> None:
     assert now == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.covers("S1-68", "S1-70")
 def test_every_event_has_a_golden_file_and_no_file_is_left_over() -> None:
     tags = {kind.__struct_config__.tag for kind in get_args(KnownEvent)}
     assert tags <= {event_type(events[-1]) for events in CASES.values()}

@@ -58,6 +58,7 @@ def sync(work):
     return asyncio.run(work)
 
 
+@pytest.mark.covers("S0-12", "S1-48", "S1-54", "S1-58", "S4-10")
 def test_plain_prompt_streaming():
     outcome, log, emitter, _ = sync(go(FakePlanner(say("hello"), deltas=("hel", "lo"))))
     assert log.types == [
@@ -69,6 +70,7 @@ def test_plain_prompt_streaming():
     assert outcome.goal.status is GoalStatus.ANSWERED
 
 
+@pytest.mark.covers("S1-54")
 def test_plain_prompt_not_streaming_has_no_deltas_but_the_full_message():
     options = RunOptions(stream=False, approval=LOW)
     _, log, emitter, _ = sync(go(FakePlanner(say("hello"), deltas=("hel", "lo")), options=options))
@@ -76,6 +78,7 @@ def test_plain_prompt_not_streaming_has_no_deltas_but_the_full_message():
     assert "assistant.message" in log.types
 
 
+@pytest.mark.covers("S0-11", "S1-60")
 def test_two_tool_calls_run_in_order_and_tell_the_planner():
     calls = ToolCalls(
         calls=(
@@ -105,6 +108,7 @@ def test_a_failing_call_skips_the_rest_of_the_plan():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S0-20")
 def test_unknown_tool_and_bad_arguments_are_told_to_the_model():
     calls = ToolCalls(calls=(ToolCall(id="a", name="fly", arguments={}),))
     bad = ToolCalls(calls=(ToolCall(id="b", name="run_command", arguments={"command": 7}),))
@@ -114,6 +118,7 @@ def test_unknown_tool_and_bad_arguments_are_told_to_the_model():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S1-10", "S1-34", "S1-50")
 def test_command_only_runs_no_planner():
     planner = FakePlanner(say())
     engine, context, log = make_engine(planner)
@@ -124,6 +129,7 @@ def test_command_only_runs_no_planner():
     assert outcome.exit_code == 0
 
 
+@pytest.mark.covers("S1-10", "S1-28", "S1-49", "S1-52")
 def test_command_then_prompt_in_one_run(tmp_path):
     (tmp_path / "a.txt").write_text("content of a")
     planner = FakePlanner(say("seen"))
@@ -134,6 +140,7 @@ def test_command_then_prompt_in_one_run(tmp_path):
     assert planner.requests[0].history[0].files[0].content == "content of a"
 
 
+@pytest.mark.covers("S1-33")
 def test_trailing_text_flows_on_as_input(tmp_path):
     (tmp_path / "a.txt").write_text("x")
     planner = FakePlanner(say("seen"))
@@ -150,12 +157,14 @@ def test_a_command_that_is_not_there_is_an_error_with_one_finish():
     assert outcome.exit_code == 2
 
 
+@pytest.mark.covers("S1-8", "S1-9")
 def test_neither_command_nor_input_is_refused():
     engine, context, log = make_engine(FakePlanner(say()))
     outcome = sync(engine.run(context, RunRequest(), FakeEmitter(), FakePerson()))
     assert (outcome.error_code, log.types) == ("invalid_request", ["run.started", "error", "run.finished"])
 
 
+@pytest.mark.covers("S4-11", "S4-17", "S4-23")
 def test_command_loop_records_everything_in_order():
     planner = FakePlanner(run("ls", "to look"), say("all there"))
     outcome, log, emitter, _ = sync(go(planner, executor=FakeExecutor({"ls": ok("a\nb\n")})))
@@ -176,6 +185,7 @@ def test_command_loop_records_everything_in_order():
     assert outcome.goal.usage.input_tokens == 20
 
 
+@pytest.mark.covers("S4-18", "S4-20")
 @pytest.mark.parametrize(
     ("results", "status", "exit_code"),
     [
@@ -197,6 +207,7 @@ def test_a_goal_that_nobody_understood_ends_so_where_nothing_ran():
     assert outcome.goal.status is GoalStatus.COMPLETED  # the exit code of what ran says it
 
 
+@pytest.mark.covers("S4-7", "S4-18", "S4-19")
 def test_third_identical_failure_is_an_error_before_it_runs():
     executor = FakeExecutor({"flaky": failing()})
     planner = FakePlanner(run("flaky"))
@@ -209,6 +220,7 @@ def test_third_identical_failure_is_an_error_before_it_runs():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S0-19", "S4-27")
 def test_step_budget_ends_the_goal():
     counter = iter(range(1000))
     planner = FakePlanner(lambda request: run(f"echo {next(counter)}"))
@@ -218,6 +230,7 @@ def test_step_budget_ends_the_goal():
     assert log.types.count("planner.started") == 3
 
 
+@pytest.mark.covers("S4-27")
 def test_time_and_token_budgets():
     clock = FakeClock()
 
@@ -237,6 +250,7 @@ def test_time_and_token_budgets():
 ASK = RunOptions(approval=Approval(mode="ask"))
 
 
+@pytest.mark.covers("S4-12", "S4-13")
 def test_edited_command_is_rated_again_and_is_what_runs():
     executor = FakeExecutor()
     person = FakePerson(Approved(command="ls -la"))
@@ -247,6 +261,7 @@ def test_edited_command_is_rated_again_and_is_what_runs():
     assert outcome.goal.commands[0].proposed == "ls"
 
 
+@pytest.mark.covers("S4-13", "S4-14")
 @pytest.mark.parametrize(("word", "runs"), [("proceed", True), ("Proceed", False), ("yes", False), (None, False)])
 def test_an_edit_into_high_risk_needs_the_word(word, runs):
     executor = FakeExecutor()
@@ -257,6 +272,7 @@ def test_an_edit_into_high_risk_needs_the_word(word, runs):
     assert ("command.started" in log.types) is runs
 
 
+@pytest.mark.covers("S4-14")
 def test_safety_off_needs_no_word_but_still_asks():
     executor = FakeExecutor()
     person = FakePerson()
@@ -286,6 +302,7 @@ def test_two_skips_in_a_row_cancel_the_goal_with_exit_code_6():
     assert executor.ran == []
 
 
+@pytest.mark.covers("S4-12", "S4-26")
 def test_a_blank_edit_is_a_skip_and_the_planner_is_told():
     person = FakePerson(Approved(command="  \n"))
     planner = FakePlanner(run("a"), say("fine"))
@@ -358,6 +375,7 @@ def test_private_command_stays_out_of_the_history_but_not_out_of_the_log():
     assert "command.finished" in log.types
 
 
+@pytest.mark.covers("S4-25")
 def test_interrupting_a_command_ends_the_goal_and_keeps_its_output():
     executor = FakeExecutor({"sleep": failing(130, "partial", interrupted=True)})
     outcome, _, _, context = sync(go(FakePlanner(run("sleep"), say()), executor=executor))
@@ -381,6 +399,7 @@ def test_planner_faults_have_a_status_and_one_finish_each(error, status, exit_co
     ]  # fmt: skip
 
 
+@pytest.mark.covers("S0-19", "S1-61", "S4-25")
 def test_cancel_while_the_planner_thinks():
     class Slow(FakePlanner):
         async def plan(self, request, on_delta):
@@ -396,6 +415,7 @@ def test_cancel_while_the_planner_thinks():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S1-61")
 def test_cancelled_before_it_starts_does_nothing():
     cancel = CancellationToken()
     cancel.cancel()
@@ -423,6 +443,7 @@ def test_cancelling_the_task_itself_still_finishes_the_log():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S1-40", "S1-63", "S1-75")
 @each("error", [ClientDisconnected(), WriteFailed("EPIPE"), RuntimeError("printer bug")])
 @each("after", range(8))
 def test_emitter_failures_are_latched_and_never_fatal(error, after):
@@ -457,6 +478,7 @@ def test_goals_that_cannot_be_are_refused(text):
     assert log.types == ["run.started", "error", "run.finished"]
 
 
+@pytest.mark.covers("S1-12")
 def test_continue_and_regenerate_use_the_last_goal():
     planner = FakePlanner(say("one"), say("two"))
     engine, context, log = make_engine(planner)
@@ -474,6 +496,7 @@ def test_continue_and_regenerate_use_the_last_goal():
     assert_balanced(log.types)
 
 
+@pytest.mark.covers("S1-15")
 def test_code_only_prints_a_command_instead_of_running_it():
     executor = FakeExecutor()
     options = RunOptions.cli(code_mode=True, stdout_is_tty=False)
@@ -482,6 +505,7 @@ def test_code_only_prints_a_command_instead_of_running_it():
     assert "assistant.delta" not in emitter.types
 
 
+@pytest.mark.covers("S4-29")
 def test_secrets_in_output_and_goal_are_redacted_before_planner_and_summary():
     executor = FakeExecutor({"env": ok("PW=hunter2-secret")})
     planner = FakePlanner(run("env"), say())
@@ -496,6 +520,7 @@ def test_close_session_knob_closes_the_log_once():
     assert log.closed == 1
 
 
+@pytest.mark.covers("S1-58")
 def test_run_finished_carries_the_outcome():
     _, log, *_ = sync(go(FakePlanner(say("hi"))))
     assert log.only(RunFinished)[0].outcome.final_message == "hi"
@@ -508,6 +533,7 @@ def test_huge_proposals_are_refused():
     assert outcome.goal.status is GoalStatus.BLOCKED_BY_POLICY
 
 
+@pytest.mark.covers("S1-33", "S1-59")
 def test_role_and_prompt_in_one_run_reach_the_planner():
     planner = FakePlanner(say("a pipe joins two programs"))
     engine, context, log = make_engine(planner)

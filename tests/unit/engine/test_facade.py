@@ -25,6 +25,7 @@ def call(name, **arguments):
     return ToolCalls(calls=(ToolCall(id=name, name=name, arguments=arguments),))
 
 
+@pytest.mark.covers("S0-3", "S0-4", "S0-5", "S0-6", "S0-7", "S0-8", "S0-15", "S0-16")
 def test_a_conversation(tmp_path):
     planner = FakePlanner(
         say("what is it for?"),
@@ -53,6 +54,7 @@ def test_a_conversation(tmp_path):
     assert texts == ["help me", "a shop", "enough"]
 
 
+@pytest.mark.covers("S0-18")
 def test_wrong_order():
     talk = conversation(FakePlanner(say()))
     with pytest.raises(InvalidState):
@@ -69,6 +71,7 @@ def test_errors_are_raised_and_the_turn_can_be_tried_again():
     assert asyncio.run(talk.start("x")).text == "now"
 
 
+@pytest.mark.covers("S0-18")
 def test_one_turn_at_a_time():
     talk = conversation(FakePlanner(say("one"), say("two")))
 

@@ -43,6 +43,7 @@ class Driver:
         return verdict.kind, self.guard.after(words, cwd, code, text, interrupted)
 
 
+@pytest.mark.covers("S4-19")
 def test_two_failures_bring_a_note_and_the_third_proposal_an_error_before_it_runs():
     driver = Driver()
     assert driver.run(A) == ("ok", None)
@@ -73,6 +74,7 @@ def test_a_success_resets_the_count():
     assert driver.run(A)[0] == "error"
 
 
+@pytest.mark.covers("S4-28")
 def test_another_directory_is_another_command():
     driver = Driver()
     for folder in ("/a", "/b", "/c", "/d"):

@@ -22,6 +22,7 @@ class Broken(NullEmitter):
         raise self.error
 
 
+@pytest.mark.covers("S1-41")
 def test_collecting_keeps_records_and_output() -> None:
     emitter = CollectingEmitter()
     asyncio.run(emitter.emit(as_record(Notice(text="x"))))
@@ -32,6 +33,7 @@ def test_collecting_keeps_records_and_output() -> None:
     assert (emitter.live_output("stdout"), emitter.live_output("stderr")) == (b"ab", b"")
 
 
+@pytest.mark.covers("S1-41")
 def test_null_takes_everything() -> None:
     asyncio.run(NullEmitter().emit(as_record(Notice(text="x"))))
     NullEmitter().output("stdout", b"x")

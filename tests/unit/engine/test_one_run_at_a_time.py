@@ -32,6 +32,7 @@ class Thinking(FakePerson):
         return Approved(command=request.proposal.command)
 
 
+@pytest.mark.covers("S1-53")
 def test_who_comes_when_the_turn_is_just_passed_on_can_be_cancelled_too():
     engine, ctx, log = make_engine(FakePlanner(say()))
 

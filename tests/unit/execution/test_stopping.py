@@ -42,6 +42,7 @@ def test_no_survivors_of_a_time_out(run: Runner, marker: Marker, name: str) -> N
         assert "ended after its time-out of 0.4 s" in result.notes
 
 
+@pytest.mark.covers("S1-72", "S4-25")
 @pytest.mark.parametrize("name", ["ignores INT and TERM", "own session"])
 def test_no_survivors_of_a_cancel(run: Runner, marker: Marker, name: str) -> None:
     cancel = CancellationToken()

@@ -26,6 +26,7 @@ class Chunks:
         self.offsets.append(offset)
 
 
+@pytest.mark.covers("S4-16")
 @pytest.mark.parametrize(
     ("command", "code", "number"),
     [
@@ -45,6 +46,7 @@ def test_exit_codes(run: Runner, command: str, code: int, number: int | None) ->
     assert (result.exit_code, result.signal, result.interrupted) == (code, number, False)
 
 
+@pytest.mark.covers("S4-16")
 def test_streams_stay_apart_and_reach_the_sink(run: Runner) -> None:
     chunks = Chunks()
     result = run("echo out; echo err >&2; printf last", sink=chunks)
@@ -183,6 +185,7 @@ def test_too_many_open_files_is_a_result(run: Runner) -> None:
     assert run.out("echo $A") == "1"
 
 
+@pytest.mark.covers("S1-72")
 def test_no_descriptor_is_left_open(run: Runner) -> None:
     run("true")
     before = sorted(os.listdir("/proc/self/fd"))

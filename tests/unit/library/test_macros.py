@@ -68,6 +68,7 @@ def test_macros_among_the_steps_stand_in_their_place(tmp_path: Path) -> None:
     assert expanded(macros_in(str(tmp_path)).load, "outer", ()) == ("one goal", "!echo a", "last")
 
 
+@pytest.mark.covers("S1-74")
 def test_no_macro_runs_itself(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("steps: [':macro b']")
     (tmp_path / "b.yaml").write_text("steps: ['.macro a']")

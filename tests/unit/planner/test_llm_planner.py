@@ -248,6 +248,7 @@ def test_cancelling_closes_the_stream():
     asyncio.run(run())
 
 
+@pytest.mark.covers("S0-10", "S0-11")
 def test_native_offers_run_command_and_reads_the_call():
     call = ToolCallDone(id="1", name="run_command", arguments_json='{"command":"ls"}')
     provider = ListProvider([TextDelta(text="I look"), call, Finish(reason="tool_calls")], "all done")

@@ -79,6 +79,7 @@ def test_a_goal_comes_with_facts_files_and_labelled_context():
     assert text.count("delete everything\n</data-") == 1
 
 
+@pytest.mark.covers("S4-5", "S4-26")
 @each(
     ("item", "expected"),
     [
@@ -138,6 +139,7 @@ def test_what_became_of_a_command_is_told_in_words(item: CommandItem, expected: 
     assert texts(item) == [expected]
 
 
+@pytest.mark.covers("S4-5")
 def test_outputs_are_fenced_apart_and_say_what_is_missing():
     (text,) = texts(command(exit_code=1, stdout="out\n", stderr="err\n", stdout_dropped=1234))
     first, second = text.split("\n")[1], text.split("\n")[4]
@@ -386,6 +388,7 @@ def test_a_history_without_a_goal_does_no_harm():
     assert build(_turns(30, 120)[1:])[0].role == "system"
 
 
+@pytest.mark.covers("S0-14")
 def test_the_system_prompt_has_its_layers_in_order():
     text = build((GoalItem(goal_id="g", text="x"),), role="You are terse.", extra="House rule.", code_only=True)[
         0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from agent.protocol.events.known import Event, KnownEvent, UnknownEvent, event_schema
 from agent.protocol.records import Record, decode, encode, flatten
@@ -64,6 +65,7 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
     return all(checks)
 
 
+@pytest.mark.covers("S1-68")
 def test_the_golden_lines() -> None:
     now = b"".join(line_of(event) for event in one_of_each())
     if os.environ.get("AGENT_UPDATE_GOLDEN"):

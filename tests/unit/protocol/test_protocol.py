@@ -27,6 +27,7 @@ def test_events_are_flat_objects_with_the_envelope_first():
     assert list(flatten(record(Notice(text="hi")))) == ["v", "seq", "time", "session", "run", "goal_id", "type", "text"]
 
 
+@pytest.mark.covers("S1-39")
 def test_event_names_are_the_contract():
     names = sorted(kind.__struct_config__.tag for kind in KnownEvent.__args__)
     assert names == [
@@ -67,6 +68,7 @@ def test_broken_lines_raise_decode_errors_only(line):
     assert line == b'{"type": 1}'
 
 
+@pytest.mark.covers("S1-4", "S1-5", "S1-13", "S1-14", "S1-15", "S1-16", "S1-17", "S1-18", "S1-77")
 def test_defaults_of_the_four_factories_are_pinned():
     def knobs(options):
         names = (
@@ -109,6 +111,7 @@ def all_errors():
     return kinds
 
 
+@pytest.mark.covers("S1-47")
 def test_http_status_table():
     assert {kind.code: kind.http_status for kind in all_errors()} == {
         "error": 500, "invalid_request": 400, "invalid_state": 409, "not_found": 404, "config": 500, "cancelled": 499,
@@ -123,6 +126,7 @@ def test_the_tree_in_the_docstring_is_the_tree():
         assert kind.__name__ in errors.__doc__
 
 
+@pytest.mark.covers("S1-47")
 @each(
     ("status", "transport", "retryable"),
     [(408, False, True), (409, False, True), (429, False, True), (500, False, True), (503, False, True),
@@ -139,6 +143,7 @@ def test_errors_survive_their_info():
     assert type(errors.from_info(errors.ErrorInfo(code="never", message="x"))) is errors.CoreError
 
 
+@pytest.mark.covers("S1-47", "S1-61")
 def test_messages_say_what_to_do_next():
     assert "\n" in errors.RecordingError("disk full").terminal_message()
     assert errors.Cancelled().terminal_message() == ""

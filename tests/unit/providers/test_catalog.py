@@ -15,11 +15,13 @@ from tests.support.each import each
 CATALOG = load_catalog()
 
 
+@pytest.mark.covers("S4-6")
 def test_the_default_is_openrouter() -> None:
     assert CATALOG.entry("").name == "openrouter"
     assert CATALOG.entry("OpenRouter") is CATALOG.entry("openrouter")
 
 
+@pytest.mark.covers("S4-6")
 @each("name", sorted(set(CATALOG.entries) - {"custom"}))
 def test_every_entry_builds(name: str) -> None:
     entry = CATALOG.entry(name)

@@ -33,6 +33,7 @@ def mode(path) -> int:
     return stat.S_IMODE(os.stat(path).st_mode)
 
 
+@pytest.mark.covers("S4-21")
 def test_a_session_from_start_to_end(opened) -> None:
     recorder = opened()
     returned = recorder.append(GoalStarted(goal="list files"), run="r1", goal_id="g1")
@@ -225,6 +226,7 @@ def test_closing_twice_is_harmless_and_closes_for_good(opened) -> None:
     opened().close()  # the lock is free again
 
 
+@pytest.mark.covers("S1-80")
 def test_the_null_recorder_counts_and_redacts_but_keeps_nothing() -> None:
     recorder = NullRecorder(clock=SystemClock(), redactor=None, session_id="tmp")
     assert (recorder.session_id, recorder.path) == ("tmp", None)

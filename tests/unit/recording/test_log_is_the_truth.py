@@ -75,6 +75,7 @@ async def play(opened, steps, texts, answers, *, options=None, requests=()):
     return context, list(read_records(recorder.path))
 
 
+@pytest.mark.covers("S0-9")
 @pytest.mark.parametrize("name", SESSIONS)
 def test_history_and_goals_are_folds_over_the_log(opened, name: str) -> None:
     texts, steps, answers = SESSIONS[name]

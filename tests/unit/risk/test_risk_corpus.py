@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from agent.risk.classifier import classify
 from tests.support.each import each
 
@@ -12,6 +14,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"
 ROWS = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.covers("S4-15")
 @each("kind", sorted({row["kind"] for row in ROWS}))
 def test_levels(kind: str) -> None:
     wrong = []

@@ -37,6 +37,7 @@ def test_of_a_link_the_link_goes(base: Path) -> None:
     assert not (base / "link").is_symlink() and (base.parent / "x").read_text() == "outside"
 
 
+@pytest.mark.covers("S0-21")
 @pytest.mark.parametrize("path", ["/etc/x", "../x", "dir/../../x", "out/x", "", " ", ".", "dir/..", "a\0b", 1, None])
 def test_never_leaves_the_base_path(base: Path, path: object) -> None:
     shell = Agreeing()

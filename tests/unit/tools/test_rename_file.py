@@ -40,6 +40,7 @@ def test_of_a_link_the_link_is_renamed(base: Path) -> None:
 PATHS = ("/etc/x", "../x", "dir/../../x", "out/x", "", " ", ".", "dir/..", "a\0b", 1, None)
 
 
+@pytest.mark.covers("S0-21")
 @pytest.mark.parametrize(("path", "target"), [*((path, "b") for path in PATHS), *(("a", path) for path in PATHS)])
 def test_never_leaves_the_base_path(base: Path, path: object, target: object) -> None:
     shell = Agreeing()

@@ -28,6 +28,7 @@ def test_overwriting_keeps_the_mode(tmp_path):
     assert stat.S_IMODE(os.stat(tmp_path / "run.sh").st_mode) == 0o750
 
 
+@pytest.mark.covers("S0-21")
 @pytest.mark.parametrize(
     "path", ["/etc/x", "../x", "a/../../x", "out/x", "link", "", "  ", ".", "a/..", "a\x00b", "dir"]
 )

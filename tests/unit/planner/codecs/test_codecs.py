@@ -135,12 +135,14 @@ BAD = {
 }
 
 
+@pytest.mark.covers("S4-8")
 @each("case", GOOD)
 def test_mode_json_reads(case: str):
     text, expected = GOOD[case]
     assert mode(text) == expected
 
 
+@pytest.mark.covers("S4-9")
 @each("case", BAD)
 def test_mode_json_refuses(case: str):
     text, why = BAD[case]

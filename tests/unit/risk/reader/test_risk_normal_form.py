@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from agent.risk.reader.normal_form import is_empty, normal_form
 from tests.support.each import each
 
 
+@pytest.mark.covers("S4-28")
 @each(
     ("one", "other"),
     [
