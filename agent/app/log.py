@@ -36,9 +36,26 @@ class ProcessLogs:
         """The id of the session that a person means; see `agent.recording.past`. Raises InvalidRequest, NotFound, IoError."""
         if not self._settings.persist:
             return wanted
-        from agent.recording.past import choose_session
+        from agent.recording.past import LAST, choose_session
 
+        if attended and wanted not in LAST and not self.is_there(wanted):
+            named = self._named(wanted)
+            if named:
+                return named
         return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
+
+    def _named(self, name: str) -> str:
+        """The session of that name, "" for none. Raises InvalidRequest where there are several, IoError."""
+        from agent.audit.queries.names import sessions_named
+        from agent.config.paths import state_dir
+        from agent.protocol.errors import InvalidRequest
+
+        found = sessions_named(self.folder, state_dir(dict(self._environ)), name)
+        if len(found) > 1:
+            raise InvalidRequest(
+                f"{len(found):,} sessions are called {name}", hint=f"say which one: {', '.join(found[:6])}"
+            )
+        return found[0] if found else ""
 
     def is_there(self, session_id: str) -> bool:
         """Tell whether a session of exactly that id is kept. Raises IoError."""

@@ -14,6 +14,8 @@ from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError, CoreError, NotFound, ProviderError
+from agent.protocol.messages import HistoryItem
+from agent.protocol.outcomes import Usage
 from agent.protocol.ports import DeltaHandler, Planner, Redactor
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
@@ -221,6 +223,13 @@ class LazyPlanner:
 
             recipes = partial(self._choice.build, "offline", "", self._redactor)
             return await stand_in(error, recipes, request, on_delta, tell)
+
+    async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
+        """What the real planner writes of a history; "" where it does not."""
+        from agent.planner.condensing import Summarizer
+
+        planner = self.built()
+        return await planner.summary(history, max_tokens) if isinstance(planner, Summarizer) else ("", Usage())
 
     def built(self) -> Planner:
         """The real planner. Raises ConfigError where it cannot be built."""

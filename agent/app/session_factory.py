@@ -139,6 +139,7 @@ class SessionFactory:
             if past is not None:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
                 context.plan_left, context.pending = past.plan, past.pending
+                context.name, context.listed = past.name, list(past.listed)
             if branched is not None:
                 carry_over(branched, context)
             by, left = "resume" if branched is None else "branch", past.settings if past is not None else {}

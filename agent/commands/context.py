@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 AskYes = Callable[[str], Awaitable[bool]]
 AskLetter = Callable[[str, str, str], Awaitable[str]]
+Compress = Callable[[], Awaitable["int | None"]]
 AskWord = Callable[[ConfirmationRequest], Awaitable[str | None]]
 TurnARun = Callable[[UndoStore, UndoEntry, UndoPerson, bool], Awaitable[Undone | None]]
 
@@ -145,6 +146,8 @@ class Session(Protocol):
     rag_name: str
     retriever: Retriever | None
     last_sources: tuple[str, ...]
+    name: str
+    listed: list[str]
     last_message: str
     last_command: str
     last_alternatives: tuple[Alternative, ...]
@@ -173,7 +176,8 @@ class Person(Struct, frozen=True, eq=False):
 class CommandContext(Struct, frozen=True, eq=False):
     """What a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
 
-    `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed.
+    `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed, `compress`
+    shortens what the planner is told, by so many tokens, None where there is nothing to shorten.
     """
 
     app: App
@@ -184,6 +188,7 @@ class CommandContext(Struct, frozen=True, eq=False):
     interactive: bool
     turn_run: TurnARun
     ask_word: AskWord
+    compress: Compress
 
     @property
     def services(self) -> CommandServices:
@@ -224,4 +229,5 @@ class DispatchOutcome(Struct, frozen=True):
     lines: tuple[str, ...] = ()
     inject_input: UserInput | None = None
     rehearse: RehearseMode | None = None
+    compressed: bool = False
     frontend_request: FrontendRequest | None = None

@@ -7,12 +7,28 @@ from typing import Any
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
+from agent.commands.naming import needs_log, save_session
 from agent.commands.rags import edit_documents, needs_rag
 from agent.commands.roles import needs_role
 from agent.library.library import KINDS
-from agent.protocol.commands import Delete, DeleteTarget, EditConfig, EditRagDocs, EditRole, SaveRole
+from agent.protocol.commands import (
+    Delete,
+    DeleteTarget,
+    EditConfig,
+    EditRagDocs,
+    EditRole,
+    EditSession,
+    SaveRole,
+    SaveSession,
+)
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.outcomes import FrontendRequest
+
+
+async def save(context: CommandContext, arguments: SaveRole | SaveSession) -> DispatchOutcome:
+    if isinstance(arguments, SaveSession):
+        return save_session(context, arguments)
+    return await save_role(context, arguments)
 
 
 async def save_role(context: CommandContext, arguments: SaveRole) -> DispatchOutcome:
@@ -75,6 +91,8 @@ def _with_role(context: CommandContext, arguments: Any) -> None:
         needs_role(context)
     if isinstance(arguments, EditRagDocs):
         needs_rag(context)
+    if isinstance(arguments, EditSession):
+        needs_log(context)
 
 
 async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -85,20 +103,26 @@ async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return await edit_role(context, arguments)
         case EditRagDocs():
             return await edit_documents(context, context.session.rag_name)
+        case EditSession():  # what is recorded is not changed; it is shown
+            return DispatchOutcome(
+                frontend_request=FrontendRequest(action="story", argument=context.session.session_id)
+            )
     return await edit_named(context, arguments)
 
 
-def _what_to_save(rest: str) -> SaveRole:
+def _what_to_save(rest: str) -> SaveRole | SaveSession:
     kind, _, name = rest.partition(" ")
+    if kind == "session":
+        return SaveSession(name.strip() or None)
     if kind != "role":
-        raise InvalidRequest("name what to save, as in `:save role NAME`")
+        raise InvalidRequest("name what to save, as in `:save role NAME` or `:save session NAME`")
     return SaveRole(name.strip() or None)
 
 
 def _what_to_edit(rest: str) -> Any:
     kind, _, name = rest.partition(" ")
-    if rest == "config":
-        return EditConfig()
+    if rest in ("config", "session"):
+        return EditConfig() if rest == "config" else EditSession()
     if rest in ("role", "rag-docs"):
         return EditRole() if rest == "role" else EditRagDocs()
     if kind in ("role", "macro", "rag-docs") and name.strip():
@@ -116,27 +140,27 @@ def _what_to_delete(rest: str) -> Delete:
 COMMANDS = (
     Definition(
         names=("save",),
-        arguments="role [NAME]",
-        help="keep the active role as one of your own",
-        examples=(":save role", ":save role reviewer"),
+        arguments="role|session [NAME]",
+        help="keep the active role as one of your own, or give the session a name",
+        examples=(":save role", ":save role reviewer", ":save session disk-full"),
         read=_what_to_save,
-        core=(SaveRole,),
-        handle=save_role,
+        core=(SaveRole, SaveSession),
+        handle=save,
         usable=_with_role,
-        choices=("role",),
+        choices=("role", "session"),
         order=254,
         line=(":save, :edit, :delete", "keep, change, remove what is in your library"),
     ),
     Definition(
         names=("edit",),
-        arguments="config|role|role NAME|macro NAME|rag-docs [NAME]",
-        help="open it in your editor",
-        examples=(":edit config", ":edit role", ":edit macro tidy", ":edit rag-docs"),
+        arguments="config|session|role|role NAME|macro NAME|rag-docs [NAME]",
+        help="open it in your editor; of a session, read what it came to",
+        examples=(":edit config", ":edit role", ":edit macro tidy", ":edit rag-docs", ":edit session"),
         read=_what_to_edit,
-        core=(EditRole, EditRagDocs),
+        core=(EditRole, EditRagDocs, EditSession),
         handle=edit,
         usable=_with_role,
-        choices=("config", "role", "macro", "rag-docs"),
+        choices=("config", "role", "macro", "rag-docs", "session"),
         order=255,
         elsewhere=True,
     ),

@@ -111,6 +111,6 @@ COMMANDS = (
         core=(EmptySession,),
         handle=empty,
         order=270,
-        line=(":empty, :forget, :copy", "forget history, or commands; copy the last reply"),
+        line=(":empty, :compress, :forget", "drop, shorten history; drop commands; :copy one"),
     ),
 )

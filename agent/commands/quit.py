@@ -1,4 +1,4 @@
-"""`:exit`: leave a role or a rag that was taken; without a word, the program."""
+"""`:exit`: leave a role or a rag that was taken, or the session for a new one; without a word, the program."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.rags import leave_rag, needs_rag
 from agent.commands.roles import leave_role, needs_role
-from agent.protocol.commands import ExitRag, ExitRole
+from agent.commands.sessions import begin
+from agent.protocol.commands import ExitRag, ExitRole, ExitSession
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.outcomes import FrontendRequest
 
-_WHAT = {"role": ExitRole, "rag": ExitRag}
+_WHAT = {"role": ExitRole, "rag": ExitRag, "session": ExitSession}
 
 
 async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -21,6 +22,8 @@ async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return leave_role(context)
         case ExitRag():
             return leave_rag(context)
+        case ExitSession():
+            return begin("")
     return DispatchOutcome(frontend_request=FrontendRequest(action="quit"))
 
 
@@ -41,11 +44,11 @@ def _what(rest: str) -> Any:
 COMMANDS = (
     Definition(
         names=("quit", "exit", "q"),
-        arguments="[role|rag]",
-        help="leave; or leave the role, or the rag",
+        arguments="[role|rag|session]",
+        help="leave; or leave the role, the rag, the session for a new one",
         examples=(":quit", ":exit role"),
         read=_what,
-        core=(ExitRole, ExitRag),
+        core=(ExitRole, ExitRag, ExitSession),
         handle=leave,
         usable=usable,
         choices=tuple(_WHAT),

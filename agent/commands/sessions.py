@@ -8,7 +8,7 @@ from msgspec import structs
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
-from agent.protocol.commands import NamedCommand
+from agent.protocol.commands import NamedCommand, UseSession
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalStatus
@@ -17,18 +17,19 @@ from agent.text.shown import shown_line
 
 
 async def start_new(context: CommandContext, arguments: str) -> DispatchOutcome:
-    return _begin("")
+    return begin("")
 
 
-async def show_or_switch(context: CommandContext, arguments: str) -> DispatchOutcome:
-    """`:session`, `:session NAME`, `:session new NAME`. Raises CoreError."""
-    if not arguments:
+async def show_or_switch(context: CommandContext, arguments: UseSession | str) -> DispatchOutcome:
+    """`:session`, `:session NAME`, `:session new NAME`; a session without a name is a new one, as in `:new`. Raises CoreError."""
+    if isinstance(arguments, str):
+        if arguments:
+            return await _new_named(context, arguments)
         await context.person.show(session_text(context))
         return DispatchOutcome()
-    first, *words = arguments.split()
-    if first == "new" and words:
-        return await _new_named(context, " ".join(words))
-    wanted = await existing_session(context, arguments)
+    if not arguments.name:
+        return begin("")
+    wanted = await existing_session(context, arguments.name)
     if wanted == context.session.session_id:
         context.tell(f"this is session {shown_line(wanted, 80)}")
         return DispatchOutcome()
@@ -40,10 +41,17 @@ async def _new_named(context: CommandContext, name: str) -> DispatchOutcome:
     if name == context.session.session_id or await asyncio.to_thread(there, name):
         shown_name = shown_line(name, 80)
         raise InvalidRequest(f"there is a session {shown_name} already", hint=f":session {shown_name} continues it")
-    return _begin(name)
+    return begin(name)
 
 
-def _begin(name: str) -> DispatchOutcome:
+def _which(rest: str) -> UseSession | str:
+    """The words behind `new`, "" for nothing, else the session to go on in."""
+    first, *words = rest.split() or [""]
+    return " ".join(words) if first == "new" and words else UseSession(rest) if rest else ""
+
+
+def begin(name: str) -> DispatchOutcome:
+    """Go on in a new session, of that id where one is given."""
     request = FrontendRequest(action="switch", argument=name, texts=("new session {session}",))
     return DispatchOutcome(frontend_request=request)
 
@@ -63,7 +71,8 @@ async def existing_session(context: CommandContext, name: str) -> str:
 def session_text(context: CommandContext) -> str:
     """Id, path, and the goals so far."""
     session = context.session
-    lines = [f"session  {session.session_id}", f"log      {session.recorder.path or 'not kept (--no-persist)'}"]
+    called = f" ({session.name})" if session.name else ""
+    lines = [f"session  {session.session_id}{called}", f"log      {session.recorder.path or 'not kept (--no-persist)'}"]
     spent = usage_text(session.usage)
     if spent:
         lines.append(f"spent    {spent}")
@@ -142,8 +151,10 @@ COMMANDS = (
     Definition(
         names=("session",),
         arguments="[new] [NAME]",
-        help="show this session, or go on in another: its id, the beginning, last; or make one",
+        help="show this session, or go on in another: its name, its id or the beginning, last; or make one",
         examples=(":session", ":session last", ":session new release"),
+        read=_which,
+        core=(UseSession,),
         handle=show_or_switch,
         choices=("last", "new"),
         order=30,

@@ -21,6 +21,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     codec: str = "auto"
     temperature: float | None = None
     context_tokens: int = 32_000
+    compress_tokens: int | None = None
     max_output_tokens: int | None = None
     stream: bool = True
     examples: str = "auto"

@@ -72,6 +72,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="temperature", kind="float", help="sampling temperature, if the model takes one"),
     Setting(name="context_tokens", kind="int", help="how much history the planner is shown, in tokens"),
+    Setting(
+        name="compress_tokens", kind="int",
+        help="shorten the history to a summary when it is longer than this, in tokens (three quarters of context_tokens)",
+    ),
     Setting(name="max_output_tokens", kind="int", help="longest reply of a model, in tokens"),
     Setting(name="stream", kind="bool", help="show replies as they come"),
     Setting(

@@ -190,7 +190,7 @@ class TerminalEmitter:
                 self._aside("Compressing session...")
             case CompressionFinished():
                 self._aside("Session compressed.")
-            case SessionNamed(name=name):
+            case SessionNamed(name=name, by="auto"):
                 self._aside(f"Session auto-named: {safe_line(name)}")
             case GoalStarted(typed=typed, goal=goal):
                 self._said.clear()

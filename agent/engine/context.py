@@ -126,13 +126,13 @@ class RequestContext:
     goals are pursued.
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
-    `restored` in words what it was set to. `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was
-    stopped there. `last_alternatives`: what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in
-    its shell state; without them nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources`
-    says which went with the last one. `rules` count for this session only, `jobs` are what its
-    commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
-    emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go
-    to `stream`.
+    `restored` in words what it was set to. `name` is what people call it, `listed` are those of its goals that may be told, in words.
+    `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was stopped there. `last_alternatives`:
+    what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them
+    nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources` says which went with the last
+    one. `rules` count for this session only, `jobs` are what its commands left running, with those of the sessions before it at the same
+    front end. `opening`: what was recorded before there was an emitter. `unlisted`: the last goal stays out of histories. `lock`: held by
+    the one run that there may be at a time, whose events go to `stream`.
     """
 
     recorder: Recorder
@@ -157,6 +157,8 @@ class RequestContext:
     rag_name: str = ""
     retriever: Retriever | None = None
     last_sources: tuple[str, ...] = ()
+    name: str = ""
+    listed: list[str] = field(default_factory=list)
     last_message: str = ""
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()

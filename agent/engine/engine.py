@@ -101,6 +101,10 @@ class _Run:
         try:
             await self._begin(outcome.request_id)
             outcome = await self._steps(outcome)
+            if outcome.goal is not None:
+                from agent.engine.session_life import after_goal
+
+                outcome = await after_goal(self.ctx, self.request.options, self.stream, outcome)
         except CoreError as error:
             outcome = await self._failed(outcome, error)
         except asyncio.CancelledError as error:
@@ -141,7 +145,7 @@ class _Run:
             raise Cancelled(options.cancel.reason or "cancelled")
         if self.request.command is not None:
             done = await self._command(self.request.command)
-            outcome = replace(outcome, frontend_request=done.frontend_request)
+            outcome = replace(outcome, frontend_request=done.frontend_request, compressed=done.compressed)
             if done.lines:
                 return await self._lines(outcome, done.lines)
             given = _merged(given, done.inject_input)
@@ -205,6 +209,11 @@ class _Run:
         async def show(text: str) -> None:
             said.append(text)
 
+        async def compress() -> int | None:
+            from agent.engine.session_life import compress  # likewise
+
+            return await compress(self.ctx, self.stream, options, at_once=True)
+
         context = CommandContext(
             app=self.app,
             session=self.ctx,
@@ -214,6 +223,7 @@ class _Run:
             interactive=options.approval.interactive and self.person is not None,  # who typed it is there to be told
             turn_run=turn_run,
             ask_word=self.confirmer.ask_word,
+            compress=compress,
         )
         done = await cancellable(dispatch(context, command), options.cancel)
         await change(self.ctx, self.stream, *done.changes)

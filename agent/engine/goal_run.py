@@ -151,6 +151,8 @@ async def _begin(goal: Goal) -> GoalItem | None:
             typed=approval.typed,
         )
     )
+    if item is not None and given.continuation is None and not ctx.unlisted:
+        ctx.listed.append(goal.text)
     if given.continuation is None:
         ctx.pending = None  # as the log has it: another goal came in between
     return item

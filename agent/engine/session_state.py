@@ -9,7 +9,7 @@ from agent.commands.context import Change
 from agent.engine.context import RequestContext
 from agent.engine.stream import EventStream
 from agent.protocol.events.known import Event
-from agent.protocol.events.session import SessionChanged
+from agent.protocol.events.session import SessionChanged, SessionNamed
 from agent.protocol.ports import Emitter, EventSink
 
 _SET = ("planner", "role_name", "role_text", "rag_name", "retriever", "approve", "safety_off", "confine", "rehearse")
@@ -61,7 +61,12 @@ async def change(ctx: RequestContext, events: EventSink, *changes: Change, by: s
     for each in changes:
         was = before.get(each.key, each.before)
         if was != each.to or each.key not in before:
-            await events.send(SessionChanged(key=each.key, before=was, to=each.to, by=by))
+            named = each.key == "name"
+            await events.send(
+                SessionNamed(name=each.to, by=by)
+                if named
+                else SessionChanged(key=each.key, before=was, to=each.to, by=by)
+            )
     for each in changes:
         for name, value in each.values.items():
             setattr(ctx, name, value)

@@ -243,6 +243,7 @@ def run_options(
         time_budget=settings.time_budget,
         token_budget=settings.token_budget,
         command_timeout=settings.command_timeout,
+        history_tokens=settings.compress_tokens or settings.context_tokens * 3 // 4,
     )
     return replace(options, cancel=cancel, limits=limits)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from agent.config.paths import default_session_dir
+from agent.config.paths import default_session_dir, state_dir
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.records import Record
 from agent.recording.naming import check_id
@@ -51,7 +51,7 @@ def find_session(services: Services, wanted: str | None, known: Sequence[Session
     back = 1 if wanted == NEWEST else _place_from_end(wanted)
     if back:
         return _newest(sessions, back, wanted)
-    return _by_name(sessions, wanted, folder)
+    return _by_name(sessions, wanted, folder, state_dir(services.loaded.environ))
 
 
 def goal_number(
@@ -95,7 +95,7 @@ def _newest(sessions: list[SessionFile], back: int, wanted: str) -> SessionFile:
     return found[-1]
 
 
-def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFile:
+def _by_name(sessions: list[SessionFile], wanted: str, folder: str, state: str) -> SessionFile:
     for fits in (
         [found for found in sessions if found.session_id == wanted],
         [found for found in sessions if _stem(found) == wanted],
@@ -109,6 +109,14 @@ def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFi
             return fits[0]
         if fits:
             raise _ambiguous(wanted, fits)
+    from agent.audit.queries.names import sessions_named
+
+    called = sessions_named(folder, state, wanted)
+    fits = [found for found in sessions if found.session_id in called]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise _ambiguous(wanted, fits, "are called")
     raise NotFound(
         "session",
         shown_line(wanted, 80),
@@ -116,13 +124,13 @@ def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFi
     )
 
 
-def _ambiguous(wanted: str, fits: list[SessionFile]) -> InvalidRequest:
+def _ambiguous(wanted: str, fits: list[SessionFile], how: str = "begin with") -> InvalidRequest:
     same_id = len({found.session_id for found in fits}) < len(fits)
     names = [_stem(found) if same_id else found.session_id for found in fits]
     listed = ", ".join(shown_line(name, 90) for name in names[-_MOST_CANDIDATES:][::-1])
     more = f" and {len(names) - _MOST_CANDIDATES:,} more" if len(names) > _MOST_CANDIDATES else ""
     return InvalidRequest(
-        f"{len(fits):,} sessions begin with {shown_line(wanted, 80)}"
+        f"{len(fits):,} sessions {how} {shown_line(wanted, 80)}"
         if not same_id
         else f"{shown_line(wanted, 80)} is more than one session",
         hint=f"say which one: {listed}{more}",

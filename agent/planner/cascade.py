@@ -10,9 +10,11 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, structs
 
+from agent.planner.condensing import Summarizer
 from agent.planner.untrusted import one_line
 from agent.protocol.errors import ConfigError, CoreError, InvalidState, NotFound, PlannerError, ProviderError
-from agent.protocol.messages import CommandItem, GoalItem, ToolItem
+from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ToolItem
+from agent.protocol.outcomes import Usage
 from agent.protocol.ports import DeltaHandler, Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply
 from agent.protocol.requests import PlannerRequest
@@ -93,6 +95,12 @@ class CascadePlanner:
                 await on_delta(reply.reply.message)
             return named
         return await _without_answer(unsure, failure, request, on_delta)
+
+    async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
+        """By the first model on this machine, so that nobody else is told of the session without need; "" where there is none."""
+        here = (each for each in self._stages if not (each.missing or each.by_recipes or each.leaves))
+        planner = next((stage.make() for stage in here), None)
+        return await planner.summary(history, max_tokens) if isinstance(planner, Summarizer) else ("", Usage())
 
     async def _asked(self, stage: Stage, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
         planner = stage.make()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from agent.planner.codecs.codecs import Codec, make_codec
-from agent.planner.codecs.extract import MAX_REPLY_CHARS
+from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
 from agent.planner.codecs.streaming import text_stream
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
@@ -24,6 +24,7 @@ _RUN = 4  # words in a row that count as the same
 _LEAST = 6  # words; fewer may be an answer that happens to stand there, too
 _MOST_READ = 2_000  # characters of the message
 _SHARE = 0.8
+T = TypeVar("T")
 _BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
 
 
@@ -81,9 +82,39 @@ class LLMPlanner:
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
+        return await self._in_time(self._plan(request, on_delta))
+
+    async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
+        """What matters of `history`, in one call; "" of a small model, which would leave it out. Raises PlannerError, ProviderError."""
+        if self._prompt.small:
+            return "", Usage()
+        return await self._in_time(self._summary(history, max_tokens))
+
+    async def _summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
+        codec = make_codec("mode-json")
+        messages = self._prompt.to_summarize(history, codec, max_tokens)
+        call = ProviderRequest(
+            model=self._model,
+            messages=messages,
+            stream=False,
+            max_output_tokens=2 * max_tokens,  # with what it thinks before
+            temperature=self._temperature,
+        )
+
+        async def unheard(text: str) -> None:
+            """Nobody reads along."""
+
+        answer = await self._ask(call, codec, unheard, after_text=False)
+        text = strip_thinking(answer.text).strip()
+        if not text or answer.finish.reason == "content_filter" or echoes(text, messages[0].content):
+            raise PlannerError("the model wrote no summary")
+        return text, _counted(answer, messages)
+
+    async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
+        """Its result. Raises ProviderError where it takes longer than it may."""
         try:
             async with asyncio.timeout(self._seconds) as bound:
-                return await self._plan(request, on_delta)
+                return await work
         except TimeoutError as error:
             if not bound.expired():
                 raise

@@ -8,9 +8,9 @@ from typing import Literal
 from agent.planner.codecs.codecs import Codec, as_reply
 from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, TokenShares, environment_text
-from agent.planner.untrusted import Sized, data_block, estimate_tokens, one_line, prompt_text, weight, window
+from agent.planner.untrusted import Sized, clip, data_block, estimate_tokens, one_line, prompt_text, weight, window
 from agent.protocol.errors import PlannerError
-from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
+from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem, SummaryItem
 from agent.protocol.replies import Chat
 from agent.protocol.requests import PlannerRequest
 
@@ -36,7 +36,7 @@ class Prompt:
         small: bool = False,
     ) -> None:
         self._system_prompt = system_prompt
-        self._small = small
+        self.small = small
         self._context_tokens = context_tokens
         self._system_extra = system_extra.strip()
         self._redact = redact
@@ -68,15 +68,27 @@ class Prompt:
             raise PlannerError(words, hint="give less context, or choose a model with a larger one")
         return (system, *examples, *body)
 
+    def to_summarize(self, history: tuple[HistoryItem, ...], codec: Codec, max_tokens: int) -> tuple[ChatMessage, ...]:
+        """The instructions to write down what matters of `history` in `max_tokens`, and all of it as data."""
+        told = prompt_text("summary").replace("{words}", f"{max_tokens * 3 // 5}")
+        system = ChatMessage(role="system", content=told)
+        room = max(self._context_tokens - 2 * max_tokens - message_tokens(system), MIN_HISTORY_TOKENS)
+        renderer = Renderer(codec, Reporter(TokenShares.within(room), self._redact, facts=False))
+        said = [message for item in history for message in renderer.feed(item)]
+        text = "\n\n".join(f"{message.role}:\n{message.content}" for message in said)
+        return system, ChatMessage(
+            role="user", content=data_block("earlier part of the session", clip(text, room - 64))
+        )
+
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
         """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
-        small = "_small" if self._small else ""
+        small = "_small" if self.small else ""
         parts = [
             request.role.strip(),
             prompt_text(f"system{small}") if self._system_prompt is None else self._system_prompt,
             self._system_extra,
             prompt_text(f"data{small}"),
-            self._facts(request.history) if self._small else "",
+            self._facts(request.history) if self.small else "",
             prompt_text("code_only") if request.code_only else "",
             codec.instructions(),
         ]
@@ -91,7 +103,7 @@ class Prompt:
     def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
         shares = TokenShares.within(room)
         if self._reporter is None or self._reporter.shares != shares:
-            self._reporter = Reporter(shares, self._redact, facts=not self._small)
+            self._reporter = Reporter(shares, self._redact, facts=not self.small)
         renderer = Renderer(codec, self._reporter)
         groups: list[tuple[ChatMessage, ...]] = []
         for item in history:
@@ -134,9 +146,14 @@ _INTRO = "[host] Earlier parts of this session, shortened:"
 
 
 def digest(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[[str], str]) -> str:
+    """What is still known of `items`, as a message."""
+    return f"{_INTRO}\n{data_block('summary', digest_text(items, max_tokens - 40, redact))}"
+
+
+def digest_text(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[[str], str]) -> str:
     """Lines about `items`, newest kept where not all fit into `max_tokens`."""
-    lines = [line for item in items if (line := _line(item, redact))]
-    room = max_tokens - 40
+    lines = [line for item in items for line in _lines(item, redact)]
+    room = max_tokens
     kept: list[str] = []
     for line in reversed(lines):
         room -= int(weight(line)) + 1
@@ -145,7 +162,13 @@ def digest(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[[str]
         kept.append(line)
     if len(kept) < len(lines):
         kept.append(f"({len(lines) - len(kept):,} earlier lines left out)")
-    return f"{_INTRO}\n{data_block('summary', chr(10).join(reversed(kept)))}"
+    return "\n".join(reversed(kept))
+
+
+def _lines(item: HistoryItem, redact: Callable[[str], str]) -> list[str]:
+    """Of a summary, the lines that it has, as long as they may get here."""
+    texts = item.text.splitlines() if isinstance(item, SummaryItem) else [_line(item, redact)]
+    return [_short(text, 400, redact) for text in texts if text.strip()]
 
 
 def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
@@ -158,7 +181,9 @@ def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
             return f"- {command} -> {item.outcome}, not run{said}"
         if item.job:
             return f"- {command} -> goes on in the background"
-        return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}"
+        moved = item.cwd_after and item.cwd_after != item.cwd
+        where = f"; now in {_short(item.cwd_after, 200, redact)}" if moved else ""
+        return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}{where}"
     if isinstance(item, StepItem):
         return f"step {item.number} of {item.total}: {_short(item.goal, 160, redact)}"
     if isinstance(item, ReplyItem):

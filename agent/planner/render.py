@@ -17,6 +17,7 @@ from agent.protocol.messages import (
     HistoryItem,
     ReplyItem,
     StepItem,
+    SummaryItem,
     ToolCall,
     ToolItem,
 )
@@ -48,6 +49,8 @@ class Renderer:
             return self._result(item.call_id, self._reporter.tool(item, named=named), from_planner=True)
         if isinstance(item, StepItem):  # that of a plan which was called for is the result of the call
             return self._result("", self._reporter.step(item), from_planner=True)
+        if isinstance(item, SummaryItem):
+            return self._say(self._reporter.summary(item))
         return self._say(self._reporter.note(item.text))
 
     def settle(self) -> tuple[ChatMessage, ...]:

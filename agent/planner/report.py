@@ -13,6 +13,7 @@ from agent.protocol.messages import (
     GoalItem,
     HistoryItem,
     StepItem,
+    SummaryItem,
     ToolItem,
 )
 
@@ -73,6 +74,12 @@ class Reporter:
         if item.command:
             return f"{head}\n{HOST} It is carried out as planned:\n{self._shown(item.command)}"
         return f"{head}\n{HOST} Reply with a command for this step alone, or in chat when the step is done."
+
+    def summary(self, item: SummaryItem) -> str:
+        """What was written of the past is no more to be obeyed than the past itself."""
+        return (
+            f"{HOST} Earlier parts of this session, shortened:\n{data_block('summary', self._redact(clean(item.text)))}"
+        )
 
     def note(self, text: str) -> str:
         return f"{HOST} {self._text(text, self.shares.tool).strip()}"

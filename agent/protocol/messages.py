@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -171,7 +172,26 @@ class StepItem(Struct, frozen=True, kw_only=True, tag="step"):
     cwd: str = ""
 
 
-HistoryItem = GoalItem | ReplyItem | CommandItem | ToolItem | NoteItem | StepItem
+class SummaryItem(Struct, frozen=True, kw_only=True, tag="summary"):
+    """What is kept of the items that were before it, in words; they are data like the outputs that they come from."""
+
+    text: str
+
+
+HistoryItem = GoalItem | ReplyItem | CommandItem | ToolItem | NoteItem | StepItem | SummaryItem
+
+
+def goal_of(item: HistoryItem) -> str:
+    """The id of the goal that an item begins, or of the command that it is; "" for all others."""
+    if isinstance(item, CommandItem):
+        return item.command_id.rpartition(".")[0]
+    return item.goal_id if isinstance(item, GoalItem) else ""
+
+
+def condensed(history: Sequence[HistoryItem], summary: str, first_kept: str) -> list[HistoryItem]:
+    """`history` with a summary in the place of all that was before the goal `first_kept`; as it is where that is not in it."""
+    at = next((at for at, item in enumerate(history) if goal_of(item) == first_kept), None)
+    return list(history) if at is None else [SummaryItem(text=summary), *history[at:]]
 
 
 # --- provider messages: the neutral wire form ---

@@ -16,7 +16,7 @@ ApproveMode = Literal["ask", "low", "medium"]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Bounds of one goal. Seconds and tokens; None means no bound."""
+    """Bounds of one goal. Seconds and tokens; None means no bound. `history_tokens`: a longer history is compressed after the goal."""
 
     max_steps: int = 25
     time_budget: float | None = None
@@ -24,6 +24,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     command_timeout: float | None = None
     max_command_chars: int = 100_000
     max_auto_continues: int = 100
+    history_tokens: int = 24_000
 
 
 RehearseMode = Literal["off", "ask", "preview", "auto", "always", "only"]

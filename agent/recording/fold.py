@@ -10,6 +10,7 @@ from msgspec import structs
 
 from agent.protocol.events.command import OF_COMMAND, CommandProposed
 from agent.protocol.events.goal import (
+    CompressionFinished,
     GoalFinished,
     GoalStarted,
     PlannerFinished,
@@ -31,6 +32,7 @@ from agent.protocol.messages import (
     StepItem,
     ToolCall,
     ToolItem,
+    condensed,
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, Usage, add_usage
 from agent.protocol.records import Record
@@ -83,13 +85,8 @@ class _History:
             case ToolStarted(call_id=call_id, name=name, args=args):
                 self._call, self._call_had_command = call_id, False
                 self._complete_reply(call=ToolCall(id=call_id, name=name, arguments=args))
-            case ToolFinished() if not self._call_had_command:
-                self.items.append(
-                    ToolItem(call_id=event.call_id, name=event.name, content=event.result, is_error=event.is_error)
-                )
-                self._call = ""
             case ToolFinished():
-                self._call = ""
+                self._tool_finished(event)
             case CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
                 self._command = HistoryCommand.of(event, call_id=self._call)
@@ -97,6 +94,8 @@ class _History:
                 self._command_event(event)
             case GoalFinished():
                 self.settle()
+            case CompressionFinished(summary=summary, first_kept=first) if summary:
+                self.items = condensed(self.items, summary, first)
             case SessionChanged(key="history") | CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 
@@ -122,6 +121,13 @@ class _History:
                 context=event.context,
             )
         )
+
+    def _tool_finished(self, event: ToolFinished) -> None:
+        self._call = ""
+        if not self._call_had_command:
+            self.items.append(
+                ToolItem(call_id=event.call_id, name=event.name, content=event.result, is_error=event.is_error)
+            )
 
     def _complete_reply(self, *, text: str = "", call: ToolCall | None = None) -> None:
         if self._reply is None:

@@ -15,7 +15,7 @@ from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, Comm
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.events.known import Event
 from agent.protocol.events.notices import CoreCommandFinished
-from agent.protocol.events.session import RuleAdded, RuleRemoved, SessionChanged, SessionStarted
+from agent.protocol.events.session import RuleAdded, RuleRemoved, SessionChanged, SessionNamed, SessionStarted
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.replies import Plan, PlanLeft
@@ -94,6 +94,8 @@ class SessionFold:
         self.rules: tuple[str, ...] = ()
         self.rules_before: tuple[str, ...] = ()
         self.pending: PendingApproval | None = None
+        self.name = ""
+        self.listed: list[str] = []
         self._goal = GoalStarted(goal="")
         self._proposed: dict[str, CommandProposed] = {}
 
@@ -111,6 +113,8 @@ class SessionFold:
                 self._older(event)
             case GoalStarted():
                 self.pending, self._goal, self._proposed = None, event, {}
+                if event.origin == "goal" and not (event.private or event.unlisted):
+                    self.listed.append(event.goal)
             case CommandProposed(command_id=command_id) if event.origin != "tool":
                 self._proposed[command_id] = event
             case ApprovalRequested(command_id=command_id, command=command) if command_id in self._proposed:
@@ -150,7 +154,7 @@ class Past(Struct, frozen=True):
 
     `settings` is what the session was set to, where that was changed in it; `rules` the names of those that its last process made for it
     alone;
-    `pending` the question that its last goal was stopped at.
+    `pending` the question that its last goal was stopped at. `name` is its own, `listed` are the goals in words that are no secret.
     """
 
     history: tuple[HistoryItem, ...] = ()
@@ -160,15 +164,20 @@ class Past(Struct, frozen=True):
     settings: dict[str, str] = {}
     rules: tuple[str, ...] = ()
     pending: PendingApproval | None = None
+    name: str = ""
+    listed: tuple[str, ...] = ()
 
 
 def past_of(path: str) -> Past:
     """The past of the session whose log begins in the file at `path`, which the process that goes on with it has opened. Raises IoError."""
     line = lineage_of(path)
     plans, left = PlanFold(), SessionFold()
+    own = line.parts[-1].session.session_id
     for record in records(line):
         plans.take(record.event)
         left.take(record.event)
+        if isinstance(record.event, SessionNamed) and record.session == own:  # a branch is another session
+            left.name = record.event.name
     return Past(
         history(records(line)),
         goals(records(line)),
@@ -177,6 +186,8 @@ def past_of(path: str) -> Past:
         left.settings,
         left.rules_before,
         left.pending,
+        left.name,
+        tuple(left.listed),
     )
 
 

@@ -58,6 +58,12 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
     return found
 
 
+def named(database: Database, name: str) -> tuple[str, ...]:
+    """The ids of the sessions of that name, what was written last first."""
+    rows = database.connection.execute("SELECT session FROM sessions WHERE name = ? ORDER BY written DESC", (name,))
+    return tuple(dict.fromkeys(session for (session,) in rows))
+
+
 def without_goals(database: Database, wanted: Conditions) -> int:
     """How many sessions nothing was asked for in."""
     clause = _about_sessions(wanted)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.figures import Entry, figures, past
 from agent.audit.queries.finder import Matcher
-from agent.audit.queries.listing import goals, sessions, without_goals
+from agent.audit.queries.listing import goals, named, sessions, without_goals
 from agent.audit.queries.search import MOST_WORDS, Found, search
 from agent.recording.index.access import LogIndex, Purpose, ended_before
 from agent.recording.index.database import Database
@@ -64,6 +64,10 @@ class LogQueries:
     def without_goals(self, wanted: Conditions) -> int:
         """How many sessions `wanted.with_goals` leaves out, of those that were read so far."""
         return self._ask(lambda database: without_goals(database, wanted), Purpose(), seconds=0.0)
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """The ids of the sessions of that name, what was written last first."""
+        return self._ask(lambda database: named(database, name), Purpose())
 
     def goals(self, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
         """As `listing.goals`, with one more than `limit` where there are more."""

@@ -270,6 +270,8 @@ class Repl:
         said = ""
         if request.action == "edit":
             said = await self._edit_settings(request.argument)
+        elif request.action == "story":
+            await self._show(await in_thread(self._story))
         elif request.action == "theme":
             self._screen.theme = request.argument
             use_theme(request.argument)
@@ -277,6 +279,12 @@ class Repl:
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
         if said:
             self._screen.say(shown(said), "class:hint")
+
+    def _story(self) -> str:
+        """What this session came to, as `sessions show` tells it; to be read only."""
+        from agent.frontends.sessions.show import story_text
+
+        return story_text(self._services, self._controller.ctx.recorder.path)
 
     async def _edit_settings(self, path: str) -> str:
         """Edit the person's settings, a new file with the commented template; what went wrong, or is wrong with it now."""

@@ -107,7 +107,7 @@ def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _goal(row: dict[str, Any]) -> Cell:
-    text = row["goal"] or row.get("name")
+    text = " · ".join(filter(None, (row.get("name"), row["goal"])))
     if not text and row.get("partial"):
         return Cell("?", "dim")
     if not text and row.get("goals") == 0 and not row["status"]:

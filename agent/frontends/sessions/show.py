@@ -61,6 +61,15 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0
 
 
+def story_text(services: Services, path: str | None) -> str:
+    """The story of the session whose log begins at `path`, without colours. Raises CoreError."""
+    from agent.emitters.story_text import StoryText
+
+    session = find_session(services, path)
+    text = StoryText(color=False, columns=100, full=False, only=0)
+    return "\n".join([*text.place(session, outside=False), *text.lines(story(session, None, own=False))])
+
+
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
     from agent.audit.story.objects import as_json, goal_object

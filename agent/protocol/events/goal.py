@@ -172,7 +172,18 @@ class CompressionStarted(RecordedEvent, frozen=True, kw_only=True, tag="compress
 
 
 class CompressionFinished(RecordedEvent, frozen=True, kw_only=True, tag="compression.finished"):
+    """Recorded before it counts: from now on `summary` stands in the place of all that the planner was told before the goal `first_kept`.
+    Without a summary nothing was replaced.
+
+    `model` wrote it; "" where the goals were listed without one, for the `reason` that is given if a model was asked.
+    """
+
     tokens_saved: int = 0
+    summary: str = ""
+    first_kept: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    reason: str = ""
 
 
 GoalEvent = (

@@ -70,7 +70,10 @@ class MemoryForgotten(RecordedEvent, frozen=True, kw_only=True, tag="memory.forg
 
 
 class SessionNamed(RecordedEvent, frozen=True, kw_only=True, tag="session.named"):
+    """`by`: auto (made from the words of its goals), person."""
+
     name: str
+    by: str = "auto"
 
 
 class LogRepaired(RecordedEvent, frozen=True, kw_only=True, tag="log.repaired"):

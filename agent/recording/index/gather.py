@@ -79,6 +79,13 @@ class Gatherer:
     def _session_named(self, line: Line) -> None:
         self.session.name = kept(line.name, 200)
 
+    def _compressed(self, line: Line) -> None:
+        session, usage = self.session, line.usage
+        if usage is not None:
+            session.tokens = whole(session.tokens + whole(usage.input_tokens) + whole(usage.output_tokens))
+            if usage.cost is not None:
+                session.cost = (session.cost or 0.0) + real(usage.cost)
+
     def _session_pruned(self, line: Line) -> None:
         session = self.session
         session.status, session.goals, session.finished = "pruned", max(0, whole(line.goals)), True
@@ -215,6 +222,7 @@ _HANDLERS: dict[str, Any] = {
     "session.started": Gatherer._session_started,
     "session.finished": Gatherer._session_finished,
     "session.named": Gatherer._session_named,
+    "compression.finished": Gatherer._compressed,
     "session.pruned": Gatherer._session_pruned,
     "goal.started": Gatherer._goal_started,
     "goal.finished": Gatherer._goal_finished,

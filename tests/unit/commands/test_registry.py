@@ -20,14 +20,14 @@ from agent.commands.info import command_text, help_text
 from agent.commands.registry import definitions, parse_meta
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.protocol import commands as core
-from agent.protocol.commands import NamedCommand
+from agent.protocol.commands import NamedCommand, UseSession
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events.notices import CoreCommandFinished
 from tests.support.command_world import CommandWorld
 from tests.support.docs_check import commands_page
 from tests.support.each import each
 
-NO_COMMANDS = {"context", "definition", "registry"}
+NO_COMMANDS = {"naming", "context", "definition", "registry"}
 """Modules of the room that hold what all commands need."""
 
 
@@ -38,7 +38,7 @@ NO_COMMANDS = {"context", "definition", "registry"}
         (":q", NamedCommand("quit")),
         (".exit", NamedCommand("quit")),
         (":session", NamedCommand("session")),
-        ("  :session work  ", NamedCommand("session", "work")),
+        ("  :session work  ", UseSession("work")),
         (":model openai/gpt", core.SetModel("openai/gpt")),
         (".info", core.Info(core.InfoScope.SYSTEM)),
         (":info session", core.Info(core.InfoScope.SESSION)),

@@ -17,7 +17,7 @@ from agent.frontends.line import (
     is_recorded,
     parse_line,
 )
-from agent.protocol.commands import IncludeFiles, Info, InfoScope, NamedCommand, Set
+from agent.protocol.commands import IncludeFiles, Info, InfoScope, NamedCommand, Set, UseSession
 from agent.protocol.errors import InvalidRequest
 from tests.support.each import each
 
@@ -50,7 +50,7 @@ from tests.support.each import each
         ("/var/log is full", Goal("/var/log is full")),
         (".new\nand more", Goal(".new\nand more")),
         (":new", CommandLine(NamedCommand("new"))),
-        (".session work", CommandLine(NamedCommand("session", "work"))),
+        (".session work", CommandLine(UseSession("work"))),
         (":info session", CommandLine(Info(InfoScope.SESSION))),
         (":set approve low", CommandLine(Set("approve", "low"))),
         (".file a.txt -- what?", CommandLine(IncludeFiles(("a.txt",), "what?"))),
