@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError, CoreError, NotFound, ProviderError
+from agent.protocol.errors import ConfigError, CoreError, NotFound, PlannerError, ProviderError
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import DeltaHandler, Planner, Redactor
@@ -187,7 +187,7 @@ class LazyPlanner:
     """A planner whose parts are imported and built at its first use, so that a prompt can appear before that.
 
     `given` is the model as it was asked for, where `model` is its name for people. `alone`: nobody else is asked where its server is
-    not reached, so recipes stand in; of a cascade, the next stage does.
+    not reached or it says nothing of its own, so recipes stand in; of a cascade, the next stage does.
     """
 
     alone = True
@@ -216,7 +216,7 @@ class LazyPlanner:
             await tell(announcement)
         try:
             return await planner.plan(request, on_delta)
-        except ProviderError as error:
+        except (ProviderError, PlannerError) as error:
             if not self.alone or self.name.startswith("scripted:") or request.code_only:
                 raise
             from agent.planner.cascade import stand_in

@@ -1,7 +1,7 @@
 """Ask planners one after another: what knows recipes first, then a model on this machine, then one elsewhere.
 
 Who is asked next is always said before, and of what leaves the machine, what that is. A stage that fails falls to the next one; outside of
-a cascade, recipes stand in for a model whose server cannot be reached.
+a cascade, recipes stand in for a model whose server cannot be reached, or that only repeats its instructions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from agent.planner.condensing import Summarizer
 from agent.planner.untrusted import one_line
-from agent.protocol.errors import ConfigError, CoreError, InvalidState, NotFound, PlannerError, ProviderError
+from agent.protocol.errors import ConfigError, CoreError, Echoed, InvalidState, NotFound, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ToolItem
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import DeltaHandler, Planner
@@ -103,14 +103,17 @@ class CascadePlanner:
         return await planner.summary(history, max_tokens) if isinstance(planner, Summarizer) else ("", Usage())
 
     async def _asked(self, stage: Stage, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
-        planner = stage.make()
         if stage.by_recipes:  # whether its words count is known only when they are complete
-            return await planner.plan(structs.replace(request, stream=False), on_delta)
-        telling = getattr(planner, "plan_telling", None)
-        if telling is None:
-            return await planner.plan(request, on_delta)
-        reply: PlannerReply = await telling(request, on_delta, tell)
-        return reply
+            request = structs.replace(request, stream=False)
+        return await _telling(stage.make(), request, on_delta, tell)
+
+
+async def _telling(planner: Planner, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
+    telling = getattr(planner, "plan_telling", None)  # of those that load something, or have something to say first
+    if telling is None:
+        return await planner.plan(request, on_delta)
+    reply: PlannerReply = await telling(request, on_delta, tell)
+    return reply
 
 
 def is_enough(reply: PlannerReply, request: PlannerRequest) -> bool:
@@ -164,18 +167,18 @@ async def _without_answer(
 
 
 async def stand_in(
-    failure: ProviderError,
+    failure: ProviderError | PlannerError,
     recipes: Callable[[], Planner],
     request: PlannerRequest,
     on_delta: DeltaHandler,
-    tell: Callable[[str], Awaitable[None]],
+    tell: Tell,
 ) -> PlannerReply:
-    """What the planner by recipes answers; it is told of before. Raises `failure` where that is about no broken connection, or where
-    recipes have nothing to propose either.
+    """What the planner by recipes answers; it is told of before. Raises `failure` where that is about neither a broken connection nor
+    echoed instructions, or where recipes have nothing to propose either.
     """
-    if not failure.transport:
+    if not (failure.transport if isinstance(failure, ProviderError) else isinstance(failure, Echoed)):
         raise failure
-    answer = await recipes().plan(structs.replace(request, stream=False), on_delta)
+    answer = await _telling(recipes(), structs.replace(request, stream=False), on_delta, tell)
     after_command = bool(request.history) and isinstance(request.history[-1], CommandItem)
     if isinstance(answer.reply, Chat) and not after_command:
         raise failure

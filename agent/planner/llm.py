@@ -13,7 +13,7 @@ from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
 from agent.planner.codecs.streaming import text_stream
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
-from agent.protocol.errors import PlannerError, ProviderError
+from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
@@ -130,6 +130,7 @@ class LLMPlanner:
         messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens, examples=shown)
         usage = Usage()
         why = ""
+        kind: type[PlannerError] = PlannerError
         for attempt in range(2):
             call = ProviderRequest(
                 model=self._model,
@@ -149,14 +150,16 @@ class LLMPlanner:
             try:
                 reply = codec.parse(answer.text, answer.calls, answer.finish)
                 if isinstance(reply, Chat) and echoes(reply.message, messages[0].content):
-                    raise PlannerError("it repeats the instructions; answer the goal")
+                    raise Echoed("it repeats the instructions; answer the goal")
             except PlannerError as error:
-                why = error.message
+                why, kind = error.message, type(error)
                 messages = (*messages, *self._repair(codec, answer, why))
                 continue
             raw = codec.raw(answer.text, answer.calls)
             return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
         hint = "try again, put the goal in other words, or choose another model"
+        if kind is Echoed:
+            raise Echoed("the model only repeats its instructions", hint=hint)
         raise PlannerError(f"the model's reply could not be used, also after asking again: {one_line(why)}", hint=hint)
 
     def _shown(self, history: tuple[HistoryItem, ...], codec: Codec) -> tuple[ChatMessage, ...]:

@@ -9,6 +9,7 @@
     ├── PolicyDenied        policy refused
     ├── BudgetExceeded      steps, time or tokens are used up
     ├── PlannerError        empty, invalid or repeating replies
+    │   └── Echoed          only the instructions again
     ├── ProviderError       the model's server: transport, status, protocol
     │   └── Unauthorized    no key, wrong key, no credit
     ├── ToolError           a tool failed for good
@@ -133,6 +134,10 @@ class PlannerError(CoreError):
     code = "planner"
     http_status = 502
     exit_code = ExitCode.PLANNER
+
+
+class Echoed(PlannerError):
+    """A model said nothing but what it had been told, also when it was asked again."""
 
 
 class ProviderError(CoreError):

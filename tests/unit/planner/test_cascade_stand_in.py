@@ -8,7 +8,7 @@ import pytest
 
 from agent.planner.cascade import stand_in
 from agent.planner.offline.planner import OfflinePlanner
-from agent.protocol.errors import ProviderError
+from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import EnvironmentFacts, GoalItem, HistoryItem
 from agent.protocol.replies import Chat, Command, PlannerReply
 from agent.protocol.requests import PlannerRequest
@@ -17,7 +17,9 @@ from tests.unit.planner.offline.offline_support import ran
 GONE = ProviderError("ollama", "nothing answers at 127.0.0.1:9", transport=True)
 
 
-def ask(goal: str, *after: HistoryItem, failure: ProviderError = GONE) -> tuple[PlannerReply, list[str], list[str]]:
+def ask(
+    goal: str, *after: HistoryItem, failure: ProviderError | PlannerError = GONE
+) -> tuple[PlannerReply, list[str], list[str]]:
     told: list[str] = []
     spoken: list[str] = []
 
@@ -51,6 +53,14 @@ def test_what_came_of_a_command_is_said() -> None:
 def test_the_failure_stands_where_recipes_know_nothing() -> None:
     with pytest.raises(ProviderError, match="nothing answers"):
         ask("zorble the frobnitz")
+
+
+def test_a_model_that_only_echoes_its_instructions_is_replaced() -> None:
+    reply, told, _ = ask("count the lines of notes.txt", failure=Echoed("the model only repeats its instructions"))
+    assert isinstance(reply.reply, Command)
+    assert told == ["the model only repeats its instructions; the offline planner takes over"]
+    with pytest.raises(PlannerError, match="could not be used"):
+        ask("count the lines of notes.txt", failure=PlannerError("the model's reply could not be used"))
 
 
 def test_a_server_that_answers_is_not_replaced() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.llm import LLMPlanner
-from agent.protocol.errors import ConfigError, PlannerError, ProviderError
+from agent.protocol.errors import ConfigError, Echoed, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, NoteItem, ReplyItem, ToolSpec
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner
@@ -336,4 +336,5 @@ def test_an_echoed_instruction_is_no_answer():
     reply, _ = plan(provider)
     assert reply.reply == Chat(message="done")
     assert "it repeats the instructions" in provider.requests[1].messages[-1].content
-    assert "it repeats the instructions" in fails(ListProvider(echo, echo)).message
+    failure = fails(ListProvider(echo, echo))
+    assert (type(failure), failure.message) == (Echoed, "the model only repeats its instructions")
