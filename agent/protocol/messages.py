@@ -173,7 +173,7 @@ class StepItem(Struct, frozen=True, kw_only=True, tag="step"):
 
 
 class SummaryItem(Struct, frozen=True, kw_only=True, tag="summary"):
-    """What is kept of the items that were before it, in words; they are data like the outputs that they come from."""
+    """The items before it, condensed in words; they are data like the outputs that they come from."""
 
     text: str
 

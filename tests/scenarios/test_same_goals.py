@@ -169,12 +169,17 @@ def told(records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:
     runs: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         event = json.loads(encode(record) if isinstance(record, Record) else record)
-        if event["run"] and event["type"] != "assistant.delta":  # who streams is a matter of the front end
+        if event["run"] and event["type"] not in OF_THE_FRONT_END:
             runs.setdefault(event["run"], []).append(lasting(event))
     return list(runs.values())
 
 
-PASSING = frozenset("mtime v seq time session run goal_id prev duration offset request_id session_id undo_id".split())
+OF_THE_FRONT_END = ("assistant.delta", "session.named")
+"""Who streams, and whose sessions get a name by themselves, differs by the options of each front end."""
+
+PASSING = frozenset(
+    "autonamed mtime v seq time session run goal_id prev duration offset request_id session_id undo_id".split()
+)
 
 
 def lasting(value: Any) -> Any:

@@ -103,7 +103,7 @@ def ask(engine, ctx, *goals, emitter=None, **more):
     return asyncio.run(all_of_them())
 
 
-@pytest.mark.covers("S1-4", "S1-55", "X-29")
+@pytest.mark.covers("S1-4", "S1-55")
 def test_the_goal_that_makes_it_too_long_is_followed_by_a_compression():
     model = Model()
     engine, ctx, log = session(model)
@@ -281,7 +281,7 @@ def test_a_cancelled_goal_is_followed_by_nothing():
     assert "compression.started" not in log.types
 
 
-@pytest.mark.covers("S1-53", "X-28")
+@pytest.mark.covers("S1-53")
 def test_who_comes_while_it_is_compressed_waits_for_the_lock_and_may_be_cancelled():
     async def scenario():
         writing, go_on = asyncio.Event(), asyncio.Event()
