@@ -162,7 +162,10 @@ class Rater:
                 seen.add(alike)
             scope = self._scope(kind, word, cwd, recursive=recursive)
             cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
-            rated = _LEVELS[cell[-1] if recursive else cell[0]]
+            deep = recursive or (
+                kind == "delete" and "found" in word.taint.split()
+            )  # what find lists lies anywhere below
+            rated = _LEVELS[cell[-1] if deep else cell[0]]
             if worst_word is None or _RANK[rated] > _RANK[worst]:
                 worst, worst_scope, worst_word = rated, scope, word
         if worst_word is None:
