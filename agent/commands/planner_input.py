@@ -1,4 +1,4 @@
-"""`:file`, `:prompt`, `:empty`: choose what the planner gets beside a goal, or instead of what it knows."""
+"""`:file`, `:prompt`, `:empty`, `:compress`: choose what the planner gets beside a goal, and keeps of what it was told."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import stat
 
 from agent.commands.context import Change, CommandContext, DispatchOutcome
 from agent.commands.definition import Definition, no_argument
-from agent.protocol.commands import EmptySession, IncludeFiles, UsePrompt
-from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.commands import CompressSession, EmptySession, IncludeFiles, UsePrompt
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.messages import FileInput, UserInput
+from agent.text.sizes import counted
 
 _MAX_FILE_BYTES = 256 * 1024
 
@@ -80,6 +81,25 @@ async def empty(context: CommandContext, arguments: EmptySession) -> DispatchOut
     return DispatchOutcome("the planner starts afresh; the log stays", {"forgotten": count}, changes=(emptied,))
 
 
+async def compress(context: CommandContext, arguments: CompressSession) -> DispatchOutcome:
+    """Raises InvalidState, Cancelled, RecordingError."""
+    saved = await context.compress()
+    if saved is None:
+        raise InvalidState(
+            expected="goals before the last one",
+            found="none",
+            message="there is nothing to compress: the last goal stays",
+        )
+    text = f"the planner is told less: {counted(saved, 'token')} saved; the log stays"
+    return DispatchOutcome(text, {"tokens_saved": saved}, compressed=True)
+
+
+def _nothing_else(rest: str) -> CompressSession:
+    if rest not in ("", "session"):
+        raise InvalidRequest(":compress takes no argument")
+    return CompressSession()
+
+
 COMMANDS = (
     Definition(
         names=("file",),
@@ -112,5 +132,17 @@ COMMANDS = (
         handle=empty,
         order=270,
         line=(":empty, :compress, :forget", "drop, shorten history; drop commands; :copy one"),
+    ),
+    Definition(
+        names=("compress",),
+        arguments="[session]",
+        help="shorten what the planner was told to a summary and the newest goals",
+        examples=(":compress",),
+        read=_nothing_else,
+        core=(CompressSession,),
+        handle=compress,
+        choices=("session",),
+        order=265,
+        elsewhere=True,
     ),
 )

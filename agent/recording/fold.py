@@ -64,6 +64,7 @@ class _History:
         self._call = ""
         self._call_had_command = False
         self._private = False
+        self._before_macro: list[HistoryItem] = []
 
     def take(self, event: Event, goal_id: str) -> None:
         match event:
@@ -94,8 +95,18 @@ class _History:
                 self._command_event(event)
             case GoalFinished():
                 self.settle()
+            case _:
+                self._whole(event)
+
+    def _whole(self, event: Event) -> None:
+        """Take an event that concerns all that was told before."""
+        match event:
             case CompressionFinished(summary=summary, first_kept=first) if summary:
                 self.items = condensed(self.items, summary, first)
+            case CoreCommandFinished(command="Macro" | "macro"):
+                self._before_macro = list(self.items)
+            case SessionChanged(key="history", by="macro"):  # what its steps told the planner is put back
+                self.items = self._before_macro
             case SessionChanged(key="history") | CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 

@@ -14,6 +14,7 @@ from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.notices import Notice
 from agent.protocol.events.session import SessionChanged
+from agent.recording.fold import history
 from tests.support.command_world import CommandWorld
 from tests.support.each import each
 
@@ -120,6 +121,19 @@ def test_a_macro_does_its_lines_and_puts_back_what_they_set(tmp_path: Path) -> N
     assert (world.context.approve, world.context.role_name, world.context.history) == ("ask", "", [])
     back = [event for event in world.recorder.only(SessionChanged) if event.by == "macro"]  # type: ignore[attr-defined]
     assert {(event.key, event.to) for event in back} >= {("approve", "ask"), ("role", "")}
+
+
+def test_the_log_tells_what_the_planner_knows_after_a_macro(tmp_path: Path) -> None:
+    macro(tmp_path, "m", "one of the steps")
+    world = world_with(tmp_path)
+    world.do(":prompt a goal before")
+    known = list(world.context.history)
+    world.do(":macro m")
+    assert len(known) > 1
+    assert world.context.history == known
+    told = history(world.emitter.records)
+    assert [type(item) for item in told] == [type(item) for item in known]
+    assert told[0].text == "a goal before"  # type: ignore[union-attr]
 
 
 def test_a_macro_stops_at_the_step_that_fails_and_is_put_back_all_the_same(tmp_path: Path) -> None:
