@@ -45,15 +45,16 @@ async def _built(context: CommandContext, name: str, *, anew: bool) -> DispatchO
     opened = await asyncio.to_thread(rags.open, name)
     documents, chunks = await asyncio.to_thread(opened.counts)
     text = f"rag: {name}, {counted(documents, 'document')} in {counted(chunks, 'passage')}"
-    if built.read or built.removed:
-        text += f" ({built.read:,} read, {built.removed:,} removed)"
+    counts = [f"{count:,} {what}" for count, what in ((built.read, "read"), (built.removed, "removed")) if count]
+    if counts:
+        text += f" ({', '.join(counts)})"
     if built.unreadable:
         names = ", ".join(shown_line(each, 60) for each in built.unreadable[:3])
         await context.record(
             Notice(text=f"without text, left out: {counted(len(built.unreadable), 'document')} ({names})")
         )
     if context.session.planner.name == "offline":
-        text += "; the offline planner has no use for it, `:sources WORDS` searches it"
+        text += "; the offline planner does not use it, `:sources WORDS` searches it"
     data = {"rag": name, "documents": documents, "passages": chunks, "read": built.read, "removed": built.removed}
     return DispatchOutcome(text, data, changes=(to_rag(name, opened),))
 

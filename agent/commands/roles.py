@@ -20,7 +20,7 @@ async def role(context: CommandContext, arguments: UseRole | ExitRole) -> Dispat
     values, goal = _values(taken, arguments.trailing_text or "")
     text = f"role: {arguments.name}"
     if context.session.planner.name == "offline":
-        text += " (the offline planner has no use for it)"
+        text += " (the offline planner does not use it)"
     changes = (to_role(taken.name, taken.filled(values)),)
     given = UserInput.from_text(goal) if goal else None
     return DispatchOutcome(text, {"role": taken.name}, changes=changes, inject_input=given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from agent.text.shown import shown
@@ -89,3 +90,33 @@ def cut_to_width(text: str, columns: int) -> str:
             break
         kept += character
     return kept + "…"
+
+
+def wrapped(text: str, width: int, *, whole_words: bool = False) -> Iterator[str]:
+    """`text` (prose, made safe here) as lines of at most `width` columns; blanks at the beginning of a line stay.
+
+    `whole_words`: a word that is longer stays whole, as a path that is copied from a terminal has to.
+    """
+    for line in prose(text).split("\n"):
+        yield from _broken(line.rstrip(), max(width, 20), whole_words)
+
+
+def _broken(line: str, width: int, whole_words: bool) -> Iterator[str]:
+    while cell_width(line) > width:
+        room, at = width, 0
+        while at < len(line):
+            room -= cell_width(line[at])
+            if room < 0:
+                break
+            at += 1
+        begin = len(line) - len(line.lstrip(" "))
+        cut = line.rfind(" ", begin, at + 1)
+        if whole_words:
+            cut = cut if cut > 0 else line.find(" ", at)
+            if cut < 0:
+                break
+        elif cut <= width // 3:
+            cut = max(at, 1)
+        yield line[:cut].rstrip()
+        line = line[cut:].lstrip(" ")
+    yield line

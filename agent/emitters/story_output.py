@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from agent.audit.story.model import CommandStory, RehearsalStory, gap_words
-from agent.emitters.paint import LEVEL_STYLE, paint, safe_line
+from agent.emitters.paint import LEVEL_STYLE, paint, safe_line, wrapped
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
-from agent.emitters.story_words import clock, decided_words, ending_words, flowed, name, undo_words, wrapped
+from agent.emitters.story_words import clock, decided_words, ending_words, flowed, name, undo_words
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.text.shown import shown
 

@@ -17,7 +17,7 @@ from agent.audit.story.model import (
     Step,
     ToolStory,
 )
-from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe_line
+from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe_line, wrapped
 from agent.emitters.story_output import SHOWN_TEXT, CommandText, cut, painted
 from agent.emitters.story_words import (
     began_words,
@@ -28,7 +28,6 @@ from agent.emitters.story_words import (
     steps_of,
     took,
     usage_words,
-    wrapped,
 )
 from agent.protocol.outcomes import Usage, add_usage
 from agent.recording.reader import SessionFile

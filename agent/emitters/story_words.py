@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
-from agent.emitters.paint import MARKS, cell_width, prose, safe_line
+from agent.emitters.paint import MARKS, safe_line, wrapped
 from agent.protocol.outcomes import Usage
 from agent.text.shown import shown
 from agent.text.sizes import counted, seconds
@@ -191,27 +191,6 @@ def name(text: str) -> str:
     """A path or another name, whole as far as it is of ordinary length, on one line."""
     cut = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
     return shown(cut).replace("\n", "␊").replace("\t", "␉")
-
-
-def wrapped(text: str, width: int) -> Iterator[str]:
-    """`text` (prose, made safe here) as lines of at most `width` columns; blanks at the beginning of a line stay."""
-    for line in prose(text).split("\n"):
-        yield from _broken(line.rstrip(), max(width, 20))
-
-
-def _broken(line: str, width: int) -> Iterator[str]:
-    while cell_width(line) > width:
-        room, at = width, 0
-        while at < len(line):
-            room -= cell_width(line[at])
-            if room < 0:
-                break
-            at += 1
-        blank = line.rfind(" ", 0, at + 1)
-        cut = blank if blank > width // 3 else max(at, 1)
-        yield line[:cut].rstrip()
-        line = line[cut:].lstrip(" ")
-    yield line
 
 
 def flowed(parts: Sequence[tuple[str, str]], width: int) -> Iterator[list[tuple[str, str]]]:

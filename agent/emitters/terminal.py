@@ -15,7 +15,7 @@ from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName, notification
-from agent.emitters.paint import cell_width, paint, prose, safe_line
+from agent.emitters.paint import cell_width, paint, prose, safe_line, wrapped
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.protocol.errors import ClientDisconnected, EmitError
@@ -298,6 +298,8 @@ class TerminalEmitter:
 
     def _answer(self, text: str) -> None:
         self._words.end()
+        if self._display.out.is_tty:
+            text = "\n".join(wrapped(text, self._display.out.size()[0], whole_words=True))
         self._display.line("stdout", text)
 
     def _aside(self, text: str) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters.paint import safe_line
-from agent.emitters.story_words import wrapped
+from agent.emitters.paint import safe_line, wrapped
 from agent.emitters.streams import MemorySink
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
 from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted

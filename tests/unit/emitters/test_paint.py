@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.emitters.paint import paint, use_theme
+from agent.emitters.paint import cell_width, paint, use_theme, wrapped
 
 
 @pytest.fixture(autouse=True)
@@ -24,3 +24,13 @@ def test_a_light_background_gets_shades_that_can_be_read_on_it() -> None:
         use_theme("monokai")  # a style of code alone
         assert paint("x", style, color=True) == dark
     assert paint("x", "yellow", color=False) == "x"
+
+
+def test_a_line_breaks_between_words_and_a_path_stays_whole() -> None:
+    path = "/home/somebody/" + "folder/" * 12 + "file.md"
+    text = f"  named 設定設定 again and again, and {path}: what it said, `:sources WORDS` says"
+    rows = list(wrapped(text, 40, whole_words=True))
+    assert " ".join(rows).split() == text.split()
+    assert all(cell_width(row) <= 40 for row in rows if path not in row)
+    assert rows[0].startswith("  named")
+    assert list(wrapped(path, 40, whole_words=True)) == [path]

@@ -12,10 +12,10 @@ import pytest
 
 from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
-from agent.emitters.paint import cell_width
+from agent.emitters.paint import cell_width, wrapped
 from agent.emitters.story_output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story_text import StoryText
-from agent.emitters.story_words import flowed, took, wrapped
+from agent.emitters.story_words import flowed, took
 from agent.protocol.outcomes import Origin
 from tests.support.pictured_session import hostile, pictured, taken_back
 
