@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent.app.planner_settings import PlannerSettings
+from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner, Provider, Redactor
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class ModelPlanners:
         """The planner for a scripted file, a GGUF file or an entry of the catalogue. Raises ConfigError, NotFound."""
         codec, schema, here, context = "mode-json", False, False, self._configured.loaded.settings.context_tokens
         provider: Provider
+        priced: Callable[[Usage, str], Usage] | None = None
         if name.startswith("scripted:"):
             from agent.providers.scripted import Scripted
 
@@ -40,11 +43,27 @@ class ModelPlanners:
             entry = self._configured.entry(name)
             codec, schema, here = entry.codec, entry.supports_schema, entry.is_local
             provider = self._provider(entry)
+            if self._configured.base_url(entry) in ("", entry.base_url):
+                from agent.providers.prices import load_prices
+
+                prices = load_prices().get(entry.name)
+                priced = prices.priced if prices else None
         self._providers.append(provider)
-        return self._of_model(provider, model, redactor, codec=codec, schema=schema, here=here, context=context)
+        return self._of_model(
+            provider, model, redactor, codec=codec, schema=schema, here=here, context=context, priced=priced
+        )
 
     def _of_model(
-        self, provider: Provider, model: str, redactor: Redactor, *, codec: str, schema: bool, here: bool, context: int
+        self,
+        provider: Provider,
+        model: str,
+        redactor: Redactor,
+        *,
+        codec: str,
+        schema: bool,
+        here: bool,
+        context: int,
+        priced: Callable[[Usage, str], Usage] | None,
     ) -> Planner:
         """A planner that asks `model`; one of this machine that is known to be small gets instructions of its size."""
         from agent.planner.llm import LLMPlanner
@@ -73,6 +92,7 @@ class ModelPlanners:
             examples=examples,
             redactor=redactor,
             seconds=settings.timeout,
+            priced=priced,
         )
         self._of_planner[id(planner)] = provider
         return planner

@@ -9,7 +9,7 @@ from agent.commands.definition import Definition
 from agent.commands.registry import definitions, find
 from agent.protocol.commands import Help, Info, InfoScope
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.outcomes import GoalSummary
+from agent.protocol.outcomes import GoalSummary, Usage
 from agent.text.shown import shown, shown_line
 
 _TYPED = (
@@ -107,9 +107,24 @@ def _session_data(session: Session) -> dict[str, str]:
         "safety": "OFF" if session.safety_off else "on",
         "confine": session.confine,
         "cwd": session.cwd,
-        "tokens": f"{usage.input_tokens + usage.output_tokens:,}",
-        "cost": "unknown" if usage.cost is None else f"${usage.cost:.4f}",
+        "tokens": _tokens(usage),
+        "cost": _cost(usage, len(session.goals)),
     }
+
+
+def _tokens(usage: Usage) -> str:
+    """All of them, and what of those read the provider's cache was for."""
+    cached = {"from the cache": usage.cached_tokens, "written to it": usage.cache_written_tokens}
+    told = ", ".join(f"{tokens:,} {what}" for what, tokens in cached.items() if tokens)
+    return f"{usage.input_tokens + usage.output_tokens:,}" + (f" ({told})" if told else "")
+
+
+def _cost(usage: Usage, goals: int) -> str:
+    if usage.cost is None:
+        return "unknown"
+    told = [f"${usage.cost / goals:.4f} a goal"] if goals > 1 else []
+    told += [f"by list prices of {usage.priced}"] if usage.priced else []
+    return f"${usage.cost:.4f}" + (f" ({', '.join(told)})" if told else "")
 
 
 def _usable(context: CommandContext, arguments: Info) -> None:

@@ -82,9 +82,8 @@ _TEXTS: dict[type, tuple[str, ...]] = {
     **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), ("text",)),
 }
 
-_USAGE = " ".join(
-    f"{name}::usage.{name}" for name in ("input_tokens", "output_tokens", "cached_tokens", "cost", "estimated")
-)
+_COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
+_USAGE = " ".join(f"{name}::usage.{name}" for name in (*_COUNTS, "cost", "estimated"))
 _TOTALS = ("created", "modified", "deleted", "meta", "renamed", "retyped", "bytes_written", "bytes_lost")
 _FIELDS: dict[type, str] = {
     SessionStarted: "program:program frontend:word is_root safety_off resumed",

@@ -36,7 +36,15 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantDelta, AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.notices import (
+    AssistantDelta,
+    AssistantMessage,
+    AssistantThought,
+    CoreCommandFinished,
+    Failed,
+    Notice,
+    Warned,
+)
 from agent.protocol.events.session import LogRepaired, SessionNamed
 from agent.protocol.records import Record
 
@@ -95,6 +103,7 @@ class TerminalEmitter:
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
+        self._thinks = False  # thoughts stand on the screen, and their line has not ended
         self._running = ""
         self._printed = ""  # by the latest command, the beginning
         self._done = ""  # the planner's last words, until it is known whether the goal ends with them
@@ -127,6 +136,10 @@ class TerminalEmitter:
     def _show(self, event: Event) -> None:
         if self._done and not isinstance(event, (PlannerFinished, PlannerNoted, GoalFinished)):
             self._say_done(event.text if isinstance(event, AssistantMessage) else "")
+        if isinstance(event, AssistantThought):
+            self._think_aloud(event.text)
+            return
+        self._end_thought()
         if isinstance(event, (AssistantDelta, AssistantMessage)):
             self._spinner.stop()
             self._show_words(event)
@@ -169,6 +182,23 @@ class TerminalEmitter:
             self._words.message(event.text)
         else:
             self._words.delta(event.text)
+
+    def _think_aloud(self, text: str) -> None:
+        """What the model thinks, dim, for who looks at it; it is no part of the answer."""
+        if not self._display.err.is_tty:
+            return
+        self._spinner.stop()
+        if not self._thinks:
+            self._words.end()
+            self._fresh_lines()
+            text = text.lstrip()
+        self._thinks = self._thinks or bool(text)
+        self._display.write("stderr", paint(prose(text), "dim", color=self._display.err.color))
+
+    def _end_thought(self) -> None:
+        if self._thinks:
+            self._thinks = False
+            self._display.end_line("stderr")
 
     def _show_message(self, event: Event) -> None:
         color = self._display.err.color

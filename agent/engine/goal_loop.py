@@ -13,7 +13,7 @@ from agent.engine.tool_calls import run_calls
 from agent.protocol.decisions import Alternative
 from agent.protocol.errors import Cancelled, CoreError, PlannerError
 from agent.protocol.events.goal import PlannerFinished, PlannerStarted
-from agent.protocol.events.notices import AssistantDelta, ChoiceMade, ChoicesOffered, Notice
+from agent.protocol.events.notices import AssistantDelta, AssistantThought, ChoiceMade, ChoicesOffered, Notice
 from agent.protocol.messages import ContinuationKind, ReplyItem
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import Picker
@@ -38,9 +38,9 @@ async def ask(goal: Goal) -> PlannerReply:
         role=ctx.role_text,
     )
 
-    async def delta(text: str) -> None:
+    async def delta(text: str, /, *, thought: bool = False) -> None:
         if text and request.stream and not request.code_only:
-            await events.send(AssistantDelta(text=text))
+            await events.send(AssistantThought(text=text) if thought else AssistantDelta(text=text))
 
     async def tell(text: str) -> None:
         """A word of the planner's, in the log and shown before what it announces. Raises RecordingError."""

@@ -17,7 +17,7 @@ from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ToolCallDone
+from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ThoughtDelta, ToolCallDone
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 _RUN = 4  # words in a row that count as the same
@@ -34,7 +34,7 @@ class LLMPlanner:
     `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
     is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
     `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it. `small`: the prompt is one for
-    a small model. `seconds` bound one `plan` as a whole, whatever it waits for.
+    a small model. `seconds` bound one `plan` as a whole, whatever it waits for. `priced` puts its cost to a call of a model.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class LLMPlanner:
         examples: Callable[[str], tuple[tuple[str, str], ...]] | None = None,
         small: bool = False,
         seconds: float | None = None,
+        priced: Callable[[Usage, str], Usage] | None = None,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -71,6 +72,7 @@ class LLMPlanner:
         self._redact = redactor.redact
         self._examples = examples
         self._seconds = seconds
+        self._priced = priced
 
     @property
     def name(self) -> str:
@@ -101,14 +103,14 @@ class LLMPlanner:
             temperature=self._temperature,
         )
 
-        async def unheard(text: str) -> None:
+        async def unheard(text: str, /, *, thought: bool = False) -> None:
             """Nobody reads along."""
 
         answer = await self._ask(call, codec, unheard, after_text=False)
         text = strip_thinking(answer.text).strip()
         if not text or answer.finish.reason == "content_filter" or echoes(text, messages[0].content):
             raise PlannerError("the model wrote no summary")
-        return text, _counted(answer, messages)
+        return text, self._cost(answer, messages)
 
     async def _in_time(self, work: Coroutine[Any, Any, T]) -> T:
         """Its result. Raises ProviderError where it takes longer than it may."""
@@ -142,7 +144,7 @@ class LLMPlanner:
                 temperature=self._temperature,
             )
             answer = await self._ask(call, codec, on_delta, after_text=attempt > 0)
-            counted = _counted(answer, messages)
+            counted = self._cost(answer, messages)
             usage = add_usage(usage, counted) if attempt else counted
             if answer.finish.reason == "content_filter":
                 words = "the provider's content filter stopped the reply"
@@ -188,6 +190,9 @@ class LLMPlanner:
                 if isinstance(piece, ToolCallDone):
                     calls.append(piece)
                     size += len(piece.arguments_json) + len(piece.name)
+                elif isinstance(piece, ThoughtDelta):
+                    size += len(piece.text)
+                    await on_delta(piece.text, thought=True)
                 elif isinstance(piece, TextDelta):
                     parts.append(piece.text)
                     size += len(piece.text)
@@ -197,6 +202,10 @@ class LLMPlanner:
                 if size > MAX_REPLY_CHARS:
                     raise PlannerError(f"the model did not stop: more than {MAX_REPLY_CHARS:,} characters in one reply")
         raise PlannerError("the model's reply ended without saying that it is complete")
+
+    def _cost(self, answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
+        usage = _counted(answer, messages)
+        return usage if self._priced is None else self._priced(usage, answer.finish.model or self._model)
 
     def _repair(self, codec: Codec, answer: _Answer, why: str) -> tuple[ChatMessage, ...]:
         """The invalid reply and what was wrong with it; these messages serve one more call and are not kept."""

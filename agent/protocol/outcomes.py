@@ -11,12 +11,20 @@ from agent.protocol.messages import UserInput
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens and money of one or more model calls; `cost` in US dollars, None where the provider does not say."""
+    """Tokens and money of one or more model calls; `cost` in US dollars, None where nobody knows.
+
+    Of `input_tokens`, `cached_tokens` were read from the provider's cache and `cache_written_tokens` written to it; of `output_tokens`,
+    `reasoning_tokens` were thought before the answer. `priced`: the date of the price list by which `cost` was reckoned, "" where the
+    provider said it.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
     cost: float | None = None
+    priced: str = ""
     estimated: bool = False
 
 
@@ -27,7 +35,10 @@ def add_usage(a: Usage, b: Usage) -> Usage:
         input_tokens=a.input_tokens + b.input_tokens,
         output_tokens=a.output_tokens + b.output_tokens,
         cached_tokens=a.cached_tokens + b.cached_tokens,
+        cache_written_tokens=a.cache_written_tokens + b.cache_written_tokens,
+        reasoning_tokens=a.reasoning_tokens + b.reasoning_tokens,
         cost=cost,
+        priced=min(filter(None, (a.priced, b.priced)), default=""),
         estimated=a.estimated or b.estimated,
     )
 

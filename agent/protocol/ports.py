@@ -162,7 +162,10 @@ class Provider(Protocol):
     async def aclose(self) -> None: ...
 
 
-DeltaHandler = Callable[[str], Awaitable[None]]
+class DeltaHandler(Protocol):
+    """Takes a reply as it comes: pieces of chat text, and of the model's thoughts before it."""
+
+    def __call__(self, text: str, /, *, thought: bool = False) -> Awaitable[None]: ...
 
 
 class Planner(Protocol):
@@ -172,7 +175,7 @@ class Planner(Protocol):
     def model(self) -> str: ...
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
-        """One reply. `on_delta` gets pieces of *chat text* only. Raises PlannerError or ProviderError."""
+        """One reply. `on_delta` gets pieces of chat text and thoughts, no commands. Raises PlannerError or ProviderError."""
 
 
 class RiskClassifier(Protocol):

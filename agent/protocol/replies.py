@@ -125,6 +125,12 @@ class TextDelta(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class ThoughtDelta(Struct, frozen=True, kw_only=True):
+    """A piece of what the model thinks before it answers, never empty; no part of the reply."""
+
+    text: str
+
+
 class ToolCallDone(Struct, frozen=True, kw_only=True):
     """One complete native tool call; `arguments_json` is what the model wrote, not yet parsed."""
 
@@ -141,4 +147,4 @@ class Finish(Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
-StreamPiece = TextDelta | ToolCallDone | Finish
+StreamPiece = TextDelta | ThoughtDelta | ToolCallDone | Finish

@@ -1,35 +1,60 @@
-"""Speak Anthropic's own messages format: requests to JSON, events and whole messages to pieces."""
+"""Speak Anthropic's own messages format.
+
+What a model takes differs by its age, so a request that is rejected for its form is sent in another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import re
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
+from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
-from agent.protocol.outcomes import Usage
 from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
+from agent.providers.anthropic_wire import REPLY_TOOL, MessageAssembler
 from agent.providers.client import WireClient
-from agent.providers.faults import error_of_event, malformed, require_key
+from agent.providers.faults import is_too_long, require_key
 from agent.providers.http import Deadline
 from agent.providers.settings import Endpoint, HttpSettings
-from agent.providers.wire import Assembler, FinishReason, OpenCall, count
 
 API_VERSION = "2023-06-01"
 DEFAULT_MAX_TOKENS = 8192  # this format demands a number
-REPLY_TOOL = "reply"  # the tool through which a schema is enforced
 _CACHE = {"type": "ephemeral"}
+_SCHEMA = re.compile(r"output_?(config|format)|structured|schema|tool", re.I)
 
-# --- what we send ---
+
+class Form(Struct, frozen=True, kw_only=True):
+    """What a request may use. Newer models take a schema as a format but no forced tool and no temperature; older ones the reverse."""
+
+    schema: Literal["format", "tool", "none"] = "format"
+    temperature: bool = True
 
 
-def request_body(request: ProviderRequest, *, model: str) -> dict[str, Any]:
+_NEXT: dict[str, Literal["tool", "none"]] = {"format": "tool", "tool": "none"}
+
+
+def lesser(form: Form, request: ProviderRequest, error: ProviderError) -> Form | None:
+    """The form to try instead of one that the server rejected, None where `error` is about something else."""
+    if error.status not in (400, 422) or is_too_long(error.message):
+        return None
+    if form.temperature and request.temperature is not None and "temperature" in error.message.lower():
+        return replace(form, temperature=False)
+    if form.schema != "none" and request.schema is not None and not request.tools and _SCHEMA.search(error.message):
+        return replace(form, schema=_NEXT[form.schema])
+    return None
+
+
+def request_body(request: ProviderRequest, form: Form, *, model: str) -> dict[str, Any]:
     """The JSON body. The leading system messages go apart; later ones become words of the user, in their place.
 
-    A schema without tools becomes the only tool, which the model must call; its arguments are the reply's text.
+    A schema without tools is the format of the reply; or the only tool, which the model must call: its arguments are the reply's text.
     System prompt and last message are marked for caching, so that each turn reads what the turn before wrote.
     """
     leading = 0
@@ -45,14 +70,16 @@ def request_body(request: ProviderRequest, *, model: str) -> dict[str, Any]:
         body["system"] = [{"type": "text", "text": system, "cache_control": _CACHE}]
     if request.stream:
         body["stream"] = True
-    if request.temperature is not None:
+    if request.temperature is not None and form.temperature:
         body["temperature"] = min(request.temperature, 1.0)
     if request.tools:
         body["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in request.tools
         ]
-    elif request.schema is not None:
+    elif request.schema is not None and form.schema == "format":
+        body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+    elif request.schema is not None and form.schema == "tool":
         body["tools"] = [{"name": REPLY_TOOL, "description": "Give your reply.", "input_schema": request.schema}]
         body["tool_choice"] = {"type": "tool", "name": REPLY_TOOL}
     return body
@@ -98,123 +125,8 @@ def _text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-# --- what we get ---
-
-_STOP: dict[str, FinishReason] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "pause_turn": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "refusal": "content_filter",
-}
-
-
-class MessageAssembler(Assembler):
-    """Collects one message."""
-
-    decoder = msgspec.json.Decoder(dict[str, Any])
-
-    def __init__(self, endpoint: Endpoint, model: str, *, reply_tool: bool) -> None:
-        super().__init__(endpoint, model)
-        self._reply_tool = reply_tool
-        self._tools: dict[int, OpenCall] = {}
-        self._usage: dict[str, Any] = {}
-        self._stop = ""
-
-    def feed(self, data: bytes) -> Iterator[StreamPiece]:
-        event = self._decoded(data, "sent a malformed event")
-        match event.get("type"):
-            case "content_block_delta":
-                yield from self._delta(event.get("index"), _dict(event.get("delta")))
-            case "content_block_start":
-                yield from self._block(event.get("index"), _dict(event.get("content_block")))
-            case "message_start":
-                self._about(_dict(event.get("message")))
-            case "message_delta":
-                self._about(event)
-                self._stop = _str(_dict(event.get("delta")).get("stop_reason")) or self._stop
-            case "message_stop":
-                self.done = True
-            case "error":
-                raise error_of_event(self._endpoint, event, model=self._asked_model)
-            case _:
-                pass  # ping, block ends, and events of later versions
-
-    def feed_whole(self, data: bytes) -> Iterator[StreamPiece]:
-        message = self._decoded(data, "answered with something that is not a message")
-        if message.get("error") or message.get("type") == "error":
-            raise error_of_event(self._endpoint, message, model=self._asked_model)
-        content = message.get("content")
-        if not isinstance(content, list):
-            raise malformed(self._endpoint, "answered with something that is not a message", data)
-        self._about(message)
-        self._stop = _str(message.get("stop_reason"))
-        for index, block in enumerate(content):
-            yield from self._block(index, _dict(block))
-        self.done = True
-
-    def _summary(self) -> tuple[Sequence[OpenCall], FinishReason, Usage]:
-        calls = [tool for tool in self._tools.values() if not self._is_reply(tool)]
-        reason = _STOP.get(self._stop, "stop")
-        if reason == "tool_calls" and not calls:
-            reason = "stop"
-        # this format counts cached tokens apart from the input; `Usage` counts them in
-        cached, new = (count(self._usage.get(f"cache_{what}_input_tokens")) for what in ("read", "creation"))
-        sent, written = (count(self._usage.get(f"{what}_tokens")) for what in ("input", "output"))
-        return calls, reason, Usage(input_tokens=sent + cached + new, output_tokens=written, cached_tokens=cached)
-
-    def _about(self, message: dict[str, Any]) -> None:
-        self._model = _str(message.get("model")) or self._model
-        self._usage.update({key: value for key, value in _dict(message.get("usage")).items() if value is not None})
-
-    def _block(self, index: Any, block: dict[str, Any]) -> Iterator[StreamPiece]:
-        if block.get("type") == "tool_use":
-            self._one_more(len(self._tools))
-            given = block.get("input")
-            whole = msgspec.json.encode(given).decode() if isinstance(given, dict) and given else ""
-            key = _key(index)
-            tool = OpenCall(index=key, id=_str(block.get("id")), name=_str(block.get("name")), input=whole)
-            self._tools[key] = tool
-            if whole and self._is_reply(tool):
-                yield from self._text(whole)
-        elif block.get("type") == "text":
-            yield from self._text(_str(block.get("text")))
-
-    def _delta(self, index: Any, delta: dict[str, Any]) -> Iterator[StreamPiece]:
-        kind = delta.get("type")
-        if kind == "text_delta":
-            yield from self._text(_str(delta.get("text")))
-        elif kind == "input_json_delta":
-            piece = _str(delta.get("partial_json"))
-            tool = self._tools.get(_key(index))
-            if tool is None:
-                raise malformed(self._endpoint, "sent arguments for a tool call that was not begun")
-            if self._is_reply(tool):
-                yield from self._text(piece)
-            else:
-                self._grow(len(piece))
-                tool.json.append(piece)
-
-    def _is_reply(self, tool: OpenCall) -> bool:
-        return self._reply_tool and tool.name == REPLY_TOOL
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _str(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _key(index: Any) -> int:
-    return index if isinstance(index, int) else -1
-
-
 class Anthropic(WireClient):
-    """A `Provider` over POST {base_url}/messages."""
+    """A `Provider` over POST {base_url}/messages. What had to be left out of a request is remembered for each model."""
 
     path = "/messages"
     models_path = "/models?limit=1000"
@@ -223,6 +135,7 @@ class Anthropic(WireClient):
         credentials = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
         headers = {"anthropic-version": API_VERSION, **credentials}
         super().__init__(endpoint, settings, default_model=default_model, headers=headers)
+        self._forms: dict[str, Form] = {}
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """Pieces as they come, `Finish` last. Raises ProviderError.
@@ -232,11 +145,20 @@ class Anthropic(WireClient):
         require_key(self._endpoint)
         model = await self._model(request)
         deadline = Deadline(self._settings.total_timeout)
-        reply_tool = request.schema is not None and not request.tools
-        body = request_body(request, model=model)
-        attempts = self._attempts(
-            body, model, deadline, lambda: MessageAssembler(self._endpoint, model, reply_tool=reply_tool)
-        )
-        async with aclosing(attempts) as pieces:
-            async for piece in pieces:
-                yield piece
+        form = self._forms.get(model, Form())
+        while True:
+            started, by_tool = False, form.schema == "tool" and request.schema is not None and not request.tools
+            make = partial(MessageAssembler, self._endpoint, model, reply_tool=by_tool)
+            try:
+                attempts = self._attempts(request_body(request, form, model=model), model, deadline, make)
+                async with aclosing(attempts) as pieces:
+                    async for piece in pieces:
+                        if not started:
+                            started, self._forms[model] = True, form
+                        yield piece
+                return
+            except ProviderError as error:
+                fewer = None if started else lesser(form, request, error)
+                if fewer is None:
+                    raise
+                form = fewer

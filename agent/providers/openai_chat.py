@@ -57,8 +57,9 @@ def lesser(features: Features, error: ProviderError) -> Features | None:
     words = error.message
     changed: dict[str, Any] = {}
     if features.schema != "none" and _SCHEMA.search(words):
-        # "object" is worth a try only where the schema itself was the trouble
-        changed["schema"] = "object" if features.schema == "schema" and "schema" in words.lower() else "none"
+        # "object" is worth a try only where the schema itself was the trouble; DeepSeek speaks of its type
+        by_schema = re.search(r"schema|type is unavailable", words, re.I)
+        changed["schema"] = "object" if features.schema == "schema" and by_schema else "none"
     for name, words_of_it in _NAMED.items():
         if getattr(features, name) and words_of_it.search(words):
             changed[name] = False
@@ -109,8 +110,10 @@ def is_strict(schema: Any) -> bool:
 def request_body(
     request: ProviderRequest, features: Features, *, model: str, extras: dict[str, Any], cache_system: bool = False
 ) -> dict[str, Any]:
-    """The JSON body. `extras` are the provider's own fields; `cache_system` marks the system prompt for caching."""
-    messages = [_message(message, cache_system) for message in request.messages]
+    """The JSON body. `extras` are the provider's own fields; `cache_system` marks system prompt and last words for caching."""
+    messages = [_message(message, cache_system and message.role == "system") for message in request.messages]
+    if cache_system and request.messages[-1].role == "user":  # each turn reads what the turn before wrote
+        messages[-1] = _message(request.messages[-1], True)
     body: dict[str, Any] = {"model": model, "messages": messages}
     if request.stream:
         body["stream"] = True
@@ -133,12 +136,12 @@ def request_body(
     return body
 
 
-def _message(message: ChatMessage, cache_system: bool) -> dict[str, Any]:
+def _message(message: ChatMessage, cached: bool) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
-    if message.role == "system" and cache_system:
+    if cached:
         part = {"type": "text", "text": message.content, "cache_control": {"type": "ephemeral"}}
-        return {"role": "system", "content": [part]}
+        return {"role": message.role, "content": [part]}
     out: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         out["content"] = message.content or None
@@ -157,7 +160,7 @@ class OpenAIChat(WireClient):
     """A `Provider` over POST {base_url}/chat/completions.
 
     `extras` are fields of the body that only this provider knows; `cache_system` names the beginnings of model names whose
-    system prompt must be marked to be cached. Servers reject what they do not know: what had to be left out is remembered.
+    prompt must be marked to be cached. Servers reject what they do not know: what had to be left out is remembered.
     """
 
     path = "/chat/completions"

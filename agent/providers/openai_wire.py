@@ -32,6 +32,8 @@ class _Words(Struct):
 
     content: str | list[Any] | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
     tool_calls: list[_CallDelta] | None = None
 
 
@@ -96,6 +98,7 @@ class ReplyAssembler(Assembler):
         words = choice.delta or choice.message
         if words is not None:
             self._refused = self._refused or bool(words.refusal)
+            yield from self._thought(_thoughts(words))
             yield from self._text(_text(words.content) + (words.refusal or ""))
             for call in words.tool_calls or ():
                 self._add_call(call)
@@ -137,6 +140,22 @@ class ReplyAssembler(Assembler):
         call.json.append(arguments)
 
 
+def _thoughts(words: _Words) -> str:
+    """What the model thinks aside: DeepSeek, vLLM and llama.cpp call it `reasoning_content`, OpenRouter and Ollama `reasoning`."""
+    for given in (words.reasoning_content, words.reasoning):
+        if isinstance(given, str) and given:
+            return given
+    return "".join(map(_thought_of_part, words.content)) if isinstance(words.content, list) else ""
+
+
+def _thought_of_part(part: Any) -> str:
+    """Mistral's way: a typed part whose text is again a list of parts."""
+    if not isinstance(part, dict) or part.get("type") != "thinking":
+        return ""
+    thinking = part.get("thinking")
+    return thinking if isinstance(thinking, str) else _text(thinking if isinstance(thinking, list) else None)
+
+
 def _text(content: str | list[Any] | None) -> str:
     """The text of a content field; some servers send a list of typed parts (thinking among them, which is not shown)."""
     if content is None or isinstance(content, str):
@@ -146,12 +165,24 @@ def _text(content: str | list[Any] | None) -> str:
 
 
 def usage_of(usage: dict[str, Any]) -> Usage:
-    """Tokens and, where a router tells it, the cost in dollars."""
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
+    """Tokens and, where a router tells it, the cost in dollars. xAI and Google count thoughts in the total alone."""
+    details, written_details = (_dict(usage.get(f"{what}_tokens_details")) for what in ("prompt", "completion"))
+    cached = details.get("cached_tokens", usage.get("prompt_cache_hit_tokens"))  # the latter is DeepSeek's
     cost = usage.get("cost")
     if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < 1e6:
         cost = None
-    sent, written = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    sent, written, total = (count(usage.get(f"{what}_tokens")) for what in ("prompt", "completion", "total"))
+    written = max(written, total - sent)
     cost = None if cost is None else float(cost)
-    return Usage(input_tokens=sent, output_tokens=written, cached_tokens=count(cached), cost=cost)
+    return Usage(
+        input_tokens=sent,
+        output_tokens=written,
+        cached_tokens=count(cached),
+        cache_written_tokens=count(details.get("cache_write_tokens")),
+        reasoning_tokens=min(count(written_details.get("reasoning_tokens")), written),
+        cost=cost,
+    )
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -9,7 +9,7 @@ import msgspec
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.outcomes import Usage
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ThoughtDelta, ToolCallDone
 from agent.providers.faults import cut_off, malformed, one_line
 from agent.providers.settings import Endpoint
 from agent.text.visible import well_formed
@@ -94,6 +94,11 @@ class Assembler:
         if text:
             self._grow(len(text))
             yield TextDelta(text=well_formed(text))
+
+    def _thought(self, text: str) -> Iterator[StreamPiece]:
+        if text:
+            self._grow(len(text))
+            yield ThoughtDelta(text=well_formed(text))
 
     def _grow(self, size: int) -> None:
         self._size += size

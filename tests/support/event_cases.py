@@ -43,6 +43,7 @@ from agent.protocol.events.known import Event, UnknownEvent
 from agent.protocol.events.notices import (
     AssistantDelta,
     AssistantMessage,
+    AssistantThought,
     ChoiceMade,
     ChoicesOffered,
     CoreCommandFinished,
@@ -193,6 +194,10 @@ CASES: dict[str, list[Event]] = {
     ],
     "planner.noted": [PlannerNoted(text="do not repeat")],
     "assistant.delta": [AssistantDelta(text="Hello, wor")],
+    "assistant.thought": [AssistantThought(text="The person")],
+    "assistant.thought-answered": [
+        AssistantThought(text="\nThe person wants\n"), AssistantThought(text="\x1b[2Jfiles."), AssistantDelta(text="Here"),
+    ],
     "assistant.message": [AssistantMessage(text="Hello, world.")],
     "assistant.message-streamed": [
         AssistantDelta(text="Hello, "), AssistantDelta(text="world."), AssistantMessage(text="Hello, world."), Notice(text="next"),

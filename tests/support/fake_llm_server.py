@@ -37,6 +37,7 @@ class Behaviour:
     `usage` is (input, output, cached). `ending`: clean; cut (the stream just ends, tidily); half-event (ends inside an event); reset (the
     connection breaks); hang (nothing more comes after the pieces); stay-open (complete, but the connection stays open). `write_size` cuts
     the body into writes of that many bytes. `rejects` are body fields answered with 400. `pace` seconds pass between pieces.
+    `raw`: pieces of the answer as they stand on the wire, status line and all; the connection ends after them.
     """
 
     pieces: tuple[str, ...] = ("ok",)
@@ -56,6 +57,7 @@ class Behaviour:
     write_size: int = 0
     rejects: tuple[str, ...] = ()
     pace: float = 0.0
+    raw: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,11 @@ class FakeLLMServer:
         behaviour = self._plan.pop(0) if self._plan else Behaviour()
         if behaviour.hang_before_headers:
             return await self._hang(reader)
+        if behaviour.raw:
+            async for data in _paced(iter(behaviour.raw), behaviour):
+                writer.write(data)
+                await writer.drain()
+            return False
         rejected = [name for name in behaviour.rejects if name in (seen.body or {})]
         if rejected:
             message = f"Unsupported parameter: '{rejected[0]}' is not supported with this model."

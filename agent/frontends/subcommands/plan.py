@@ -65,7 +65,7 @@ def _files(paths: tuple[str, ...], cwd: str) -> Any:
     return tuple(read_file(path, cwd) for path in paths)
 
 
-async def _ignore(text: str) -> None:
+async def _ignore(text: str, /, *, thought: bool = False) -> None:
     """Deltas are not shown."""
 
 

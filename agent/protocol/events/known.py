@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from agent.protocol.events.command import CommandEvent
 from agent.protocol.events.goal import GoalEvent
-from agent.protocol.events.notices import AssistantDelta, NoticeEvent
+from agent.protocol.events.notices import AssistantDelta, AssistantThought, NoticeEvent
 from agent.protocol.events.session import SessionEvent
 
 FORMAT_VERSION = 1
@@ -27,7 +27,7 @@ class UnknownEvent(Struct, frozen=True):
 
 KnownEvent = SessionEvent | GoalEvent | CommandEvent | NoticeEvent
 Event = KnownEvent | UnknownEvent
-UNRECORDED = (AssistantDelta,)
+UNRECORDED = (AssistantDelta, AssistantThought)
 
 _TEXT = {"type": "string"}
 _ENVELOPE: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
 """Define what is said to the person as events, and the class of every event.
 
-Every `X.started` has exactly one `X.finished`, on failure and cancel too. `assistant.delta` is never recorded and may be lost;
-everything else is recorded before any emitter sees it.
+Every `X.started` has exactly one `X.finished`, on failure and cancel too. `assistant.delta` and `assistant.thought` are never
+recorded and may be lost; everything else is recorded before any emitter sees it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ class RecordedEvent(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class AssistantDelta(RecordedEvent, frozen=True, kw_only=True, tag="assistant.delta"):
+    text: str
+
+
+class AssistantThought(RecordedEvent, frozen=True, kw_only=True, tag="assistant.thought"):
+    """A piece of what the model thinks before it answers; no part of the answer."""
+
     text: str
 
 
@@ -63,5 +69,6 @@ class Failed(RecordedEvent, frozen=True, kw_only=True, tag="error"):
 
 
 NoticeEvent = (
-    AssistantDelta | AssistantMessage | ChoicesOffered | ChoiceMade | CoreCommandFinished | Notice | Warned | Failed
+    AssistantDelta | AssistantThought | AssistantMessage | ChoicesOffered | ChoiceMade | CoreCommandFinished | Notice | Warned
+    | Failed
 )  # fmt: skip

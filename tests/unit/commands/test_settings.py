@@ -10,6 +10,7 @@ import pytest
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.events.session import SessionChanged
+from agent.protocol.outcomes import Usage
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
 
@@ -124,3 +125,18 @@ def test_tty_is_recorded_then_chosen() -> None:
     assert executor.tty == "on"
     with pytest.raises(InvalidRequest):
         world.do(":tty maybe")
+
+
+def test_info_of_the_session_tells_what_it_cost() -> None:
+    world = CommandWorld()
+    world.context.usage = Usage(
+        input_tokens=2000,
+        output_tokens=100,
+        cached_tokens=1500,
+        cache_written_tokens=50,
+        cost=0.02,
+        priced="2025-11-01",
+    )
+    world.do(":info session")
+    assert world.result.data["tokens"] == "2,100 (1,500 from the cache, 50 written to it)"
+    assert world.result.data["cost"] == "$0.0200 (by list prices of 2025-11-01)"

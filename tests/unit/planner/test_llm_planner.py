@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.llm import LLMPlanner
@@ -16,7 +17,17 @@ from agent.protocol.errors import ConfigError, Echoed, PlannerError, ProviderErr
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, NoteItem, ReplyItem, ToolSpec
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner
-from agent.protocol.replies import Chat, Command, Finish, PlannerReply, StreamPiece, TextDelta, ToolCallDone, ToolCalls
+from agent.protocol.replies import (
+    Chat,
+    Command,
+    Finish,
+    PlannerReply,
+    StreamPiece,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallDone,
+    ToolCalls,
+)
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 Answer = str | list[StreamPiece | Exception]
@@ -338,3 +349,38 @@ def test_an_echoed_instruction_is_no_answer():
     assert "it repeats the instructions" in provider.requests[1].messages[-1].content
     failure = fails(ListProvider(echo, echo))
     assert (type(failure), failure.message) == (Echoed, "the model only repeats its instructions")
+
+
+def test_thoughts_are_passed_on_and_are_no_part_of_the_reply() -> None:
+    heard: list[tuple[str, bool]] = []
+
+    async def hear(text: str, /, *, thought: bool = False) -> None:
+        heard.append((text, thought))
+
+    provider = ListProvider([ThoughtDelta(text="hm"), TextDelta(text=CHAT), Finish(reason="stop")])
+    planner = LLMPlanner(provider, "m", redactor=Redactor())
+    reply = asyncio.run(planner.plan(PlannerRequest(history=(GOAL,), stream=True), hear))
+    assert heard == [("hm", True), ("done", False)]
+    assert (reply.reply, reply.raw) == (Chat(message="done"), CHAT)
+
+
+def test_each_call_is_priced_by_the_model_that_answered() -> None:
+    usage = Usage(input_tokens=10, output_tokens=1)
+    provider = ListProvider(
+        [TextDelta(text="?"), Finish(reason="stop", usage=usage, model="other")],
+        [TextDelta(text=CHAT), Finish(reason="stop", usage=usage)],
+    )
+    asked: list[str] = []
+
+    def priced(usage: Usage, model: str) -> Usage:
+        asked.append(model)
+        return replace(usage, cost=0.25, priced="2025-11-01")
+
+    planner = LLMPlanner(provider, "m", redactor=Redactor(), priced=priced)
+    reply = asyncio.run(planner.plan(PlannerRequest(history=(GOAL,)), nothing))
+    assert asked == ["other", "m"]
+    assert (reply.usage.cost, reply.usage.priced) == (0.5, "2025-11-01")
+
+
+async def nothing(text: str, /, *, thought: bool = False) -> None:
+    pass

@@ -32,7 +32,8 @@ def test_event_names_are_the_contract():
     names = sorted(kind.__struct_config__.tag for kind in KnownEvent.__args__)
     assert names == [
         "approval.given", "approval.requested",
-        "assistant.delta", "assistant.message", "choice.made", "choices.offered", "command.confirmed", "command.finished", "command.output",
+        "assistant.delta", "assistant.message", "assistant.thought",
+            "choice.made", "choices.offered", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
         "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started",
             "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "memory.forgotten", "notice",

@@ -1,8 +1,6 @@
-"""Anthropic messages: the body we send, and events as they may come."""
+"""Anthropic messages: the body we send, and what is sent instead of one that is rejected."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from hypothesis import given
@@ -10,13 +8,12 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
-from agent.protocol.outcomes import Usage
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.protocol.requests import ProviderRequest
-from agent.providers.anthropic import MessageAssembler, request_body
-from agent.providers.settings import Endpoint
+from agent.providers.anthropic import Form, request_body
+from agent.providers.catalog import build_provider, load_catalog
+from tests.support.fake_llm_server import Behaviour, Call, FakeLLMServer
+from tests.support.provider_harness import QUICK, ask, run, text_of
 
-PLACE = Endpoint(name="anthropic", base_url="http://h/v1", host="h")
 CACHE = {"type": "ephemeral"}
 SCHEMA = {"type": "object", "properties": {"mode": {"type": "string"}}}
 
@@ -25,8 +22,8 @@ def say(role: str, content: str, **fields: object) -> ChatMessage:
     return ChatMessage(role=role, content=content, **fields)
 
 
-def body_of(*messages: ChatMessage, **fields: object) -> dict[str, object]:
-    return request_body(ProviderRequest(model="m", messages=messages, **fields), model="m")
+def body_of(*messages: ChatMessage, form: Form = Form(), **fields: object) -> dict[str, object]:  # noqa: B008 - frozen
+    return request_body(ProviderRequest(model="m", messages=messages, **fields), form, model="m")
 
 
 def test_the_whole_body() -> None:
@@ -69,8 +66,14 @@ def test_the_whole_body() -> None:
     }
 
 
-def test_a_schema_becomes_a_tool_that_must_be_called() -> None:
+def test_a_schema_is_the_format_of_the_reply() -> None:
     body = body_of(say("user", "x"), schema=SCHEMA)
+    assert body["output_config"] == {"format": {"type": "json_schema", "schema": SCHEMA}}
+    assert "tools" not in body
+
+
+def test_a_schema_becomes_a_tool_that_must_be_called_where_formats_are_not_taken() -> None:
+    body = body_of(say("user", "x"), form=Form(schema="tool"), schema=SCHEMA)
     assert body["tools"] == [{"name": "reply", "description": "Give your reply.", "input_schema": SCHEMA}]
     assert body["tool_choice"] == {"type": "tool", "name": "reply"}
 
@@ -106,118 +109,51 @@ def test_the_prefix_stays_the_same_from_turn_to_turn() -> None:
     assert bare(longer)[: len(bare(history))] == bare(history)
 
 
-# --- events ---
-
-
-def assemble(*events: dict[str, object], reply_tool: bool = False) -> list[StreamPiece]:
-    assembler = MessageAssembler(PLACE, "m", reply_tool=reply_tool)
-    pieces: list[StreamPiece] = []
-    for event in events:
-        pieces += assembler.feed(json.dumps(event).encode())
-    return pieces + list(assembler.end())
-
-
-def begin(index: int, **block: object) -> dict[str, object]:
-    return {"type": "content_block_start", "index": index, "content_block": block}
-
-
-def more(index: int, **delta: object) -> dict[str, object]:
-    return {"type": "content_block_delta", "index": index, "delta": delta}
-
-
-def ended(reason: str, **usage: int) -> list[dict[str, object]]:
-    return [{"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}, {"type": "message_stop"}]
-
-
-def test_usage_counts_cached_tokens_in() -> None:
-    usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5, "output_tokens": 1}
-    start = {"type": "message_start", "message": {"model": "claude-x", "usage": usage}}
-    assert assemble(start, *ended("end_turn", output_tokens=7)) == [
-        Finish(reason="stop", usage=Usage(input_tokens=115, output_tokens=7, cached_tokens=100), model="claude-x")
-    ]
-
-
-def test_the_reply_tool_is_streamed_as_text() -> None:
-    events = [
-        begin(0, type="tool_use", id="t", name="reply", input={}),
-        more(0, type="input_json_delta", partial_json='{"mode":'),
-        more(0, type="input_json_delta", partial_json='"chat"}'),
-        *ended("tool_use"),
-    ]
-    assert assemble(*events, reply_tool=True) == [
-        TextDelta(text='{"mode":'),
-        TextDelta(text='"chat"}'),
-        Finish(reason="stop"),
-    ]
-
-
-def test_the_reply_tool_in_a_whole_message() -> None:
-    assembler = MessageAssembler(PLACE, "m", reply_tool=True)
-    block = {"type": "tool_use", "id": "t", "name": "reply", "input": {"mode": "chat"}}
-    message = {"type": "message", "content": [block], "stop_reason": "tool_use"}
-    assert [*assembler.feed_whole(json.dumps(message).encode()), *assembler.end()] == [
-        TextDelta(text='{"mode":"chat"}'),
-        Finish(reason="stop"),
-    ]
-
-
-def test_thinking_and_unknown_events_are_passed_over() -> None:
-    events = [
-        begin(0, type="thinking", thinking=""),
-        more(0, type="thinking_delta", thinking="hm"),
-        {"type": "something_new"},
-        begin(1, type="text", text=""),
-        more(1, type="text_delta", text="hi"),
-        begin(2, type="tool_use", id="a", name="ls"),
-        *ended("tool_use"),
-    ]
-    assert assemble(*events) == [
-        TextDelta(text="hi"),
-        ToolCallDone(id="a", name="ls", arguments_json="{}"),
-        Finish(reason="tool_calls"),
-    ]
-
-
-def test_the_end_must_be_said() -> None:
-    with pytest.raises(ProviderError, match="cut off"):
-        assemble(begin(0, type="text", text="hi"), ended("end_turn")[0])
+REPLY = Call("reply", '{"mode": "chat"}')
 
 
 @pytest.mark.parametrize(
-    ("kind", "status"),
+    ("rejects", "sent"),
     [
-        ("overloaded_error", 529),
-        ("rate_limit_error", 429),
-        ("authentication_error", 401),
-        ("invalid_request_error", 400),
+        ((), ["output_config"]),
+        (("output_config",), ["output_config", "tool_choice"]),
+        (("output_config", "tool_choice"), ["output_config", "tool_choice", ""]),
     ],
 )
-def test_error_events(kind: str, status: int) -> None:
-    with pytest.raises(ProviderError) as caught:
-        assemble({"type": "error", "error": {"type": kind, "message": "m"}})
-    assert caught.value.status == status
+def test_a_schema_is_asked_for_as_the_model_takes_it(rejects: tuple[str, ...], sent: list[str]) -> None:
+    by_tool = sent[-1] == "tool_choice"
+    answer = Behaviour(
+        pieces=() if by_tool else ('{"mode": "chat"}',), calls=(REPLY,) if by_tool else (), rejects=rejects
+    )
+    request = ask(schema=SCHEMA)
+    with FakeLLMServer(answer, answer) as server:
+        client = build_provider(load_catalog().entry("anthropic"), base_url=server.base_url, api_key="k", http=QUICK)
+        for _ in range(2):
+            assert text_of(run(client, request)) == '{"mode": "chat"}'
+        asked = [
+            next((name for name in ("output_config", "tool_choice") if name in seen.body), "")
+            for seen in server.requests
+        ]
+    assert asked == [*sent, sent[-1]], "what was rejected once is not asked for again"
 
 
-json_values = st.recursive(
-    st.none()
-    | st.integers()
-    | st.text(max_size=4)
-    | st.sampled_from(["content_block_start", "content_block_delta", "tool_use"]),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(["type", "index", "delta", "content_block", "text", "usage", "message", "partial_json"]),
-            inner,
-        )
-    ),
-    max_leaves=10,
+def test_a_temperature_that_is_not_taken_is_left_out() -> None:
+    error = {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "message": "`temperature` is deprecated for this model."},
+    }
+    with FakeLLMServer(Behaviour(status=400, error=error)) as server:
+        client = build_provider(load_catalog().entry("anthropic"), base_url=server.base_url, api_key="k", http=QUICK)
+        assert text_of(run(client, ask(temperature=0.5))) == "ok"
+        assert ["temperature" in seen.body for seen in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "message", ["prompt is too long: schema", "Your credit balance is too low", "max_tokens: too large"]
 )
-
-
-@given(st.lists(json_values, max_size=4))
-def test_any_event_is_read_or_refused(events: list[object]) -> None:
-    try:
-        pieces = assemble(*events)
-    except ProviderError:
-        return
-    assert isinstance(pieces[-1], Finish)
+def test_other_rejections_are_told_at_once(message: str) -> None:
+    with FakeLLMServer(Behaviour(status=400, error={"error": {"message": message}})) as server:
+        client = build_provider(load_catalog().entry("anthropic"), base_url=server.base_url, api_key="k", http=QUICK)
+        with pytest.raises(ProviderError, match=message):
+            run(client, ask(schema=SCHEMA, temperature=0.5))
+        assert len(server.requests) == 1

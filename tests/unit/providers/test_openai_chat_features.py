@@ -15,7 +15,7 @@ FULL = replace(CEILING, limit_field="max_tokens")
 @each(
     ("status", "message", "changes"),
     [
-        (400, "This response_format type is unavailable now: json_schema", {"schema": "object"}),
+        (400, "This response_format type is unavailable now", {"schema": "object"}),
         (400, "Invalid schema for response_format 'reply'", {"schema": "object"}),
         (400, "'response_format' is not supported", {"schema": "none"}),
         (400, "unknown field stream_options", {"stream_options": False}),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
 from agent.protocol.outcomes import Usage
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
+from agent.protocol.replies import Finish, StreamPiece, TextDelta, ThoughtDelta, ToolCallDone
 from agent.providers.openai_chat import Features, request_body
 from agent.providers.openai_wire import ReplyAssembler
 from agent.providers.settings import Endpoint
@@ -64,6 +64,29 @@ def test_nonsense_usage_counts_as_unknown(usage: dict[str, object]) -> None:
     assert assemble(STOP, {"usage": usage})[-1] == Finish(reason="stop")
 
 
+@pytest.mark.parametrize(
+    ("usage", "output", "thought"),
+    [
+        ({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}, 9, 7),
+        ({"completion_tokens": 2, "total_tokens": 19, "completion_tokens_details": {"reasoning_tokens": 7}}, 9, 7),
+        ({"completion_tokens": 2, "total_tokens": 12}, 2, 0),
+        ({"completion_tokens": 2, "total_tokens": 3, "completion_tokens_details": {"reasoning_tokens": 70}}, 2, 2),
+        ({"completion_tokens": 2, "completion_tokens_details": "x"}, 2, 0),
+    ],
+)
+def test_thoughts_are_output_whether_they_are_counted_in_or_only_in_the_total(
+    usage: dict[str, object], output: int, thought: int
+) -> None:
+    told = assemble(STOP, {"usage": {"prompt_tokens": 10, **usage}})[-1].usage
+    assert (told.output_tokens, told.reasoning_tokens) == (output, thought)
+
+
+def test_tokens_written_to_the_cache() -> None:
+    details = {"cached_tokens": 4, "cache_write_tokens": 3}
+    told = assemble(STOP, {"usage": {"prompt_tokens": 9, "prompt_tokens_details": details}})[-1].usage
+    assert (told.cached_tokens, told.cache_written_tokens) == (4, 3)
+
+
 def test_cache_hits_in_the_flat_form() -> None:
     assert assemble(STOP, {"usage": {"prompt_cache_hit_tokens": 7}})[-1].usage.cached_tokens == 7
 
@@ -98,8 +121,9 @@ def test_a_finish_reason_of_error_is_one() -> None:
         assemble(delta(content="x"), delta("error"))
 
 
-def test_reasoning_is_not_shown() -> None:
-    assert assemble(delta(reasoning_content="hm", reasoning="hm"), delta(content="x"), STOP)[0] == TextDelta(text="x")
+def test_reasoning_comes_once_and_is_no_text() -> None:
+    pieces = assemble(delta(reasoning_content="hm", reasoning="hm"), delta(reasoning=3, content="x"), STOP)
+    assert pieces[:-1] == [ThoughtDelta(text="hm"), TextDelta(text="x")]
 
 
 def test_content_in_typed_parts() -> None:
@@ -110,7 +134,12 @@ def test_content_in_typed_parts() -> None:
         3,
         {"type": "text"},
     ]
-    assert assemble(delta(content=parts), STOP)[0] == TextDelta(text="yes!")
+    assert assemble(delta(content=parts), STOP)[:-1] == [ThoughtDelta(text="hm"), TextDelta(text="yes!")]
+    nested = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "well"}, 3]},
+        {"type": "thinking", "thinking": 3},
+    ]
+    assert assemble(delta(content=nested), STOP)[:-1] == [ThoughtDelta(text="well")]
 
 
 def test_refusals_are_told_as_such() -> None:
@@ -234,10 +263,13 @@ def test_request_fields(features: Features, fields: dict[str, object], expected:
     assert body == {"model": "m", **expected}
 
 
-def test_system_prompt_marked_for_caching() -> None:
-    request = ask(messages=(ChatMessage(role="system", content="s"),))
+def test_system_prompt_and_last_words_are_marked_for_caching() -> None:
+    said = [("system", "s"), ("user", "goal"), ("assistant", "{}"), ("user", "result")]
+    request = ask(messages=tuple(ChatMessage(role=role, content=text) for role, text in said))
     body = request_body(request, Features(extras=True), model="m", extras={"x": 1}, cache_system=True)
-    assert body["messages"] == [
-        {"role": "system", "content": [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]}
-    ]
+
+    def marked(text: str) -> list[dict[str, object]]:
+        return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
+
+    assert [message["content"] for message in body["messages"]] == [marked("s"), "goal", "{}", marked("result")]
     assert body["x"] == 1
