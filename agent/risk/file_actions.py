@@ -11,6 +11,7 @@ from agent.protocol.decisions import Finding, Level, ProgramRun, RiskContext, Ri
 from agent.protocol.rehearsals import Change
 from agent.risk.reader.words import Word
 from agent.risk.tables.levels import Rater
+from agent.text.sizes import counted
 
 
 def rate_action(action: Action, context: RiskContext) -> RiskReport:
@@ -24,7 +25,9 @@ def _rate_change(action: FileAction, context: RiskContext) -> RiskReport:
     place = (0, len(text))
     findings: list[Finding] = []
     for kind, path in action.effects:
-        reason = f"writes {len(action.content):,} characters to {path}" if isinstance(action, WriteFile) else ""
+        reason = (
+            f"writes {counted(len(action.content), 'character')} to {path}" if isinstance(action, WriteFile) else ""
+        )
         found = rater.rate(kind, [Word(path, *place)], place=place, cwd=context.cwd, reason=reason, program=0)
         if found is not None:
             findings.append(found)

@@ -8,6 +8,7 @@ from typing import Any
 from agent.protocol import actions
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import Shell, ToolResult
+from agent.text.sizes import counted
 from agent.tools.base_folder import BaseFolder, done, mode_at, refused
 
 _MAX_CHARS = 1_000_000
@@ -47,4 +48,4 @@ class WriteFile:
             return refused(f"{path!r} exists and is not a regular file")
         # The place that is asked for is where the bytes would go: a link or `./` in what the model wrote could hide it.
         action, relative = actions.WriteFile(path=target, content=content), self._base.relative(target)
-        return await done(action, shell, f"wrote {len(content):,} characters to {relative}", relative)
+        return await done(action, shell, f"wrote {counted(len(content), 'character')} to {relative}", relative)

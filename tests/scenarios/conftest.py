@@ -9,6 +9,7 @@ import pytest
 
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World
+from tests.support.engine_place import Place
 
 
 @pytest.fixture
@@ -27,3 +28,9 @@ def ordinary() -> Iterator[OrdinaryWorld]:
         world.leave()
     finally:
         world.remove()
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """The engine of the program in this process."""
+    return Place(tmp_path, monkeypatch)

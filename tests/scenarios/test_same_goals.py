@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +34,7 @@ from agent.tools.write_file import WriteFile
 from tests.support.fake_terminal import FakeTerminal, open_terminal
 from tests.support.fakes import FakePerson
 from tests.support.front_end_driver import with_tools
+from tests.support.lasting_events import lasting
 
 ROOT = Path(__file__).parents[2]
 USAGE = {"input_tokens": 10, "output_tokens": 5}
@@ -176,19 +176,6 @@ def told(records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:
 
 OF_THE_FRONT_END = ("assistant.delta", "session.named")
 """Who streams, and whose sessions get a name by themselves, differs by the options of each front end."""
-
-PASSING = frozenset(
-    "autonamed mtime v seq time session run goal_id prev duration offset request_id session_id undo_id".split()
-)
-
-
-def lasting(value: Any) -> Any:
-    """`value` without times, numbers of events and ids."""
-    if isinstance(value, dict):
-        return {key: lasting(each) for key, each in value.items() if key not in PASSING}
-    if isinstance(value, list):
-        return [lasting(each) for each in value]
-    return re.sub(r"\b[0-9a-f]{12}\.(?=\d+\b)", "", value) if isinstance(value, str) else value
 
 
 # --- the four front ends ---
