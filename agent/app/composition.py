@@ -41,7 +41,7 @@ def load(flags: Mapping[str, Any]) -> Loaded:
 
 
 def held(options: argparse.Namespace) -> Held:
-    """What `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
+    """Find what `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
     from agent.app.policy import ProcessPolicies
     from agent.frontends.subcommands.risk_policy import Held
     from agent.planner.facts.facts import SystemFacts
@@ -56,7 +56,7 @@ def held(options: argparse.Namespace) -> Held:
 
 
 def undo_words(report: RiskReport, cwd: str) -> str:
-    """What `risk --explain --cwd` says of taking a run back: what the confirmation would say. Raises ConfigError."""
+    """Say for `risk --explain --cwd` how a run could be taken back: what the confirmation would say. Raises ConfigError."""
     from agent.app.execution import ProcessExecution
 
     return ProcessExecution(load({})).undo_words(report, cwd)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProcessExecution:
-    """What executors, jobs, rehearsals and undo of a process's sessions are made of, as its settings say."""
+    """Builds executors, jobs, rehearsals and undo of a process's sessions, as its settings say."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._environ = loaded.environ
@@ -29,7 +29,7 @@ class ProcessExecution:
         self._on_unread: Callable[[str], None] = lambda text: None
 
     def hand_unread(self, to: Callable[[str], None]) -> None:
-        """What is typed while a command runs, and that does not read, goes there from now on."""
+        """Hand there from now on what is typed while a command runs that does not read."""
         self._on_unread = to
 
     def jobs(self) -> LazyJobs:
@@ -89,7 +89,7 @@ class ProcessExecution:
         )
 
     def make_checkpoints(self, redact: Callable[[str], str]) -> Checkpoints:
-        """What keeps pre-images of a session's direct runs."""
+        """Build what keeps pre-images of a session's direct runs."""
         if not self._settings.persist:
             return NothingKept()
         from agent.config.paths import state_dir
@@ -114,7 +114,7 @@ class ProcessExecution:
         )
 
     async def diagnose(self) -> tuple[Capability, ...]:
-        """What confinement, rehearsal, undo and limits find here."""
+        """Try what confinement, rehearsal, undo and limits can do here."""
         from agent.config.paths import state_dir
         from agent.execution.diagnosis import diagnose
 
@@ -123,7 +123,7 @@ class ProcessExecution:
         return await diagnose(cwd=cwd, env=dict(environ), state_dir=state_dir(environ))
 
     def _write_folders(self, settings: Settings, cwd: str) -> WriteFolders:
-        """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
+        """List folders that confined commands of a session that starts in `cwd` may write to: `cd` does not widen it."""
         from agent.config.paths import config_dir, default_session_dir, state_dir
         from agent.execution.confine.plan import WriteFolders
         from agent.planner.facts.git_facts import workspace_of

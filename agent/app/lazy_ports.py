@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):
-        """What runs commands, for real or over an overlay, in one shell state."""
+        """Runs commands, for real or over an overlay, in one shell state."""
 
 
 _Port = TypeVar("_Port")
@@ -78,7 +78,7 @@ class LazyExecutor:
 
     @property
     def tty(self) -> str | None:
-        """Which terminal commands get, None where there is none to give."""
+        """The terminal that commands get, None where there is none to give."""
         choice: str | None = getattr(self._real(), "tty", None)
         return choice
 
@@ -94,11 +94,11 @@ class LazyExecutor:
             getattr(self._built, "enter", lambda _: None)(folder)
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """How a run of `report`'s command would be confined now, or why it cannot be."""
+        """Say how a run of `report`'s command would be confined now, or why it cannot be."""
         return await (await self._ready()).confining(mode, report)
 
     async def unheld(self, report: RiskReport) -> str:
-        """Why a run of `report`'s command could not be held to its rating; "" where it could."""
+        """Say why a run of `report`'s command could not be held to its rating; "" where it could."""
         return await (await self._ready()).unheld(report)
 
     def warm(self) -> None:
@@ -130,7 +130,7 @@ class LazyJobs:
         self._session = ""
 
     def go_on_in(self, session: str) -> None:
-        """What begins from now on belongs to that session."""
+        """Let what begins from now on belong to that session."""
         self._session = session
         if self._built is not None:
             self._built.session = session

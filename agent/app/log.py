@@ -27,7 +27,7 @@ class ProcessLogs:
 
     @property
     def folder(self) -> str:
-        """Where the logs are."""
+        """The folder that logs are in."""
         from agent.config.paths import default_session_dir
 
         return self._settings.session_dir or default_session_dir(dict(self._environ))

@@ -53,7 +53,7 @@ class ProcessMemory:
             return self._memory
 
     def reader(self) -> GoalReader:
-        """What makes goals comparable."""
+        """Build the reader that makes goals comparable."""
         if self._reader is None:
             from agent.memory.comparing import GoalReader
 
@@ -70,7 +70,7 @@ class ProcessMemory:
         return RememberedCommands(memory, self.reader())
 
     def examples(self, goal: str, cwd: str, planner: Planner) -> tuple[ContextBlock, ...]:
-        """What a model is shown of earlier commands with a goal: nothing where it would leave the machine and may not."""
+        """Choose earlier commands to show a model with a goal: none where they would leave the machine and may not."""
         memory = self.memory() if planner.name != "offline" else None
         if memory is None or not (self.mode == "on" or self._is_here(planner)):
             return ()
@@ -81,7 +81,7 @@ class ProcessMemory:
         return (block,) if block is not None else ()
 
     def experience(self, command: str, cwd: str) -> str:
-        """How commands like this one went, in a line; "" where too little is known."""
+        """Say in a line how commands like this one went; "" where too little is known."""
         memory = self.memory()
         if memory is None:
             return ""

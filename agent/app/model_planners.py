@@ -98,7 +98,7 @@ class ModelPlanners:
         return planner
 
     def announcement(self, planner: Planner) -> str:
-        """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""
+        """Say, before a planner that was built here is asked, which model is loaded first; "" for nothing."""
         provider = self._of_planner.get(id(planner))
         if provider is None or getattr(provider, "is_loaded", True):
             return ""

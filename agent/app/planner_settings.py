@@ -25,14 +25,14 @@ def is_loopback(url: str) -> bool:
 
 
 class PlannerSettings:
-    """What `loaded` says; another one may take its place while the program runs."""
+    """The settings that `loaded` holds; another one may take its place while the program runs."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         self._began = loaded.settings
 
     def configured_name(self) -> str:
-        """What `auto` means here: an endpoint that was given, else the first provider with a key, else offline."""
+        """Resolve `auto`: an endpoint that was given, else the first provider with a key, else offline."""
         settings = self.loaded.settings
         if settings.planner not in ("auto", ""):
             return settings.planner

@@ -113,7 +113,7 @@ class PlannerChoice:
             return self._offline
 
     def announcement(self, planner: Planner) -> str:
-        """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""
+        """Say, before a planner that was built here is asked, which model is loaded first; "" for nothing."""
         return self._models.announcement(planner)
 
     def _stages(self, redactor: Redactor) -> tuple[Stage, ...]:
@@ -180,7 +180,7 @@ class Builder(Protocol):
         """Raises ConfigError, NotFound."""
 
     def announcement(self, planner: Planner) -> str:
-        """What is to be said before a planner is asked; "" for nothing."""
+        """Say what has to be said before a planner is asked; "" for nothing."""
 
 
 class LazyPlanner:
@@ -225,7 +225,7 @@ class LazyPlanner:
             return await stand_in(error, recipes, request, on_delta, tell)
 
     async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
-        """What the real planner writes of a history; "" where it does not."""
+        """Have the real planner sum up a history; "" where it does not."""
         from agent.planner.condensing import Summarizer
 
         planner = self.built()

@@ -43,7 +43,7 @@ class ProcessPolicies:
         return os.path.join(config_dir(dict(self._environ)), "policy.toml")
 
     def session_rules(self, session: str) -> SessionRules:
-        """Where the rules go that the person makes for that session only."""
+        """The place of rules that the person makes for that session only."""
         from agent.policy.model import SessionRules
 
         return SessionRules(session)
@@ -74,7 +74,7 @@ class ProcessPolicies:
             raise ConfigError(f"--safety-policy: {found.error}", hint="fix the file, or start without it")
 
     def policy(self, cwd: str, rules: SessionRules | None = None) -> Policy:
-        """What the files say now, and the `rules` of a session, for a command in `cwd`."""
+        """Read what the files say now, with the `rules` of a session, for a command in `cwd`."""
         from agent.planner.facts.git_facts import workspace_of
 
         home = self.files.sources.home
@@ -108,7 +108,7 @@ class ProcessPolicies:
         return decide(report, approval, policy=policy)
 
     def warnings(self, cwd: str) -> tuple[str, ...]:
-        """What is wrong with the files that are there, for the person at the start."""
+        """Say, for the person at the start, what is wrong with the files that are there."""
         if not any(os.path.lexists(path) for path in self.paths(cwd)):
             return ()  # nothing is imported for what nearly nobody has
         return tuple(
@@ -116,7 +116,7 @@ class ProcessPolicies:
         )
 
     def paths(self, cwd: str) -> tuple[str, ...]:
-        """Where policy files are looked for, for a command in `cwd`."""
+        """List the places of policy files for a command in `cwd`."""
         from agent.planner.facts.git_facts import workspace_of
         from agent.policy.files import PROJECT_FILE
 

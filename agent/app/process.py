@@ -80,7 +80,7 @@ class Process:
         return self.memory.remembered()
 
     def leaving(self) -> tuple[str, ...]:
-        """What of earlier commands goes to a planner that is not on this machine, in words."""
+        """Say what of earlier commands goes to a planner that is not on this machine."""
         if self.memory.mode != "on":
             return ()
         try:
@@ -239,14 +239,14 @@ class Process:
         return self._classify(command, self.context(command, cwd, session))
 
     def context(self, command: str, cwd: str, session: str = "") -> RiskContext:
-        """What `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
+        """Collect what `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
         from agent.gate.verdicts import with_session
 
         opened = self.sessions.get(session)
         return with_session(self._facts.risk_context(command, cwd), opened.executor if opened is not None else None)
 
     def rules(self, session: str) -> RuleController:
-        """Where the prompt puts rules of that session, and where `:policy` finds them. Raises KeyError where it is not open."""
+        """The rules of that session, which the prompt adds to and `:policy` shows. Raises KeyError where it is not open."""
         from agent.engine.plain_emitters import NullEmitter
         from agent.engine.session_state import record
         from agent.frontends.services import RuleController

@@ -67,13 +67,13 @@ class Resumed:
 
     @property
     def words(self) -> str:
-        """What is as it was left, and what is not; "" where there is nothing to say."""
+        """Say what is as it was left, and what is not; "" where there is nothing to say."""
         kept = f"as it was left: {', '.join(self._kept)}" if self._kept else ""
         dropped = f"not as it was left: {', '.join(self._dropped)}" if self._dropped else ""
         return "; ".join(filter(None, (kept, dropped)))
 
     def doubt(self) -> str:
-        """Why what loosens is not restored, "" where it may be."""
+        """Say why what loosens is not restored, "" where it may be."""
         if not self._attended:
             return "nobody is there to see it"
         return "" if self._is_sound() else "the log was changed by something else"

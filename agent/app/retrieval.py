@@ -104,5 +104,5 @@ class OpenRag:
         return tuple(blocks)
 
     def counts(self) -> tuple[int, int]:
-        """How many documents and chunks it has."""
+        """Count its documents and chunks."""
         return self._index.counts()

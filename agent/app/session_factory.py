@@ -192,7 +192,7 @@ class SessionFactory:
 
 
 def _rehearse(settings: Settings) -> Literal["off", "ask", "preview", "auto"]:
-    """When commands are rehearsed. What is made real of a preview keeps what it replaces, so where nothing may be kept there is none."""
+    """Choose when commands are rehearsed. A preview made real keeps what it replaces: where nothing may be kept there is none."""
     mode = cast(
         'Literal["off", "ask", "preview", "auto"]', settings.rehearse
     )  # checked against the choices of the setting

@@ -29,7 +29,7 @@ _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """What is to go. `older_than` (seconds) and `keep_size` (bytes) name sessions, either is enough; `statuses` narrows that down.
+    """Sessions that are to go. `older_than` (seconds) and `keep_size` (bytes) name sessions, either is enough; `statuses` narrows it.
 
     With `statuses` alone, every session of which all goals ended so.
     """
@@ -148,7 +148,7 @@ def survey(session: SessionFile) -> Survey:
 
 
 def _lines(session: SessionFile) -> Iterator[_Line | None]:
-    """What counts of each line, None for one that is no event. Raises IoError."""
+    """Read what counts of each line, None for one that is no event. Raises IoError."""
     for path in session.files:
         with open_log(path) as file:
             while data := file.readline(MAX_LINE + 1):
@@ -252,5 +252,5 @@ def _forget_head(heads: str, session_id: str, log: str) -> None:
 
 
 def in_words(error: CoreError) -> str:
-    """Why a session stays, on one line."""
+    """Say on one line why a session stays."""
     return " ".join(error.message.split())

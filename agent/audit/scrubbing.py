@@ -35,7 +35,7 @@ _ITEM, _KEY = "[]", " (a key)"  # steps of a way that are no keys
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """Where secrets are: `line` counts from 1 in `file`; `field` is the way to the text, `kinds` how many of each kind."""
+    """A place with secrets: `line` counts from 1 in `file`; `field` is the way to the text, `kinds` how many of each kind."""
 
     file: str
     line: int
@@ -47,7 +47,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, kw_only=True):
-    """What one session holds. `lines`: how many of them hold secrets; `seqs`: the records among these."""
+    """The secrets of one session. `lines`: how many of them hold secrets; `seqs`: the records among these."""
 
     session: SessionFile
     secrets: dict[str, int] = {}

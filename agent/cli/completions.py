@@ -25,7 +25,7 @@ def script(shell: str, table: Mapping[str, SubCommand]) -> str:
 
 
 def _words(table: Mapping[str, SubCommand]) -> dict[str, tuple[str, ...]]:
-    """What each sub-command takes that does not take all settings, and each action: the words of its arguments, and its options."""
+    """List what each sub-command takes that does not take all settings, and each action: the words of its arguments, and its options."""
     takes = {name: _taken_by(each) for name, each in table.items() if "*" not in each.settings}
     return takes | {f"sessions {name}": _taken_by(table["sessions"], name) for name in ACTIONS}
 
@@ -57,7 +57,7 @@ def _planners() -> tuple[str, ...]:
 
 
 def _values(setting: Setting) -> tuple[str, ...]:
-    """What may stand after a flag, where that is a closed list (or nearly so)."""
+    """List what may stand after a flag, where that is a closed list (or nearly so)."""
     return _planners() if setting.name == "planner" else setting.choices
 
 

@@ -11,7 +11,7 @@ from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import LEVEL_MARKS, shown
 
 ORIGIN = "alternative"
-"""Who proposes it: a person chose it, but did not write it."""
+"""The proposer in the log: a person chose it, but did not write it."""
 
 
 async def alternatives(context: CommandContext, arguments: str) -> DispatchOutcome:

@@ -64,7 +64,7 @@ def _no_rags() -> ProcessRags:
 
 
 class CommandServices(Struct, frozen=True, eq=False):
-    """What commands use of the process beside the engine's own state; what is not given is said not to be there.
+    """Services of the process for commands, beside the engine's own state; what is not given is said not to be there.
 
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says whether
     it is kept already. `left_open(besides)` is a session that a crash ended in the middle of a goal, `left_plan(cwd, besides)` the id of
@@ -161,7 +161,7 @@ class Session(Protocol):
 
 
 class Person(Struct, frozen=True, eq=False):
-    """Whoever is at the front end: `tell` shows a line of ours, `show` a text that may be long.
+    """The person at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
     `ask` puts a yes/no question, `choose(about, question, letters)` one that a letter answers, "" for none of them; both None where nobody
     can be asked.
@@ -174,7 +174,7 @@ class Person(Struct, frozen=True, eq=False):
 
 
 class CommandContext(Struct, frozen=True, eq=False):
-    """What a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
+    """Everything a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
 
     `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed, `compress`
     shortens what the planner is told, by so many tokens, None where there is nothing to shorten.
@@ -208,7 +208,7 @@ class CommandContext(Struct, frozen=True, eq=False):
 
 
 class Change(Struct, frozen=True):
-    """What a session is set to becomes another: `key`, `before` and `to` for the log, then `values` for its attributes, and `make`."""
+    """A setting of the session that becomes another: `key`, `before` and `to` for the log, then `values` for its attributes, and `make`."""
 
     key: str
     to: str
@@ -218,7 +218,7 @@ class Change(Struct, frozen=True):
 
 
 class DispatchOutcome(Struct, frozen=True):
-    """What a command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says.
+    """The outcome of a command. `changes` are recorded and then made; `inject_input` flows on into the run (X-24), as `rehearse` says.
 
     `lines` are typed lines to do next, one after another, after which the session is set as it was (macros).
     """

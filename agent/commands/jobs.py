@@ -143,7 +143,7 @@ def since(job: Job, now: float) -> str:
 
 
 def place_of(job: Job) -> str:
-    """Where the output is, and how much."""
+    """Say where the output is, and how much."""
     return f"{shown_name(job.log_path) if job.log_path else 'in memory'} ({job.log_bytes:,} bytes)"
 
 

@@ -100,7 +100,7 @@ async def _forget_all(context: CommandContext, memory: Memory, since: int) -> No
 
 
 async def _done(work: Callable[[], None]) -> None:
-    """What was recorded is done to its end, whoever is interrupted meanwhile."""
+    """Do to its end what was recorded, whoever is interrupted meanwhile."""
     _, cancelled = await completed(work)
     if cancelled is not None:
         raise cancelled

@@ -74,7 +74,7 @@ async def _list(context: CommandContext) -> str:
 
 
 def _words(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is typed for each: of a file its name, where nothing else is called so."""
+    """List what is typed for each: of a file its name, where nothing else is called so."""
     names = [row["name"] for row in rows]
     return [row["name"] if row["kind"] == "file" and names.count(row["name"]) == 1 else row["use"] for row in rows]
 

@@ -77,7 +77,7 @@ def needs_rag(context: CommandContext, arguments: object = None) -> None:
 
 
 async def sources(context: CommandContext, arguments: RagSources | str) -> DispatchOutcome:
-    """What went with the last goal; or, with words, what would go with them. Raises CoreError."""
+    """List what went with the last goal; or, with words, what would go with them. Raises CoreError."""
     if isinstance(arguments, str):
         assert context.session.retriever is not None, "`_usable` has seen to it"
         blocks = await context.session.retriever.passages(arguments)

@@ -83,7 +83,7 @@ def request_of(line: str) -> tuple[Command | None, UserInput | None]:
 
 
 def _near(name: str) -> str:
-    """What may have been meant by the unknown `name`."""
+    """Suggest what may have been meant by the unknown `name`."""
     from agent.text.fuzzy import most_alike
 
     near = most_alike(name.lower(), _by_name(), count=3)
@@ -92,7 +92,7 @@ def _near(name: str) -> str:
 
 
 def name_of(command: Command) -> str:
-    """What the log calls it: the name of a core command's class, or the command's own."""
+    """Name a command as the log does: by a core command's class, or its own name."""
     return command.name if isinstance(command, NamedCommand) else type(command).__name__
 
 

@@ -117,7 +117,7 @@ async def _wanted(context: CommandContext, name: str) -> str:
 
 
 def _what_is_open(context: CommandContext) -> UserInput | None:
-    """What this session goes on with; None where that is nothing, which is said."""
+    """Find what this session goes on with; None where that is nothing, which is said."""
     session, goals = context.session, context.goals
     left = session.plan_left
     if left is not None:

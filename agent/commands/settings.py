@@ -40,7 +40,7 @@ async def set_value(context: CommandContext, arguments: Set) -> DispatchOutcome:
 
 
 def _where_set(key: str) -> str:
-    """How to set what `:set` does not set."""
+    """Say how to set what `:set` does not set."""
     if key in _OF_THEIR_OWN:
         return f"`:{key} {_OF_THEIR_OWN[key]}` sets it"
     if key.startswith("limit_") or key == "shell":
@@ -106,7 +106,7 @@ async def choose_tty(context: CommandContext, arguments: str) -> DispatchOutcome
 
 
 def _now(context: CommandContext) -> str:
-    """What holds now, "" where there is no terminal."""
+    """Say what holds now, "" where there is no terminal."""
     return getattr(context.session.executor, "tty", None) or ""
 
 

@@ -22,7 +22,7 @@ from agent.text.times import local_words
 AskChoice = Callable[[Conflict], Awaitable[UndoChoice]]
 
 LISTING = "agent-shell undo --list"
-"""What shows the list, on a command line."""
+"""Words on a command line that show the list."""
 
 _SHOWN_CONFLICTS = 30
 _SHOWN_COMMAND = 500
@@ -74,7 +74,7 @@ class UndoController:
         return self.choice is not None
 
     async def show(self, action: TurnRun, entry: UndoEntry, changed: tuple[Conflict, ...]) -> None:
-        """What it would change first, then which run that was, then what was changed since: whoever agrees should know of it."""
+        """Show what it would change first, then which run that was, then what was changed since: whoever agrees should know of it."""
         told = self.changes_text(action.changes, entry.cwd)
         if told:
             self.tell(told)
@@ -96,7 +96,7 @@ class UndoController:
         return await self.word(request)
 
     async def _show_changed(self, entry: UndoEntry, conflicts: tuple[Conflict, ...]) -> None:
-        """What was changed since, and of text what of that would be lost."""
+        """Show what was changed since, and of text what of that would be lost."""
         if not conflicts:
             return
         after = "; each is asked about" if self.can_choose else ""

@@ -143,7 +143,7 @@ _LABEL = "[redacted:"
 
 
 def unseen_part(streamed: str, message: str) -> str | None:
-    """What of `message` is not on the screen yet after `streamed` was shown; None where it is another message.
+    """Cut off what of `message` is on the screen after `streamed` was shown; None where it is another message.
 
     White space at the ends does not count, and a secret that the message has as a label may have been streamed as it was.
     """

@@ -67,7 +67,7 @@ def step_line(event: PlanStepped, *, color: bool) -> str:
 
 
 def plan_ending(event: PlanFinished, *, color: bool, resume: str) -> str | None:
-    """What is left, and what goes on with it (`resume`); None where nothing is."""
+    """Say what is left, and what goes on with it (`resume`); None where nothing is."""
     if event.outcome == "replaced":
         return paint(f"the plan was changed after {counted(event.done, 'step')}", "dim", color=color)
     if event.outcome != "stopped" or not event.left:
@@ -193,7 +193,7 @@ class CommandLines:
         self._forget(event.command_id)
 
     def undo_hint(self) -> str:
-        """How to take back what was not told of yet, once: the one run, or which there are."""
+        """Say how to take back what was not told of yet, once: the one run, or which there are."""
         hints, self._undo_hints = self._undo_hints, []
         if len(hints) > 1:
             return f"undo: {self._undo} {'list' if self._undo.startswith(':') else '--list'}"

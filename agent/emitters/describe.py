@@ -26,7 +26,7 @@ _SHOWN_CHANGES = 40
 
 
 def error_lines(error: ErrorInfo, *, color: bool) -> str:
-    """What happened, and what to do next."""
+    """Say what happened, and what to do next."""
     text = paint(f"error: {prose(error.message)}", "red", color=color)
     if error.hint:
         text += "\n" + paint(f"  {prose(error.hint)}", "dim", color=color)
@@ -47,7 +47,7 @@ def command_line(command: str, report: RiskReport | None, *, color: bool, suffix
 
 
 def ending_line(event: CommandFinished, *, color: bool) -> str | None:
-    """How a command ended, None where there is nothing to say."""
+    """Say how a command ended, None where there is nothing to say."""
     result = event.result
     took = seconds(result.duration)
     if result.timed_out:
@@ -123,12 +123,12 @@ def continuing(event: ContinueTriggered, *, color: bool) -> str:
 
 
 def rehearsing(event: RehearsalStarted) -> str:
-    """What goes before the output of a rehearsal."""
+    """Announce the output of a rehearsal."""
     return f"rehearsing, network {'on' if event.network else 'off'}; changes nothing"
 
 
 def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
-    """What a rehearsal would change, for those whom nobody asks about it."""
+    """List what a rehearsal would change, for those whom nobody asks about it."""
     from agent.emitters.rehearsal_text import plain, rehearsal_lines
 
     seen = Rehearsal(
@@ -147,7 +147,7 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
 
 
 def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = False) -> str:
-    """How to take a run back. `way`: what is typed for it.
+    """Say how to take a run back. `way`: what is typed for it.
 
     `made_real`: it was a rehearsal until now, of which it was said that nothing was changed.
     """
@@ -155,7 +155,7 @@ def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = 
 
 
 def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:
-    """What an undo did, and what it left as it is."""
+    """Tell what an undo did, and what it left as it is."""
     if event.resumed:
         return paint(f"{safe_line(event.undo_id, 80)}: {safe_line(event.resumed, 400)}", "yellow", color=color)
     what = "done again" if event.state == "committed" else "taken back"

@@ -34,7 +34,7 @@ def notification(event: CommandFinished, command: str, way: str, environ: Mappin
 
 
 def _known_way(environ: Mapping[str, str]) -> str:
-    """What this terminal takes, by what it says of itself. Through tmux and screen neither arrives."""
+    """Tell what this terminal takes, by what it says of itself. Through tmux and screen neither arrives."""
     if environ.get("TMUX") or environ.get("STY"):
         return "off"
     if environ.get("TERM_PROGRAM") in _OSC_9 or environ.get("WT_SESSION") or environ.get("KITTY_WINDOW_ID"):

@@ -81,7 +81,7 @@ class MarkdownText:
 
 
 def _first_end(text: str) -> int:
-    """Where the first block ends, 0 if it may still grow.
+    """Find the end of the first block, 0 if it may still grow.
 
     A block is finished by a blank line outside of a code fence, once the next line has begun and is not indented (an indented
     one may belong to a list item above).
@@ -113,7 +113,7 @@ def blocks(text: str) -> list[str]:
 
 
 def split_finished(text: str) -> int:
-    """How many characters of `text` are blocks that nothing to come can change."""
+    """Count the characters of `text` in blocks that nothing to come can change."""
     return sum(len(block) for block in blocks(text)[:-1])
 
 

@@ -27,7 +27,7 @@ _FLAGS = {"many-names": "hard link", "group-lost": "loses its group, which a rea
 _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
 _ORDER = {"delete": 0, "type": 1, "modify": 2, "rename": 3, "create": 4, "meta": 5}
-"""What is lost comes first."""
+"""The order of kinds: what is lost comes first."""
 _LOST = ("delete", "type")
 _SHOWN_CHANGES = 30
 _SHOWN_DIFF = 60
@@ -36,7 +36,7 @@ _SHOWN_DIFF = 60
 def rehearsal_lines(
     rehearsal: Rehearsal, *, offered: bool = True, known: Set[str] = frozenset(), limit: int | None = None
 ) -> list[Line]:
-    """How much it would change, each change, and then what it cannot show.
+    """Tell how much it would change, each change, and then what it cannot show.
 
     `offered`: it may be made real. `known`: what was said before of all rehearsals, and is only pointed at. `limit`: as of `change_lines`.
     """
@@ -64,7 +64,7 @@ def _headline(rehearsal: Rehearsal) -> Line:
 
 
 def _remarks(rehearsal: Rehearsal, *, offered: bool) -> Iterator[Line]:
-    """What there is to say about making it real."""
+    """Say what there is to say about making it real."""
     code = rehearsal.result.exit_code
     if offered and code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
         yield [("yellow", f"it failed in the rehearsal (exit {code}); it can be committed all the same")]
@@ -75,7 +75,7 @@ def _remarks(rehearsal: Rehearsal, *, offered: bool) -> Iterator[Line]:
 
 
 def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
-    """What this rehearsal could not show stands out; what none here shows is one line, once."""
+    """Make what this rehearsal could not show stand out; what none here shows is one line, once."""
     general = of_any(rehearsal)
     yield from ([("yellow", f"not shown: {name(text)}")] for text in rehearsal.not_shown if text not in general)
     told = [
@@ -88,7 +88,7 @@ def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
 
 
 def of_any(rehearsal: Rehearsal) -> frozenset[str]:
-    """What it cannot show because no rehearsal here can."""
+    """Pick what it cannot show because no rehearsal here can."""
     return frozenset(text for text in rehearsal.not_shown if text.startswith(_NEVER_SHOWN))
 
 
@@ -114,7 +114,7 @@ def change_lines(changes: Sequence[Change], *, cwd: str, more: int = 0, limit: i
 
 
 def in_order(changes: Iterable[Change]) -> list[Change]:
-    """What is lost first, then what is changed, then what is new; by path."""
+    """Sort: what is lost first, then what is changed, then what is new; by path."""
     return sorted(changes, key=lambda change: (_ORDER[change.op], change.path))
 
 

@@ -133,7 +133,7 @@ def cut(text: str, limit: int | None) -> str:
 
 
 def _reading(command: CommandStory) -> Iterator[str]:
-    """How the goal was understood, and what of it the command leaves out."""
+    """Tell how the goal was understood, and what of it the command leaves out."""
     if command.reading:
         yield f"read as: {safe_line(command.reading, 300)}"
     if command.unused:
@@ -218,7 +218,7 @@ def _blocks(command: CommandStory) -> Iterator[Line]:
 
 
 def _count(text: str) -> int:
-    """How many lines `_split` makes of it."""
+    """Count the lines that `_split` makes of it."""
     return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
@@ -233,7 +233,7 @@ def _shown(filtered: TerminalFilter, stream: str, text: str, full: bool) -> str:
 
 
 def _returned(text: str, full: bool) -> str:
-    """What a carriage return wrote over is not lost: it is told in full, or pointed at."""
+    """Tell in full, or point at, what a carriage return wrote over."""
     text = text.rstrip("\r")
     if "\r" not in text:
         return text

@@ -61,7 +61,7 @@ class StoryText:
         self._usage = Usage()
 
     def place(self, session: SessionFile, *, outside: bool) -> Iterator[str]:
-        """Where the log lies. `outside`: it is not one of this machine's own session folder."""
+        """Tell where the log lies. `outside`: it is not one of this machine's own session folder."""
         paths, self._named = session.files, session.session_id
         more = "" if len(paths) == 1 else f" and {len(paths) - 1} more"
         yield self._paint(f"log: {safe_line(paths[0], 400)}{more}", "dim")
@@ -147,7 +147,7 @@ class StoryText:
         return f"{MARKS[style]} {words}{code}{ending}", style
 
     def _outcome(self, goal: GoalStory) -> Iterator[str]:
-        """What is not said by any step: why it ended as it did; and how, where the heading could not know it."""
+        """Tell what no step says: why it ended as it did; and how, where the heading could not know it."""
         if goal.part > 1:
             yield ""
             yield from self._flow("    ", [self._status(goal), (f" · {took(goal.duration)}", "dim")])

@@ -46,7 +46,7 @@ def clock(time: str, since: str = "") -> str:
 
 
 def began_words(began: SessionBegan, before: SessionBegan | None = None) -> list[str]:
-    """Who opened the log, when and where; of that, what is not as it was `before`."""
+    """Tell who opened the log, when and where; of that, what is not as it was `before`."""
     words = [
         (day(began.time), None),
         (safe_line(began.program, 60), before and safe_line(before.program, 60)),
@@ -62,7 +62,7 @@ def began_words(began: SessionBegan, before: SessionBegan | None = None) -> list
 
 
 def origin_words(began: SessionBegan) -> str:
-    """Which session this one came from, and what of it belongs to this one; "" for none."""
+    """Say which session this one came from, and what of it belongs to this one; "" for none."""
     origin = began.origin
     if origin is None:
         return ""
@@ -74,7 +74,7 @@ def origin_words(began: SessionBegan) -> str:
 
 
 def from_words(goal: GoalStory) -> str:
-    """Whose goal it is, where the session that is told only took it over; "" for its own."""
+    """Say whose goal it is, where the session that is told only took it over; "" for its own."""
     return f"from session {safe_line(goal.taken_from, 80)}" if goal.taken_from else ""
 
 
@@ -88,7 +88,7 @@ def steps_of(goal: GoalStory) -> Iterator[Step]:
 
 
 def goal_words(goal: GoalStory, since: str, folder: str = "") -> list[str]:
-    """What stands under the goal, after its status. `folder`: the one that was named last."""
+    """List what stands under the goal, after its status. `folder`: the one that was named last."""
     words = [from_words(goal)] if goal.taken_from else []
     if goal.duration:
         words.append(took(goal.duration))
@@ -115,7 +115,7 @@ def usage_words(usage: Usage) -> list[str]:
 
 
 def decided_words(command: CommandStory, approve: str = "") -> str:
-    """Who decided what: `approved by a person, the word was typed`. `approve`: the approve mode of the goal."""
+    """Say who decided what: `approved by a person, the word was typed`. `approve`: the approve mode of the goal."""
     decision = command.last_decision
     if decision is None:
         return "nobody decided"
@@ -157,7 +157,7 @@ def _decision(decision: Decision, command: CommandStory, approve: str) -> str:
 
 
 def ending_words(command: CommandStory) -> tuple[str, str]:
-    """How the run ended, and its style; "" where it did not run."""
+    """Say how the run ended, and in what style; "" where it did not run."""
     if not command.ran:
         return "", ""
     after = f" after {took(command.duration)}" if command.duration else ""
@@ -176,7 +176,7 @@ def ending_words(command: CommandStory) -> tuple[str, str]:
 
 
 def undo_words(command: CommandStory) -> str:
-    """How to take it back, or that this was done."""
+    """Say how to take it back, or that this was done."""
     if not command.undo_id:
         return ""
     undo_id = safe_line(command.undo_id, 80)

@@ -184,7 +184,7 @@ class TerminalEmitter:
             self._words.delta(event.text)
 
     def _think_aloud(self, text: str) -> None:
-        """What the model thinks, dim, for who looks at it; it is no part of the answer."""
+        """Show what the model thinks, dim, for who looks at it; it is no part of the answer."""
         if not self._display.err.is_tty:
             return
         self._spinner.stop()

@@ -23,7 +23,7 @@ _CONTROLS = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r"
 
 
 class _Stream(Struct):
-    """What one stream left unfinished: undecoded bytes, the colours in force, the length of its last line.
+    """State in which a chunk left a stream: undecoded bytes, the colours in force, the length of its last line.
 
     `row` and `lowest`: lines below its first one, now and at most; wrapped ones count once, which errs to the safe side.
     """
@@ -62,7 +62,7 @@ class TerminalFilter:
         return self._slow(stream, state, text)
 
     def close(self) -> bytes:
-        """What was held back because it looked unfinished, made visible; and the cursor below all that was written."""
+        """Write what was held back because it looked unfinished, made visible; and put the cursor below all that was written."""
         held = b""
         for stream, state in self._streams.items():
             if state.pending:
@@ -222,7 +222,7 @@ def _bounded(state: _Stream, match: re.Match[str]) -> str:
 
 @functools.cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What has to be replaced; what a line is split at; what may still be going on at the end of a chunk; movements to
+    """Compile what has to be replaced; what a line is split at; what may still be going on at the end of a chunk; movements to
     other lines.
     """
     replaced = re.compile(
@@ -245,7 +245,7 @@ _TURNING = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x207
 
 @functools.cache
 def _seen() -> dict[int, str]:
-    """What stands for characters that nobody would see, once only escape sequences that may pass are left."""
+    """Map characters that nobody would see to what stands for them, once only escape sequences that may pass are left."""
     controls = (*range(9), 11, 12, *range(14, 27), *range(28, 32), 127)
     table = {code: f"^{chr(code ^ 0x40)}" for code in controls}
     table |= dict.fromkeys(range(0x80, 0xA0), "\ufffd") | {code: f"<U+{code:04X}>" for code in _TURNING}

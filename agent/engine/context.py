@@ -85,7 +85,7 @@ class AppState:
     debug: bool = False
 
     def judges(self, ctx: RequestContext) -> Judges:
-        """What decides about a session's actions: rating, policy with the session's own rules, facts and redaction."""
+        """Everything that decides about a session's actions: rating, policy with the session's own rules, facts and redaction."""
         return Judges(
             self.classify,
             self.decide,
@@ -184,7 +184,7 @@ class RequestContext:
         return self.executor.cwd if self.executor is not None else ""
 
     def approval(self, **besides: Any) -> Approval:
-        """What may run without asking, as the session is set; `besides`: what only the front end knows."""
+        """Tell what may run without asking, as the session is set; `besides`: what only the front end knows."""
         return Approval(
             mode=self.approve, safety_off=self.safety_off, rehearse=self.rehearse, confine=self.confine, **besides
         )

@@ -256,7 +256,7 @@ async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
 
 
 def _logged(outcome: RunOutcome) -> RunOutcome:
-    """What the log keeps of it: a goal that is to go on elsewhere is logged there."""
+    """Cut down to what the log keeps: a goal that is to go on elsewhere is logged there."""
     request = outcome.frontend_request
     if request is None or request.input is None:
         return outcome

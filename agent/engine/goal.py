@@ -79,7 +79,7 @@ class Budget:
 
     @property
     def command_timeout(self) -> float | None:
-        """How long the next command may run: its own time-out or what is left of the goal's, whichever is shorter."""
+        """The time for the next command: its own time-out or what is left of the goal's, whichever is shorter."""
         bounds = [bound for bound in (self._limits.command_timeout, self.remaining_time) if bound is not None]
         return min(bounds, default=None)
 
@@ -163,7 +163,7 @@ def new_goal(
     events: EventStream,
     confirmer: Confirmer,
 ) -> Goal:
-    """What a person wants, with a gate of its own; its time runs from now on."""
+    """Begin a goal, with a gate of its own; its time runs from now on."""
     judges = app.judges(ctx)
     gate = Gate(
         judges,

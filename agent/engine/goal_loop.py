@@ -148,7 +148,7 @@ def _code(reply: Command | Plan) -> str:
 
 
 async def _go_on(goal: Goal) -> Ending | None:
-    """What a continuation means, before the planner is asked."""
+    """Do what a continuation means, before the planner is asked."""
     ctx = goal.ctx
     match goal.given.continuation:
         case ContinuationKind.REGENERATE:

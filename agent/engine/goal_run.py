@@ -69,7 +69,7 @@ async def goal_item(goal: Goal) -> GoalItem:
 
 
 async def _passages(goal: Goal) -> tuple[ContextBlock, ...]:
-    """What the documents of the session say that is near the goal. Raises IoError."""
+    """Look up in the session's documents what is near the goal. Raises IoError."""
     ctx = goal.ctx
     found: tuple[ContextBlock, ...] = ()
     if ctx.retriever is not None and goal.options.with_embeddings:

@@ -25,7 +25,7 @@ Key = tuple[Words, str]
 
 
 class GuardVerdict(NamedTuple):
-    """What the guard says. `note` is for the planner (and worth showing to the person), `error` ends the goal."""
+    """The guard's answer. `note` is for the planner (and worth showing to the person), `error` ends the goal."""
 
     kind: Literal["ok", "note", "error"] = "ok"
     text: str = ""

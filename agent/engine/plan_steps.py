@@ -36,7 +36,7 @@ async def follow(goal: Goal, left: PlanLeft) -> Ending | None:
 
 
 async def settle(goal: Goal, answer: Chat) -> Ending | None:
-    """What the planner says about the step that its plan is at: it is done and the next ones follow, or the plan stops there."""
+    """Do what the planner says about the step that its plan is at: it is done and the next ones follow, or the plan stops there."""
     plan = goal.plan
     assert plan is not None
     commands = goal.commands[plan.first :]
@@ -159,6 +159,6 @@ def _reached(answer: Chat, commands: list[CommandItem]) -> bool:
 
 
 def _status(commands: list[CommandItem]) -> GoalStatus:
-    """How a goal ends whose plan stops: it is not completed, whatever its last command did."""
+    """The status of a goal whose plan stops: it is not completed, whatever its last command did."""
     status = status_after_chat(commands)
     return GoalStatus.FAILED if any(item.outcome == "ran" for item in commands) else status

@@ -17,7 +17,7 @@ from agent.waiting import computed
 
 
 async def propose(goal: Goal, reply: Command, call_id: str = "") -> CommandItem:
-    """What became of it; it is in the history when this returns. Raises PlannerError for a planner that goes round in circles."""
+    """Take a command through the gate; it is in the history then. Raises PlannerError for a planner that goes round in circles."""
     command, normal_form = reply.command, goal.app.normal_form
     words = await computed(partial(normal_form, command))
     before = goal.guard.before(words, goal.ctx.cwd)
@@ -36,7 +36,7 @@ async def propose(goal: Goal, reply: Command, call_id: str = "") -> CommandItem:
 
 
 async def react(goal: Goal, item: CommandItem) -> Ending | None:
-    """What a command's fate means for the goal: an ending, or None to go on. Raises BudgetExceeded."""
+    """Draw from a command's fate an ending of the goal, or None to go on. Raises BudgetExceeded."""
     if item.remark == "dry run":
         return Ending(GoalStatus.ANSWERED, "dry run: nothing was run")
     if item.job:
@@ -67,6 +67,6 @@ def _skipped(goal: Goal, item: CommandItem) -> Ending | None:
 
 
 async def level(goal: Goal, command: str) -> str:
-    """How `command` would be rated now. Only to be looked at: the gate rates it when it is proposed."""
+    """Rate `command` as of now. Only to be looked at: the gate rates it when it is proposed."""
     report, _ = await computed(partial(rate, goal.judges, command, goal.ctx.cwd, goal.ctx.executor))
     return report.level.value

@@ -17,7 +17,7 @@ _SET = ("planner", "role_name", "role_text", "rag_name", "retriever", "approve",
 
 
 def settings_of(ctx: RequestContext) -> dict[str, str]:
-    """What the session is set to, in the words of the log."""
+    """List the session's settings, in the words of the log."""
     return {
         "planner": ctx.planner.name,
         "model": ctx.planner.model,
@@ -74,7 +74,7 @@ async def change(ctx: RequestContext, events: EventSink, *changes: Change, by: s
 
 
 def as_it_is(ctx: RequestContext) -> Callable[[], tuple[Change, ...]]:
-    """What would set the session again as it is now; to be asked for later."""
+    """Remember the settings, as the changes that would set the session so again; to be asked for later."""
     settings, history = settings_of(ctx), list(ctx.history)
     values = {name: getattr(ctx, name) for name in _SET}
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Ending(Struct, frozen=True):
-    """How a goal ended. `exit_code` None: the one that the status stands for."""
+    """The ending of a goal. `exit_code` None: the one that the status stands for."""
 
     status: GoalStatus
     message: str = ""

@@ -57,25 +57,25 @@ def status_of_direct(item: CommandItem) -> GoalStatus:
 
 
 def not_run(item: CommandItem) -> str:
-    """Why a command did not run, in words for the person; "" where its outcome says it all."""
+    """Say why a command did not run; "" where its outcome says it all."""
     if item.outcome == "declined" and item.run:  # it was confirmed, and then the second prompt was not
         return WORD_NOT_TYPED
     return goes_on(item) if item.job else item.remark
 
 
 def goes_on(item: CommandItem) -> str:
-    """What a goal says that ends while its command runs on."""
+    """Say of a goal that ends that its command runs on."""
     return f"it continues in the background as job {item.job}"
 
 
 def message_after_chat(items: list[CommandItem], message: str) -> str:
-    """What a goal that a chat reply ended has to say: that nothing ran for want of the word outweighs the chat."""
+    """Choose the message of a goal that a chat reply ended: that nothing ran for want of the word outweighs the chat."""
     skipped = items and status_after_chat(items) is GoalStatus.SKIPPED
     return WORD_NOT_TYPED if skipped and not_run(items[-1]) == WORD_NOT_TYPED else message
 
 
 def command_summary(item: CommandItem) -> CommandSummary:
-    """What `goal.finished` keeps of one command: outputs capped."""
+    """Sum up one command for `goal.finished`: outputs capped."""
     summary = summary_of(item)
     return replace(
         summary,

@@ -27,7 +27,7 @@ ALIASES = {"file_write": "write_file"}
 
 @dataclass
 class _Calls:
-    """What a reply's calls came to. `did_something` is False for a reply that had no effect at all; `failed`: the call that failed."""
+    """The result of a reply's calls. `did_something` is False for a reply that had no effect at all; `failed`: the call that failed."""
 
     done: bool = False
     message: str = ""
@@ -64,7 +64,7 @@ async def run_calls(goal: Goal, reply: ToolCalls) -> Ending | None:
 
 
 async def _after(goal: Goal, came_to: _Calls, said: str) -> Ending | None:
-    """What all of them mean for the goal."""
+    """Draw from all of them what they mean for the goal."""
     if came_to.question is not None:
         await goal.say(came_to.question)
         return Ending(GoalStatus.ANSWERED, came_to.question)

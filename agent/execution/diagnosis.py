@@ -104,7 +104,7 @@ async def _rehearsal(cwd: str, env: dict[str, str], state_dir: str) -> Capabilit
 
 
 def _undo(cwd: str, state_dir: str) -> Capability:
-    """Where a journal for the working folder would lie."""
+    """Try to make the folder that a journal of the working folder would lie in."""
     try:
         base = base_for(os.fsencode(os.path.realpath(cwd)), os.fsencode(state_dir))
         with tempfile.TemporaryDirectory(dir=os.fsdecode(base.folder), prefix="doctor-"):

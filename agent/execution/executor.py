@@ -98,7 +98,7 @@ class ShellExecutor:
 
     @property
     def cwd(self) -> str:
-        """Where the next command will run."""
+        """The folder that the next command will run in."""
         return self._kept.now.cwd
 
     @property
@@ -133,7 +133,7 @@ class ShellExecutor:
 
     @property
     def tty(self) -> TerminalChoice | None:
-        """Which terminal commands get: as their programs need it, all of ours, or none; None where there is none to give."""
+        """The terminal that commands get: as their programs need it, all of ours, or none; None where there is none to give."""
         return self._tty if self._terminal == "tty" else None
 
     def enter(self, folder: str) -> None:
@@ -173,7 +173,7 @@ class ShellExecutor:
             return await self._execute(command, confined, sink, cancel)
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """How a run of `report`'s command would be confined now, or why it cannot be."""
+        """Say how a run of `report`'s command would be confined now, or why it cannot be."""
         return await in_thread(partial(self._confiner.confining, mode, report))
 
     @cached_property
@@ -183,7 +183,7 @@ class ShellExecutor:
         return Confiner(self._helper, self._write_folders)
 
     async def unheld(self, report: RiskReport) -> str:
-        """Why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
+        """Say why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
         holder = self._holder
         return holder.unheld(report) if holder.knows else await in_thread(partial(holder.unheld, report))
 

@@ -36,7 +36,7 @@ class FilePerformer:
         self._state_dir = state_dir
 
     def look(self, action: FileAction) -> Found:
-        """What is there. Opens nothing but regular files, and those without waiting. Raises IoError."""
+        """Look at the place. Opens nothing but regular files, and those without waiting. Raises IoError."""
         with _explained(action), Folders() as folders:
             paths = [os.fsencode(path) for _, path in action.effects]
             seen = tuple(_seen(folders, path) for path in paths)
@@ -76,7 +76,7 @@ def _explained(action: FileAction) -> Iterator[None]:
 
 
 def _seen(folders: Folders, path: bytes) -> Seen:
-    """What stands at `path`, and in which folder: the last one on the way that is there."""
+    """Look at `path`, and remember the last folder on the way that is there."""
     info = folders.lstat(path)
     folder = os.path.dirname(path)
     while folder != b"/" and (found := folders.lstat(folder)) is None:
@@ -95,7 +95,7 @@ def _kind(info: os.stat_result) -> Literal["file", "link", "other"]:
 
 
 def _text(folders: Folders, path: bytes, *, head: bool = False) -> str | None:
-    """What a text file holds, None where it is no text or too long to be compared. `head`: its beginning is enough."""
+    """Read a text file; None where it is no text or too long to be compared. `head`: its beginning is enough."""
     with closing(folders.open(path, os.O_RDONLY | os.O_NONBLOCK)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None

@@ -48,7 +48,7 @@ class Segment:
 
 @dataclass
 class _Group:
-    """What stands between brackets, or between `do` and `done`. `outer` goes on where it was a part of a word."""
+    """A part in brackets, or between `do` and `done`. `outer` goes on where it was a part of a word."""
 
     found: list[Segment] = field(default_factory=list)
     outer: Segment | None = None
@@ -178,7 +178,7 @@ Need = Literal["pipes", "screen", "whole"]
 
 
 def needed(command: str, extra: tuple[str, ...] = ()) -> Need:
-    """What the most demanding part of `command` needs. `extra`: names of more programs that need the whole terminal."""
+    """The need of the most demanding part of `command`. `extra`: names of more programs that need the whole terminal."""
     found = [segment for segment in segments(command) if not segment.background]
     if any(_takes_all(segment, extra) for segment in found):
         return "whole"

@@ -32,7 +32,7 @@ _LONGEST_LINE = 400
 
 @dataclass(frozen=True)
 class Suspended:
-    """What was served when it stopped. `channels.master` is the terminal that the program still has."""
+    """A command that stopped, and its channels. `channels.master` is the terminal that the program still has."""
 
     channels: Channels
     captures: dict[str, HeadTail]

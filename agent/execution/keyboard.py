@@ -148,7 +148,7 @@ class Keyboard:
             self.watch()
 
     def unread(self) -> str:
-        """What was typed for the next prompt: plain text that the ended command was handed and did not read.
+        """Take for the next prompt the plain text that the ended command was handed and did not read.
 
         "" in doubt: where it is not the end of what was typed (a program may have put it there), was not shown, or is more than text.
         """

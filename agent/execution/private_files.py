@@ -139,7 +139,7 @@ _LONGEST = 64 << 20  # bytes; the environment of a process, its functions and al
 
 
 def read_whole(fd: int) -> bytes:
-    """What is in a file, b"" where that is more than a shell's state can be: a command can write there, or make it endless."""
+    """Read all of a file; b"" where it is more than a shell's state can be: a command can write there, or make it endless."""
     pieces = []
     at = 0
     while at <= _LONGEST and (piece := os.pread(fd, 1 << 20, at)):

@@ -31,7 +31,7 @@ DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alon
 
 @dataclass
 class Channels:
-    """What the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
+    """Ends that the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
 
     `master` is the PTY's: of keys and echo only, of standard output too (`screen`), or of everything (`pass_through`).
     `output_limit`: bytes after which the command is stopped.
@@ -48,7 +48,7 @@ class Channels:
 
 @dataclass
 class Ending:
-    """How it went: the guardian's last message (None: the guardian was lost), and read ends that a background job holds.
+    """The end of a run: the guardian's last message (None: the guardian was lost), and read ends that a background job holds.
 
     `over_output`: it wrote more than it may. `kept`: it did not end, the guardian goes on with it in the background.
     `suspended`: the program that owns the terminal stopped for Ctrl-Z, and can be brought back with the same channels.
@@ -85,7 +85,7 @@ class Pump:
         self._selector = selectors.DefaultSelector()
         self._open = dict(channels.outputs)
         self.used_terminal = channels.pass_through
-        """Whether the command drew on the person's terminal by itself."""
+        """True once the command drew on the person's terminal by itself."""
         self._keyboard: Keyboard | None = None
         if channels.real is not None and channels.master is not None:
             self._keyboard = Keyboard(

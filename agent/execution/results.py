@@ -64,7 +64,7 @@ def result_of(
     duration: float,
     stopped: bool,
 ) -> ExecutionResult:
-    """How it ended. `notes`: what is known so far; `stopped`: somebody asked for its end."""
+    """Put the result together. `notes`: what is known so far; `stopped`: somebody asked for its end."""
     message = ending.message
     interrupted = stopped or ending.interrupted_by_key
     stdout, stderr = captures["stdout"].result(), captures["stderr"].result()

@@ -49,7 +49,7 @@ _ZSH_VARIABLES = re.compile(
 
 
 def difference(shell: str, text: str) -> str:
-    """What of `text` another shell (zsh, fish or sh) may take for something else than bash does; "" where nothing."""
+    """Name what another shell (zsh, fish or sh) may take for something else in `text` than bash does; "" where nothing."""
     if shell == "zsh" and (match := _ZSH_VARIABLES.search(text)):
         return match[0]
     made = _ALIAS.fullmatch(text)

@@ -40,7 +40,7 @@ def refuse(code: int) -> Instruction:
 
 
 def opening(other: list[Instruction] | None = None) -> list[Instruction]:
-    """How every filter begins. Raises OSError (ENOSYS) where the numbers of this processor are not known.
+    """Begin a filter. Raises OSError (ENOSYS) where the numbers of this processor are not known.
 
     `other`: what answers programs for another processor, for which numbers mean other calls; without it they do not run.
     """
@@ -54,12 +54,12 @@ def opening(other: list[Instruction] | None = None) -> list[Instruction]:
 
 
 def low(place: int) -> int:
-    """Where the lower half of an argument is."""
+    """The offset of the lower half of an argument."""
     return 16 + 8 * place
 
 
 def high(place: int) -> int:
-    """Where the upper half of an argument is."""
+    """The offset of the upper half of an argument."""
     return low(place) + 4
 
 
@@ -140,7 +140,7 @@ def notice(listener: int) -> tuple[int, int, int, list[int]]:
 
 
 def answer(listener: int, key: int, value: int, flags: int = 0) -> None:
-    """What the call returns, an errno where it is negative; with SECCOMP_USER_NOTIF_FLAG_CONTINUE in `flags` the kernel does it."""
+    """Let the call return this, an errno where it is negative; with SECCOMP_USER_NOTIF_FLAG_CONTINUE in `flags` the kernel does it."""
     packed_answer = _ANSWER.pack(key, max(value, 0), min(value, 0), flags)
     with suppress(OSError):  # nobody waits for it any more
         fcntl.ioctl(listener, _SEND, bytearray(packed_answer))

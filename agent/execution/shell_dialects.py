@@ -16,7 +16,7 @@ UNREADABLE = "CODE_OF_ANOTHER_SHELL"
 
 @dataclass(frozen=True, kw_only=True)
 class Dump:
-    """Where a command leaves its state: a file, and the program that prints the environment."""
+    """A file that a command leaves its state in, and the program that prints the environment."""
 
     path: str
     env_program: str

@@ -32,7 +32,7 @@ class OwnShell:
     program: str
 
     def declines(self, command: ApprovedCommand) -> str:
-        """Why bash runs this one; "" where it does not."""
+        """Say why this shell leaves a command to bash; "" where it does not."""
         report, name = command.report, self.dialect.name
         if report.parse != "ok" and name != "sh":
             unread = "bash cannot read it, and nobody confirmed that with the typed word"
@@ -136,7 +136,7 @@ class Shells:
     def start(
         self, command: ApprovedCommand, now: ShellState, make: Callable[[bytes], Scratch], files: list[Held]
     ) -> Start:
-        """How to start it. Files made for it go to `files`, whose owner closes them. Raises OSError."""
+        """Prepare the start of a command. Files made for it go to `files`, whose owner closes them. Raises OSError."""
         program = self.find()
 
         def keep(content: bytes) -> Scratch:

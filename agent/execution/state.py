@@ -47,7 +47,7 @@ _NOWHERE = "</dev/null" if sys.platform == "linux" else ">/dev/null"
 
 @dataclass(frozen=True, kw_only=True)
 class Definitions:
-    """What commands defined in another shell than bash, as its own source."""
+    """Definitions that commands made in another shell than bash, as its own source."""
 
     options: str = ""
     aliases: str = ""
@@ -56,7 +56,7 @@ class Definitions:
 
 @dataclass(frozen=True, kw_only=True)
 class ShellState:
-    """What one command leaves to the next. Texts are bash source as bash itself printed it, undecodable bytes as surrogates.
+    """The state that one command leaves to the next. Texts are bash source as bash itself printed it, undecodable bytes as surrogates.
 
     `others`: by name of a shell, what was defined there.
     """
@@ -138,7 +138,7 @@ def is_state(cwd: str, umask: str) -> bool:
 
 
 def kept_environment(variables: list[str], before: Mapping[str, str]) -> dict[str, str]:
-    """What `env` printed, with the variables that each shell sets by itself as they were."""
+    """The environment that `env` printed, with the variables that each shell sets by itself as they were."""
     env = dict(variable.split("=", 1) for variable in variables if "=" in variable)
     own = {name: before[name] for name in _OWN_VARIABLES if name in before}
     return {name: value for name, value in env.items() if name not in _OWN_VARIABLES} | own

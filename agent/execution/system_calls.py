@@ -49,7 +49,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {  # on x86_64, on aarch64 
     "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
 }  # fmt: skip
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""What a seccomp filter sees as the processor, by `machine()`."""
+"""The processor as a seccomp filter sees it, by `machine()`."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.syscall.restype = ctypes.c_long
@@ -77,7 +77,7 @@ def number_of(name: str) -> int:
 
 
 def error(number: int, name: str | None = None) -> OSError:
-    """What a call raises that fails with this errno."""
+    """The error for a call that fails with this errno."""
     return OSError(number, os.strerror(number), name)
 
 

@@ -121,7 +121,7 @@ class ModeTracker:
             self._on.pop(name, None)
 
     def resets(self) -> bytes:
-        """What puts the terminal back, last switched first; colours are always reset."""
+        """The bytes that put the terminal back, last switched first; colours are always reset."""
         return b"".join(_RESETS[name] for name in reversed(self._on)) + b"\x1b[0m"
 
 
@@ -246,7 +246,7 @@ def echoes(master: int) -> bool:
 
 
 def edited(typed: bytes, master: int) -> bytes:
-    """What a program that reads lines from a PTY gets of `typed`, but for the keys that end its input."""
+    """Edit what was typed as a PTY's line discipline does: the bytes a program that reads lines gets, but for keys that end its input."""
     control = termios.tcgetattr(master)[_CC]
     erase, kill = control[termios.VERASE][0], control[termios.VKILL][0]
     out = bytearray()

@@ -17,7 +17,7 @@ Leaving = Literal["go", "stay"]
 
 
 class JobController:
-    """What a front end knows of the jobs of its sessions. `find()` is the table of them, `session()` the session that is open now."""
+    """The jobs of a front end's sessions. `find()` is the table of them, `session()` the session that is open now."""
 
     def __init__(self, find: Callable[[], Jobs | None], session: Callable[[], str] = lambda: "") -> None:
         self._find = find
@@ -75,7 +75,7 @@ class JobController:
         return list(await asyncio.gather(*(jobs.end(number) for number in numbers)))
 
     async def ask_before_leaving(self, choose: Choose, tell: Callable[[str], None]) -> Leaving:
-        """What happens to running jobs is the person's choice. Raises EOFError and OSError where nobody can answer any more."""
+        """Ask what happens to running jobs. Raises EOFError and OSError where nobody can answer any more."""
         running = self.running()
         if not running:
             return "go"

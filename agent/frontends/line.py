@@ -47,7 +47,7 @@ Line = Nothing | Leave | Goal | OwnCommand | CommandLine
 
 
 def parse_line(text: str) -> Line:
-    """What `text` is. Raises InvalidRequest for a known command with bad arguments.
+    """Tell commands, goals and the rest apart. Raises InvalidRequest for a known command with bad arguments.
 
     Goals and own commands keep their text as it was typed, apart from blanks at both ends.
     """

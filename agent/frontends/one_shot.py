@@ -96,7 +96,7 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
 
 
 def _nobody(goals: list[GoalSummary]) -> str:
-    """What to do where nobody was there to confirm."""
+    """Say what to do where nobody was there to confirm."""
     refused = [each for goal in goals for each in goal.commands if each.outcome == "declined"]
     words = "to confirm, run it in a terminal"
     last = refused[-1] if refused else None

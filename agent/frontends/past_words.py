@@ -14,13 +14,13 @@ _MOST_GOAL = 60
 
 
 def known_lines(ctx: RequestContext) -> list[str]:
-    """How much of a session there is already, how its last goal ended, where its next command runs, and what it is set to again."""
+    """Say how much of a session there is already, how its last goal ended, where its next command runs, and what it is set to again."""
     lost_and_restored = [shown_line(text, 500) for text in (*ctx.notes, ctx.restored) if text]
     return [f"session {ctx.session_id}: {past_text(ctx)}{_where(ctx)}", *lost_and_restored]
 
 
 def _where(ctx: RequestContext) -> str:
-    """Where its next command runs, and that no log brings back what its shell had; of one without a past there is nothing to say."""
+    """Say where its next command runs, and that no log brings back what its shell had; nothing of one without a past."""
     return f"; its shell is new (folder, variables), in {shown_line(ctx.cwd, 200)}" if ctx.earlier_goals else ""
 
 
@@ -51,7 +51,7 @@ def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:
 
 
 def plan_text(ctx: RequestContext) -> str:
-    """Which plan was left, and where; "" for none."""
+    """Say which plan was left, and where; "" for none."""
     left = ctx.plan_left
     if left is None:
         return ""

@@ -189,12 +189,12 @@ def when(test: Callable[[], bool]) -> Condition:
 
 @lru_cache(maxsize=1)
 def _beyond_ascii() -> re.Pattern[str]:
-    """What may have to be written out; most text has none of it."""
+    """Match what may have to be written out; most text has none of it."""
     return re.compile(r"[^\x00-\x7f]")
 
 
 def written_out(line: str) -> list[str]:
-    """How each character of `line` is shown in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
+    """Show each character of `line` as in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
     from agent.text.visible import visible_pieces
 
     return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]

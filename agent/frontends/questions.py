@@ -101,7 +101,7 @@ _MAX_LINE = 200_000
 
 
 async def read_plain_line(screen: Screen, question: str) -> str | None:
-    """What was typed after `question`, without the line's end; None at the end of input."""
+    """Read a line after `question`, without the line's end; None at the end of input."""
     screen.output.write(f"{question}: ")
     screen.output.flush()
     loop = asyncio.get_running_loop()

@@ -140,7 +140,7 @@ class Screen:
         self.discard_typed_ahead()
 
     def typed_ahead(self) -> str:
-        """What was set aside, once; never more than text, and nothing of it is executed."""
+        """Hand out what was set aside, once; never more than text, and nothing of it is executed."""
         text = _ESCAPES.sub("", "".join(self.ahead)).replace("\r", "\n")
         self.ahead.clear()
         lines = (
@@ -162,7 +162,7 @@ class Screen:
 
 
 def _unread(source: Input) -> str:
-    """What lies unread in the terminal, also without the end of a line; "" where it is no terminal."""
+    """Take what lies unread in the terminal, also without the end of a line; "" where it is no terminal."""
     try:
         import termios
 

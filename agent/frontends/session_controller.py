@@ -116,7 +116,7 @@ class SessionController:
         return await self._elsewhere(beside) or outcome if beside and beside.action == "switch" else outcome
 
     def meanings(self) -> SessionMeanings:
-        """What names mean in the session's shell as it is now."""
+        """Ask the session's shell what names mean as it is now."""
         from agent.frontends.typed.meanings import SessionMeanings
 
         ctx, environ = self.ctx, self.services.loaded.environ

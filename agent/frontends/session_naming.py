@@ -28,7 +28,7 @@ _MOST_CANDIDATES = 8
 
 
 def session_folder(services: Services) -> str:
-    """Where the logs are."""
+    """The folder that logs are in."""
     return os.path.abspath(services.settings.session_dir or default_session_dir(services.loaded.environ))
 
 

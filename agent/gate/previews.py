@@ -21,7 +21,7 @@ from agent.protocol.rehearsals import Preview
 from agent.waiting import computed
 
 SECONDS = 0.3
-"""How long a prompt waits for its preview, and how long a preview may take at all."""
+"""The longest that a prompt waits for its preview, and that a preview may take at all."""
 _without: WeakSet[Rehearser] = WeakSet()
 
 

@@ -78,7 +78,7 @@ class GoalWords(Struct, frozen=True, kw_only=True):
 
 ReadGoal = Callable[[str], GoalWords]
 Worked = Callable[[str, int], bool]
-"""Whether a command that ended with this exit code did what it was for: 0, or a code that is an answer."""
+"""Tells whether a command that ended with this exit code did what it was for: 0, or a code that is an answer."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from agent.protocol.replies import Chat, Command, Plan, PlannerReply
 from agent.protocol.requests import PlannerRequest
 
 CONFIDENT = 0.7
-"""What a recipe's own confidence must be, for its command to be taken without asking a model."""
+"""The least confidence of a recipe for its command to be taken without asking a model."""
 Tell = Callable[[str], Awaitable[None]]
 _FAILURES = (ProviderError, PlannerError, ConfigError, NotFound, InvalidState)
 
@@ -132,7 +132,7 @@ def is_enough(reply: PlannerReply, request: PlannerRequest) -> bool:
 
 
 def what_is_told(request: PlannerRequest) -> str:
-    """What a planner learns from a request, in words: "this goal and facts about this system, 2 earlier goals, 3 commands with output"."""
+    """Say what a planner learns from a request: "this goal and facts about this system, 2 earlier goals, 3 commands with output"."""
     goals = [item for item in request.history if isinstance(item, GoalItem)]
     commands = [item for item in request.history if isinstance(item, CommandItem)]
     told = sum(item.outcome == "ran" or bool(item.rehearsal) for item in commands)
@@ -154,7 +154,7 @@ def what_is_told(request: PlannerRequest) -> str:
 async def _without_answer(
     unsure: PlannerReply | None, failure: CoreError | None, request: PlannerRequest, on_delta: DeltaHandler
 ) -> PlannerReply:
-    """What recipes said stands where nobody knew better. A command of theirs that is not confident is not among it."""
+    """Let what recipes said stand where nobody knew better. A command of theirs that is not confident is not among it."""
     if unsure is not None and isinstance(unsure.reply, Chat):
         if request.stream:
             await on_delta(unsure.reply.message)
@@ -173,7 +173,7 @@ async def stand_in(
     on_delta: DeltaHandler,
     tell: Tell,
 ) -> PlannerReply:
-    """What the planner by recipes answers; it is told of before. Raises `failure` where that is about neither a broken connection nor
+    """Answer by recipes, and tell so before. Raises `failure` where that is about neither a broken connection nor
     echoed instructions, or where recipes have nothing to propose either.
     """
     if not (failure.transport if isinstance(failure, ProviderError) else isinstance(failure, Echoed)):

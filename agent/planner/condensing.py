@@ -72,7 +72,7 @@ def _texts(item: HistoryItem) -> tuple[str, ...]:
 
 
 def cut_of(history: Sequence[HistoryItem], budget: int) -> int:
-    """How many items can be replaced: all before the newest goals, which stay whole; 0 where that would gain nothing."""
+    """Count the items that can be replaced: all before the newest goals, which stay whole; 0 where that would gain nothing."""
     begins, known = list[int](), ""
     for at, item in enumerate(history):
         goal = goal_of(item)
@@ -86,7 +86,7 @@ def cut_of(history: Sequence[HistoryItem], budget: int) -> int:
 
 
 async def summarize(history: tuple[HistoryItem, ...], planner: Planner, redactor: Redactor, budget: int) -> Summary:
-    """What is to stand in the place of `history`. Raises Cancelled; whatever else goes wrong at the model, there is a summary."""
+    """Write what is to stand in the place of `history`. Raises Cancelled; whatever else goes wrong at the model, there is a summary."""
     room, reason = max(budget // _SUMMARY, 64), ""
     if isinstance(planner, Summarizer):
         try:

@@ -81,7 +81,7 @@ class FewShot:
 
 
 def _goal_terms() -> Callable[[str], frozenset[str]]:
-    """What reads a goal as a set of terms: concepts, and that there is a path, a number, a text."""
+    """The function that reads a goal as a set of terms: concepts, and that there is a path, a number, a text."""
     from agent.memory.comparing import GoalReader
 
     reader = GoalReader()

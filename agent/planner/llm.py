@@ -87,7 +87,7 @@ class LLMPlanner:
         return await self._in_time(self._plan(request, on_delta))
 
     async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
-        """What matters of `history`, in one call; "" of a small model, which would leave it out. Raises PlannerError, ProviderError."""
+        """Sum up `history`, in one call; "" of a small model, which would leave it out. Raises PlannerError, ProviderError."""
         if self._prompt.small:
             return "", Usage()
         return await self._in_time(self._summary(history, max_tokens))

@@ -50,7 +50,7 @@ def answer_of_product(text: str, present: Callable[[str], bool]) -> Reply | None
 
 
 def _sum(text: str) -> Chat | None:
-    """What comes out of "15% of 240" or "12*34"; None for what is no sum, as a date or an address is none."""
+    """Work out "15% of 240" or "12*34"; None for what is no sum, as a date or an address is none."""
     asked = _SUM.fullmatch(text)
     if asked is None or not (asked["asks"] or re.search(r"[*+%]|[a-z]| [-/] ", asked["sum"])):
         return None
@@ -98,7 +98,7 @@ def _is_command(text: str, present: Callable[[str], bool]) -> bool:
 
 
 def _explained(command: str) -> str:
-    """What a command means and how it is rated, as the explain key shows it."""
+    """Explain a command and its rating, as the explain key shows it."""
     from agent.risk.classifier import classify
     from agent.risk.explain.report import explain
 

@@ -81,7 +81,7 @@ class Prompt:
         )
 
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
-        """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
+        """Write what stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
         small = "_small" if self.small else ""
         parts = [
             request.role.strip(),
@@ -146,7 +146,7 @@ _INTRO = "[host] Earlier parts of this session, shortened:"
 
 
 def digest(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[[str], str]) -> str:
-    """What is still known of `items`, as a message."""
+    """Put what is still known of `items` into a message."""
     return f"{_INTRO}\n{data_block('summary', digest_text(items, max_tokens - 40, redact))}"
 
 

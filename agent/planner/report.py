@@ -61,7 +61,7 @@ class Reporter:
         return self._remembered(item, False, lambda: self._goal(item))
 
     def command(self, item: CommandItem, *, show_command: bool) -> str:
-        """What became of a proposal. `show_command`: the model has not seen its text yet."""
+        """Say what became of a proposal. `show_command`: the model has not seen its text yet."""
         return self._remembered(item, show_command, lambda: self._command(item, show_command=show_command))
 
     def tool(self, item: ToolItem, *, named: bool) -> str:
@@ -69,14 +69,14 @@ class Reporter:
         return self._remembered(item, named, lambda: self._tool(item, named=named))
 
     def step(self, item: StepItem) -> str:
-        """Where a plan stands: what is carried out as planned, or that the step's command is asked for."""
+        """Say where a plan stands: what is carried out as planned, or that the step's command is asked for."""
         head = f"{HOST} Step {item.number} of {item.total} of the plan: {self._line(item.goal, 500)}"
         if item.command:
             return f"{head}\n{HOST} It is carried out as planned:\n{self._shown(item.command)}"
         return f"{head}\n{HOST} Reply with a command for this step alone, or in chat when the step is done."
 
     def summary(self, item: SummaryItem) -> str:
-        """What was written of the past is no more to be obeyed than the past itself."""
+        """Tell a summary of the past, which is no more to be obeyed than the past itself."""
         return (
             f"{HOST} Earlier parts of this session, shortened:\n{data_block('summary', self._redact(clean(item.text)))}"
         )

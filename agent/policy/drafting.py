@@ -34,7 +34,7 @@ NEVER: dict[str, str] = {
 
 _WRAPS = frozenset(("elevate", "container-run"))
 _OPEN = frozenset(("push", "vcs-change"))
-"""What comes behind the first operand (branches, revisions) is another next time; force and deletion are rated high anyway."""
+"""Effects whose words behind the first operand (branches, revisions) differ next time; force and deletion are rated high anyway."""
 ROAMING = frozenset(("copy-to", "move", "link", "extract", "create", "append"))
 """Effects whose operands are sources and targets: all of them may be others in the same folder."""
 

@@ -88,7 +88,7 @@ NAMED_ONLY = frozenset(("secret", "environment", "deception", "unreadable"))
 """Kinds of effect that an `allow` covers only where its `effects` name them."""
 
 _CARRIED = frozenset(("elevate", "remote-shell", "container-run"))
-"""What a wrapper may do around a program that an `allow` covers with the wrapper's name in `via`."""
+"""Deeds of a wrapper around a program that an `allow` covers with the wrapper's name in `via`."""
 
 _PLAINLY = frozenset(("-n", "--non-interactive", "-S", "--stdin", "--"))
 """Options of sudo and its like that change nothing about what is run, and as whom."""

@@ -11,13 +11,13 @@ from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import Level
 
 Action = Literal["allow", "ask", "type", "deny"]
-"""What a rule asks for: run without asking, ask, ask and have the word typed, refuse."""
+"""Verdicts of a rule: run without asking, ask, ask and have the word typed, refuse."""
 
 STRICTNESS: tuple[Action, ...] = ("allow", "ask", "type", "deny")
 """From loose to strict; of all rules that match, the strictest counts."""
 
 Trust = Literal["user", "session", "safety", "site", "project"]
-"""Whose file a rule stands in. Only "user" and "session" rules may allow; "safety", "site" and "project" only tighten."""
+"""The owner of the file a rule stands in. Only "user" and "session" rules may allow; "safety", "site" and "project" only tighten."""
 
 MAY_ALLOW: frozenset[Trust] = frozenset(("user", "session"))
 
@@ -121,7 +121,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 OF_SESSION = "session"
-"""Where rules of a session are, in the words of the log."""
+"""The place of a session's rules, in the words of the log."""
 
 
 class SessionRules:

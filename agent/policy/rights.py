@@ -79,7 +79,7 @@ PLAIN_READERS = _names("""
     echo printf basename dirname realpath readlink cksum sum md5sum sha1sum sha256sum sha512sum b2sum lsblk ss who last grep cut tr uniq nl
     tac rev column comm cmp diff seq expr test [ type cd lscpu lsmem lspci lsusb lsmod lsns findmnt mountpoint getconf locale tree which
     vmstat iostat mpstat""")
-"""What runs unasked where nothing can be held: it writes nothing but its output, whatever its options. (`uniq` and `tree` are left out
+"""Programs that run unasked where nothing can be held: whatever their options, they only write output. (`uniq` and `tree` are left out
 where they name a file to write: the rating says so, and then they do not read plainly.)"""
 
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 
 UNKNOWN_PART = "…"
-"""How a report writes what is not known before a command runs."""
+"""The sign in a report for what is not known before a command runs."""
 
 _GLOB = re.compile(r"[*?\[\]{}]")
 

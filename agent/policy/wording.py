@@ -20,7 +20,7 @@ _DOINGS: dict[str, tuple[str, ...]] = {
     "reading-secrets": ("secret", "send-secret"),
     "unknown": ("run-unknown",),
 }  # fmt: skip
-"""What a command may do, as people say it, and the effects that this means (docs/effects.md)."""
+"""Deeds of a command, as people say them, and the effects that each means (docs/effects.md)."""
 DOINGS = tuple(_DOINGS)
 
 

@@ -114,7 +114,7 @@ class ApprovedUndo(Struct, frozen=True, kw_only=True):
 
 
 ApprovedAction = ApprovedCommand | ApprovedFileAction
-"""What gets past the gate and can be taken back: nothing else is run, written, renamed or deleted."""
+"""Actions that get past the gate and can be taken back: nothing else is run, written, renamed or deleted."""
 
 
 def _check(text: str, report: RiskReport, consent: Consent, *, content: str | UnsetType = UNSET) -> None:
@@ -171,4 +171,4 @@ class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 CANNOT = "nobody would look at it, and it cannot be held to its rating here: "
-"""How the reason of a verdict begins that asks for what cannot be held; the reason why follows."""
+"""The beginning of a verdict's reason that asks for what cannot be held; the reason why follows."""

@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 from msgspec import Struct
 
 Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]
-"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network; two of these at once."""
+"""Rights of a run: everything; write only in the workspace; write nothing; everything but the network; two of these at once."""
 CONFINEMENTS: tuple[Confinement, ...] = get_args(Confinement)
 _FILES = ("off", "workspace", "read-only")
 

@@ -103,7 +103,7 @@ class Confirmer(Protocol):
 
 
 PreviewOf = Callable[[str], Awaitable[Preview | None]]
-"""What a text would do; None where that cannot be known, or not in time. Cancelling it ends what it had started."""
+"""Tells what a text would do; None where that cannot be known, or not in time. Cancelling it ends what it had started."""
 
 
 @runtime_checkable

@@ -28,7 +28,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 RehearseMode = Literal["off", "ask", "preview", "auto", "always", "only"]
-"""When a command is rehearsed: when the person asks for it; offered for what writes; likewise, and what only changes the person's own files
+"""The time to rehearse: when the person asks for it; offered for what writes; likewise, and what only changes the person's own files
 shows at the question what it would do; what writes, before it is made real; every command, before it is made real; every command, and
 none is made real.
 """

@@ -31,7 +31,7 @@ _SCHEMA = re.compile(r"output_?(config|format)|structured|schema|tool", re.I)
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """What a request may use. Newer models take a schema as a format but no forced tool and no temperature; older ones the reverse."""
+    """Features a request may use. Newer models take a schema as a format, no forced tool and no temperature; older ones the reverse."""
 
     schema: Literal["format", "tool", "none"] = "format"
     temperature: bool = True

@@ -83,7 +83,7 @@ async def meant(loaded: Loaded, name: str, ports: dict[str, int] | None = None) 
 
 
 def _direct(loaded: Loaded, name: str) -> tuple[str, str] | None:
-    """What needs no look around: offline, auto, a file, a provider's model."""
+    """Choose what needs no look around: offline, auto, a file, a provider's model."""
     if name in ("offline", "auto"):
         return name, ""
     provider, separator, model = name.partition(":")

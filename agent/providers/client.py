@@ -21,7 +21,7 @@ from agent.providers.wire import Assembler, encode_body, json_or_text, model_nam
 
 
 class WireClient:
-    """What the providers of both formats share. `path` is where a format's questions go, below the base URL."""
+    """Shared by the providers of both formats. `path` is where a format's questions go, below the base URL."""
 
     path = ""
     models_path = "/models"

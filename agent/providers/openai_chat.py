@@ -28,7 +28,7 @@ LimitField = Literal["max_tokens", "max_completion_tokens"]
 
 
 class Features(Struct, frozen=True, kw_only=True):
-    """What a request may use. `schema`: a JSON schema, any JSON object, or free text."""
+    """Features that a request may use. `schema`: a JSON schema, any JSON object, or free text."""
 
     schema: Literal["schema", "object", "none"] = "none"
     stream_options: bool = False
@@ -72,13 +72,13 @@ def lesser(features: Features, error: ProviderError) -> Features | None:
 
 
 CEILING = Features(schema="schema", stream_options=True, tools=True)
-"""What a server nothing is known of may take."""
+"""Features that a server nothing is known of may take."""
 
 _SCHEMA_ORDER = ("none", "object", "schema")
 
 
 def within(wanted: Features, ceiling: Features) -> Features:
-    """What is wanted, less what the ceiling forbids."""
+    """Take from `wanted` what the ceiling forbids."""
     names = ("stream_options", "tools", "temperature", "extras")
     both = {name: getattr(wanted, name) and getattr(ceiling, name) for name in names}
     limit_field = ceiling.limit_field if ceiling.limit_field != "max_tokens" else wanted.limit_field
@@ -183,7 +183,7 @@ class OpenAIChat(WireClient):
         self._ceilings: dict[str, Features] = {}
 
     def ceiling(self, model: str) -> Features:
-        """What this server was found to take for `model`; everything as long as nothing was rejected."""
+        """The features that this server was found to take for `model`; everything as long as nothing was rejected."""
         return self._ceilings.get(model, CEILING)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:

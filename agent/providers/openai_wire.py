@@ -141,7 +141,7 @@ class ReplyAssembler(Assembler):
 
 
 def _thoughts(words: _Words) -> str:
-    """What the model thinks aside: DeepSeek, vLLM and llama.cpp call it `reasoning_content`, OpenRouter and Ollama `reasoning`."""
+    """Find what the model thinks aside: DeepSeek, vLLM and llama.cpp call it `reasoning_content`, OpenRouter and Ollama `reasoning`."""
     for given in (words.reasoning_content, words.reasoning):
         if isinstance(given, str) and given:
             return given

@@ -27,7 +27,7 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     up_to: int | None = None
 
     def dollars(self, usage: Usage) -> float | None:
-        """What a call cost; None for one that is longer than the price holds for."""
+        """Reckon the cost of a call; None for one that is longer than the price holds for."""
         if self.up_to is not None and usage.input_tokens > self.up_to:
             return None
         read = min(usage.cached_tokens, usage.input_tokens)

@@ -106,7 +106,7 @@ class SSESplitter:
         return events
 
     def close(self) -> list[SSEvent]:
-        """What was under way when the stream ended. Many servers leave out the last blank line, so it is worth a look."""
+        """Hand out what was under way when the stream ended. Many servers leave out the last blank line, so it is worth a look."""
         events: list[SSEvent] = []
         if self._line:
             self._end_line(b"", events)

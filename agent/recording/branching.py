@@ -28,7 +28,7 @@ from agent.recording.reader import SessionFile, last_keys, line_in, list_session
 TAKEN_OVER = ("branch", "retry", "undo-turn")
 """Kinds of origins whose records are part of the session; others only say where it comes from."""
 MOST_BRANCHES = 1_000
-"""How many branchings lie between a session and the oldest one that it is made of, at most."""
+"""The most branchings between a session and the oldest one that it is made of."""
 
 
 class Part(Struct, frozen=True):

@@ -100,7 +100,7 @@ def hash_of_record(paths: Sequence[str], seq: int) -> str | None:
 
 
 NO_LINE = "0" * 64
-"""What stands for "the line before" in a log's first record."""
+"""The stand-in for "the line before" in a log's first record."""
 
 
 class Link(Struct, frozen=True):

@@ -35,7 +35,7 @@ from agent.recording.fold import goals
 
 CUT = "the log could not be written"
 CRASHED = "the program ended without warning"
-"""What an ending says that was written in place of a process which had gone."""
+"""The words of an ending that was written in place of a process which had gone."""
 
 
 class Ending(Struct, frozen=True):

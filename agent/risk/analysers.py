@@ -24,7 +24,7 @@ def raised(report: RiskReport, findings: Iterable[Finding]) -> RiskReport:
 
 
 def opinion_findings(opinion: Opinion | None, command: str) -> tuple[Finding, ...]:
-    """What the planner itself warns of, as a finding about the whole command. That it sees no danger says nothing."""
+    """Give the planner's own warning as a finding about the whole command. That it sees no danger says nothing."""
     if opinion is None or opinion.level is Level.LOW:
         return ()
     reason = make_visible(" ".join(opinion.reason.split()))

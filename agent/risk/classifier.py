@@ -113,7 +113,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
 
 
 def _hidden_text(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
-    """What only the programs show: names and addresses that look like others, and what begins out of sight."""
+    """Find in a text that only the programs show names and addresses that look like others, and text that begins out of sight."""
     found = list(far_right(text, programs))
     if names_hosts(text, programs):
         from agent.risk.deception.hosts import host_findings

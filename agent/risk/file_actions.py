@@ -81,7 +81,7 @@ _TOGETHER = 12
 
 
 def _effects(change: Change) -> list[tuple[str, str]]:
-    """What a change does to which path, in the classifier's kinds. A whole tree that comes or goes is moved: rules reach into it."""
+    """List the effects of a change, as (kind of the classifier, path). A whole tree that comes or goes is moved: rules reach into it."""
     after = change.after
     if after is not None and after.kind == "file" and after.mode & 0o6000:
         return [("setuid", change.path)]

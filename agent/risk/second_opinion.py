@@ -32,7 +32,7 @@ _one_at_a_time = threading.Lock()
 
 
 def second_opinion(text: str, parser: Parser) -> Finding | None:
-    """What tree-sitter-bash sees differently in `text`, which `parser` has read without error. Never raises."""
+    """Report what tree-sitter-bash sees differently in `text`, which `parser` has read without error. Never raises."""
     if not _worth_asking(text):
         return None
     try:

@@ -14,7 +14,7 @@ from agent.recording.reader import SessionFile
 
 
 class Imported(Struct, kw_only=True):
-    """What an import did, in sessions; `events` were read anew, `unreadable` lines left out."""
+    """The result of an import, in sessions; `events` were read anew, `unreadable` lines left out."""
 
     sessions: int
     new: int = 0

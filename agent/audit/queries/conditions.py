@@ -12,7 +12,7 @@ from agent.recording.index.values import RANKS
 
 
 class Conditions(Struct, frozen=True, kw_only=True):
-    """What is wanted; empty fields do not matter. Times in microseconds since the epoch, `until` exclusive.
+    """Conditions on sessions; empty fields do not matter. Times in microseconds since the epoch, `until` exclusive.
 
     `with_goals`: no sessions in which nothing was asked for.
 
@@ -83,7 +83,7 @@ def about_goals(clause: Clause, wanted: Conditions) -> None:
 
 
 def about_commands(wanted: Conditions) -> tuple[str, list[Any]]:
-    """What is asked of one command, as a condition over `commands`."""
+    """Put what is asked of one command as a condition over `commands`."""
     clause = Clause()
     if wanted.risks:
         clause.add(f"risk IN ({', '.join('?' * len(wanted.risks))})", *(RANKS[risk] for risk in wanted.risks))

@@ -117,7 +117,7 @@ def _counts(database: Database, wanted: Conditions, key: str) -> list[tuple[Any,
 
 
 def _decisions(database: Database, wanted: Conditions) -> dict[str, int]:
-    """What became of proposals: how many a person was asked about, and changed, declined or let through."""
+    """Count how many proposals a person was asked about, and changed, declined or let through."""
     clause = _where(wanted)
     query = (
         "SELECT count(*), sum(by = 'person'), sum(by = 'person' AND commands.edited), "  # noqa: S608

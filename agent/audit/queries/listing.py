@@ -65,7 +65,7 @@ def named(database: Database, name: str) -> tuple[str, ...]:
 
 
 def without_goals(database: Database, wanted: Conditions) -> int:
-    """How many sessions nothing was asked for in."""
+    """Count sessions in which nothing was asked for."""
     clause = _about_sessions(wanted)
     clause.add(f"NOT {_HAS_GOALS}")
     (count,) = database.connection.execute(f"SELECT count(*) FROM sessions{clause.text}", clause.values).fetchone()  # noqa: S608
@@ -135,7 +135,7 @@ def _has_status(database: Database, entry: dict[str, Any], wanted: Conditions) -
 
 
 END_BYTES = 128 * 1024
-"""How much of each end is looked at: some outputs of a command that still runs, and the last goal before them."""
+"""The part of each end that is looked at: some outputs of a command that still runs, and the last goal before them."""
 
 
 def outline(session: SessionFile) -> Session | None:

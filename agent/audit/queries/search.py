@@ -108,7 +108,7 @@ def search(
 
 
 def _number(database: Database, row: int) -> int:
-    """Which goal of its session it is."""
+    """Number a goal within its session."""
     query = (
         "SELECT count(*) FROM goals AS others JOIN goals ON others.session = goals.session AND others.seq <= goals.seq "
         "WHERE goals.id = ?"
@@ -122,7 +122,7 @@ _CANDIDATE = {
     "message": "texts.message", "command": "texts.command", "output": "texts.output",
 }  # fmt: skip
 _Candidate = tuple[dict[str, Any], list[tuple[Any, ...]]]
-"""What is known of a goal, and the rows of its commands."""
+"""A goal as far as it is known, and the rows of its commands."""
 
 
 def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) -> Iterator[_Candidate]:

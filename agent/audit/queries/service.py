@@ -18,10 +18,10 @@ from agent.recording.reader import SessionFile
 T = TypeVar("T")
 
 _FIRST_READ = 40
-"""How many sessions are read first where no index is kept and the answer is of a limited length."""
+"""The number of sessions that are read first where no index is kept and the answer is of a limited length."""
 _QUICK_SECONDS = 1.0
 _QUICK_LIMIT = 500
-"""How long somebody in a hurry waits for logs that the index has not read yet, and how many rows are told from the logs' two ends then."""
+"""The time somebody in a hurry waits for logs that the index has not read yet, and the rows that are told from the logs' two ends then."""
 
 
 class LogQueries:
@@ -62,7 +62,7 @@ class LogQueries:
         )
 
     def without_goals(self, wanted: Conditions) -> int:
-        """How many sessions `wanted.with_goals` leaves out, of those that were read so far."""
+        """Count sessions that `wanted.with_goals` leaves out, of those that were read so far."""
         return self._ask(lambda database: without_goals(database, wanted), Purpose(), seconds=0.0)
 
     def named(self, name: str) -> tuple[str, ...]:

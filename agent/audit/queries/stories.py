@@ -96,7 +96,7 @@ def _take(fd: int, place: int, states: dict[str, str]) -> None:
 
 
 Undone = Callable[[SessionFile], Mapping[str, str]]
-"""What is known of runs that were taken back in one session or after it, by undo id."""
+"""Runs that were taken back in one session or after it, by undo id."""
 BRANCHED = "branch.begins"
 """The kind of the mark that stands where what was taken over ends."""
 
@@ -117,7 +117,7 @@ def story(
 
 
 def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFile] | None = None) -> Iterator[Item]:
-    """How the session began, then the goals that it took over (`taken_from` says whose they are), then its own.
+    """Tell how the session began, then the goals that it took over (`taken_from` says whose they are), then its own.
 
     `known`: the sessions beside it, where they were listed before. Raises IoError.
     """
@@ -165,7 +165,7 @@ def whole_records(session: SessionFile) -> Iterator[Record | BadLine]:
 
 
 def goals_before(session: SessionFile) -> list[tuple[str, int]]:
-    """How many goals the session took over, by the session that they are from, the oldest first. Raises IoError."""
+    """Count the goals the session took over, by the session that they are from, the oldest first. Raises IoError."""
     if not branched_from(session):
         return []
     return [(part.session.session_id, goals_in(part)) for part in lineage_beside(session).parts[:-1]]

@@ -39,7 +39,7 @@ class Judgement(Struct, frozen=True):
 
     @property
     def change(self) -> Change:
-        """What today says, against what was said then: first the verdict counts, then the level."""
+        """Compare what today says with what was said then: first the verdict counts, then the level."""
         then, now = self.text.then, self.now
         if then.verdict not in _STRICTNESS:
             return "unrated"

@@ -83,7 +83,7 @@ class Judge:
         return found
 
     def rule(self, case: Case) -> Ruling:
-        """What would be said of `case` now."""
+        """Rule on `case` as the gate would now."""
         context, facts = self._context(case)
         report = _rated(case, context)
         policy = self.policy(context.home or self._sources.home, context.workspace)
@@ -139,7 +139,7 @@ def _folder(path: str) -> str:
 
 
 def _action(case: Case) -> FileAction | None:
-    """What a tool of ours wanted to change; None for a command."""
+    """The change that a tool of ours wanted to make; None for a command."""
     return action_of(case.text) if case.origin == "tool" else None
 
 
@@ -176,7 +176,7 @@ class _Carried(Struct):
 
 
 def _lengthened(verdict: Verdict, case: Case) -> Verdict:
-    """What the gate asks for because nobody sees all of it go by."""
+    """Ask where the gate asks because nobody sees all of it go by."""
     if verdict.action != "allow" or case.origin == "person" or len(case.text) <= LONGEST_UNASKED:
         return verdict
     return structs.replace(verdict, action="ask", rule="length", reason="more than anybody would read")

@@ -43,7 +43,7 @@ class Case(Struct, frozen=True, array_like=True):
 
 
 class Then(Struct, frozen=True):
-    """What was said and done. `level` and `verdict` are "" where the text was not rated; `decision` is "" where nobody decided."""
+    """A text as it was judged then. `level` and `verdict` are "" where it was not rated; `decision` is "" where nobody decided."""
 
     level: str = ""
     verdict: str = ""
@@ -66,7 +66,7 @@ class Text(Struct, frozen=True):
 
 
 class Trouble(Struct):
-    """What could not be read: how many lines, and where the first of them is."""
+    """Lines that could not be read: how many, and where the first of them is."""
 
     lines: int = 0
     first: str = ""
@@ -215,7 +215,7 @@ class _Fold:
                 self._of_command(line)
 
     def rest(self) -> Iterator[Text]:
-        """What is still open."""
+        """Hand out what is still open."""
         commands, self._open = self._open, {}
         for command in commands.values():
             yield from command.texts()

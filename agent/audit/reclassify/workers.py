@@ -17,7 +17,7 @@ Work = Callable[[bytes], bytes]
 
 
 def cores() -> int:
-    """How many processors we may use."""
+    """Count the processors that we may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not every system tells

@@ -40,7 +40,7 @@ from agent.recording.reader import BadLine
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
-    """What the engine recorded now. `ran_dry`: why it could not be fed to its end, "" where it was."""
+    """The engine's new record of a goal. `ran_dry`: why it could not be fed to its end, "" where it was."""
 
     records: tuple[Record, ...]
     ran_dry: str = ""
@@ -143,7 +143,7 @@ async def check_case(app: AppState, case: Case) -> Checked:
 
 
 def _notes(case: Case) -> tuple[str, ...]:
-    """What of a goal is not compared, beside what never is."""
+    """Say what of a goal is not compared, beside what never is."""
     rated = [event for event in case.events if isinstance(event, CommandRated)]
     told = sum(not is_comparable(event) for event in rated)
     without = sum(event.known is None and is_comparable(event) for event in rated)

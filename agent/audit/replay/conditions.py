@@ -42,7 +42,7 @@ _DISCARDED = "rehearsed and discarded"
 
 
 class Conditions(Struct, frozen=True, kw_only=True):
-    """What the engine is given: input, options, and the tools on offer. `can_run`: whether the session could run commands at all.
+    """Everything the engine is given: input, options, and the tools on offer. `can_run`: whether the session could run commands at all.
 
     `seconds`: what the clock says once nothing but the ending is left, where the goal ran out of time.
     """
@@ -147,7 +147,7 @@ def _of(events: tuple[Event, ...], kind: type[E]) -> list[E]:
 
 
 def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
-    """Which commands policy allowed as they were proposed, and whether each was rehearsed."""
+    """Map each command to whether it was rehearsed, for those that policy allowed as they were proposed."""
     found: dict[str, bool] = {}
     for event in events:
         match event:
@@ -159,7 +159,7 @@ def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
 
 
 def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[RehearseMode, bool]:
-    """When commands were rehearsed then, as far as it shows, and whether with the network."""
+    """Infer when commands were rehearsed, as far as it shows, and whether with the network."""
     starts = _of(events, RehearsalStarted)
     if not starts:
         return "off", False

@@ -63,7 +63,7 @@ class RecordedFacts:
         return self.risk_context("", cwd)
 
     def risk_context(self, command: str, cwd: str) -> RiskContext:
-        """What the rating was held against; of older logs, which do not tell, only the folder and whose home it was."""
+        """Rebuild the context of the rating; of older logs, which do not tell, only the folder and whose home it was."""
         rated = self._tape.rating_ahead()
         if rated is None or rated.known is None:
             environment = self._tape.started.environment
@@ -73,7 +73,7 @@ class RecordedFacts:
 
 
 def context_of(known: Known) -> RiskContext:
-    """What a rating was held against, as the classifier takes it."""
+    """Rebuild the context of a rating, as the classifier takes it."""
     return RiskContext(**{name: value for name, value in structs.asdict(known).items() if name != "partial"})
 
 
@@ -126,7 +126,7 @@ class RecordedTool:
 
 
 def _content(event: CommandProposed, call: Call, arguments: dict[str, Any]) -> str:
-    """What was to be written, or as much of something else: labels are not as long as what they stand for."""
+    """The text to be written, or as much of something else: labels are not as long as what they stand for."""
     content = arguments.get("content")
     given = content if isinstance(content, str) else ""
     for rated in call.inside:

@@ -52,7 +52,7 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ),
     ("everything outside of a goal: session.*, log.*, undo.finished, job.*", "done by front ends, not by the engine"),
 )
-"""What is not compared, with the reasons: for docs and for `sessions replay --check --json`."""
+"""Things that are not compared, with the reasons: for docs and for `sessions replay --check --json`."""
 
 _DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "levels", "request_id", "session_id"})
 
@@ -66,7 +66,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 class Leniency(Struct, frozen=True, kw_only=True):
-    """What of one goal is not compared for its own reasons, as its recorded events tell.
+    """Parts of one goal that are not compared for its own reasons, as its recorded events tell.
 
     `timeouts`: the commands had different ones. `unrated`, `cut`: commands whose rating cannot be done again, and of whose output not all
     was kept.

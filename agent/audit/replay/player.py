@@ -90,7 +90,7 @@ class Player:
         return structs.replace(result, exit_code=finished.exit_code)
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """How it was confined then, whatever is asked for now."""
+        """Say how it was confined then, whatever is asked for now."""
         rated = self._tape.rating_ahead()
         if rated is None:
             return Confining()
@@ -118,7 +118,7 @@ class Player:
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
     ) -> Rehearsal:
-        """What was shown then."""
+        """Show what was shown then."""
         ahead = self._tape.ahead(command.command_id)
         told = next((event for event in ahead if _ends(event, command)), None)
         if told is None:
@@ -156,7 +156,7 @@ class Player:
         )
 
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
-        """What making it real came to."""
+        """Repeat what making it real came to."""
         told = self._tape.first_ahead(command.command_id, CommandFinished)
         if told is None:
             raise self._tape.lacks("a rehearsal would be committed now that was not committed then")
@@ -182,7 +182,7 @@ class Player:
         raise IoError(reason or "nothing is kept here")
 
     def _failure(self) -> str:
-        """Why what the command changes could not be kept then, "" where it was kept or where it made no difference."""
+        """Say why what the command changes could not be kept then, "" where it was kept or where it made no difference."""
         if self._tape.current in self._failed:
             return ""
         ahead = self._tape.ahead(self._tape.current)
@@ -205,7 +205,7 @@ def _ends(event: Event, command: ApprovedRehearsal) -> TypeGuard[RehearsalFinish
 
 
 def _output(ahead: list[Event]) -> list[CommandOutput]:
-    """What was printed before the next ending."""
+    """Take what was printed before the next ending."""
     found: list[CommandOutput] = []
     for event in ahead:
         if isinstance(event, CommandOutput):
@@ -229,7 +229,7 @@ def _commit_of(ahead: list[Event]) -> CommandFinished | None:
 
 
 def _made_real(ahead: list[Event], command: str) -> list[Event]:
-    """What followed once a preview of `command` was made real; nothing where another run came first."""
+    """Take what followed once a preview of `command` was made real; nothing where another run came first."""
     for place, event in enumerate(ahead):
         if isinstance(event, RehearsalStarted) and not event.preview:
             return []
@@ -243,7 +243,7 @@ def _ending(real: list[Event]) -> CommandFinished | None:
 
 
 def _without_error(stream: CapturedStream) -> CapturedStream:
-    """What a rehearsal printed, without what a failed commit wrote behind it."""
+    """Drop from what a rehearsal printed what a failed commit wrote behind it."""
     found = _COMMIT_FAILED.search(stream.tail)
     if not found:
         return stream

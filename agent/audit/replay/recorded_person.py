@@ -49,7 +49,7 @@ class RecordedPerson:
     tape: Tape
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        """What became of the command next, said as an answer. Raises Cancelled where the goal was cancelled at the prompt."""
+        """Answer by what became of the command next. Raises Cancelled where the goal was cancelled at the prompt."""
         ahead = self._ahead(request)
         following = ahead[0]
         if isinstance(following, CommandRated):  # an edit: what comes after its rating says how it was sent off
@@ -80,7 +80,7 @@ class RecordedPerson:
         return None if missing else request.verdict.word
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
-        """What was done with the rehearsal. Raises Cancelled as `confirm` does."""
+        """Answer by what was done with the rehearsal. Raises Cancelled as `confirm` does."""
         ahead = self._ahead(request)
         following = ahead[0]
         if isinstance(following, RehearsalStarted):
@@ -115,7 +115,7 @@ class RecordedPerson:
         return answer
 
     def _ahead(self, request: ConfirmationRequest) -> list[Event]:
-        """What comes next of its command, but for previews: nobody decided anything by them."""
+        """Look at what comes next of its command, but for previews: nobody decided anything by them."""
         ahead = [event for event in self.tape.ahead(request.proposal.command_id) if not _is_preview(event)]
         if ahead:
             return ahead

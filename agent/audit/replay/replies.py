@@ -79,12 +79,12 @@ def is_of_a_file(verdict: Verdict) -> bool:
 
 
 LABEL = "[redacted:"
-"""How every label begins that stands for a secret."""
+"""The beginning of every label that stands for a secret."""
 _DONE = Finish(reason="stop")
 
 
 def reply_of(event: PlannerFinished, after: tuple[Event, ...], tools: tuple[ToolSpec, ...]) -> Reply:
-    """What the planner answered. `after`: the events that followed, which tell what the text alone does not; `tools`: those on offer.
+    """Rebuild the planner's answer. `after`: the events that followed, which tell what the text alone does not; `tools`: those on offer.
 
     The log does not say in which form a model was asked to write, so the forms are tried until one gives the kind of reply that was
     recorded. Raises PlannerError where today's codecs can read it in no form.

@@ -84,7 +84,7 @@ def steps(records: Iterable[Record]) -> list[Step]:
 
 
 def _left_out(life: Lifecycle) -> str:
-    """Why a command is not run again, "" where it is."""
+    """Say why a command is not run again, "" where it is."""
     if life.conflict:
         return "not committed, because files had changed"
     if not life.started:

@@ -40,7 +40,7 @@ class Call(Struct, kw_only=True):
 
 
 class Tape:
-    """What was recorded, and how far the engine has got. `follow` is told of every event that the engine records now."""
+    """Recorded events, and how far the engine has got. `follow` is told of every event that the engine records now."""
 
     def __init__(self, case: Case) -> None:
         goal = next(record for record in case.records if isinstance(record.event, GoalStarted))
@@ -61,7 +61,7 @@ class Tape:
         self.calls_begun = 0
 
     def lacks(self, what: str) -> RanDry:
-        """What to raise where nothing was recorded for what is asked; what is recorded from now on counts no more."""
+        """Build the error for what was not recorded; what is recorded from now on counts no more."""
         self.is_dry = True
         return RanDry(what)
 
@@ -98,7 +98,7 @@ class Tape:
         return command_id
 
     def ahead(self, command_id: str) -> list[Event]:
-        """What was recorded of a command and has not come yet."""
+        """List what was recorded of a command and has not come yet."""
         key = self.key(command_id)
         return self._commands.get(key, [])[self._done.get(key, 0) :]
 
@@ -121,7 +121,7 @@ class Tape:
         return "something changed" if isinstance(event, CommandRated) and event.stage == "again" else ""
 
     def verdict_ahead(self) -> Verdict | None:
-        """What policy said then."""
+        """Look up what policy said then."""
         rated = self.rating_ahead()
         return rated.verdict if rated is not None else None
 
@@ -155,12 +155,12 @@ class Tape:
         return not any(not isinstance(event, (Failed, GoalFinished, PlanFinished, Warned)) for event in rest[:-1])
 
     def choice_ahead(self) -> int:
-        """Which of the choices was picked, where that is the next thing that was recorded; 0 where it is not."""
+        """Look up which of the choices was picked, where that is the next thing that was recorded; 0 where it is not."""
         following = self._events[self._at] if self._at < len(self._events) else None
         return following.number if isinstance(following, ChoiceMade) else 0
 
     def preview_ahead(self) -> str:
-        """What the next question said that its command would do; "" where it said nothing of it."""
+        """Look up what the next question said that its command would do; "" where it said nothing of it."""
         rest = self._events[self._at :]
         return next((event.preview for event in rest if isinstance(event, ApprovalRequested)), "")
 

@@ -123,7 +123,7 @@ class LogDatabase:
         return self._private.path
 
     def ignored(self) -> int:
-        """How many of the lines that were read for the answer are no events and so are in no view but `lines`."""
+        """Count lines that were read for the answer, are no events and so are in no view but `lines`."""
         return self._ignored
 
     def go_on(self) -> None:
@@ -138,7 +138,7 @@ class LogDatabase:
             self._connection.interrupt()
 
     def in_words(self, error: Exception) -> Exception:
-        """What DuckDB says, for people."""
+        """Put what DuckDB says into words for people."""
         text, duckdb = str(error), self._duckdb
         if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
             hint = "give it more with --memory-limit, or ask for fewer or shorter columns"

@@ -37,7 +37,7 @@ _OF_COMMANDS = ("commands", "ran", "risk")
 
 
 class _Absent:
-    """What a field says that is not read."""
+    """The value of a field that is not read."""
 
     __slots__ = ()
 

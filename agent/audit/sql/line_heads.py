@@ -68,7 +68,7 @@ _FEW = 16
 
 
 class Wanted(msgspec.Struct):
-    """What a question needs of the lines: those of some `types` (None: of all), and of them `keys`. `raw`: as texts, and nothing else."""
+    """Lines that a question needs, those of some `types` (None: of all), and of them `keys`. `raw`: as texts, and nothing else."""
 
     types: frozenset[str] | None = None
     keys: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ class Wanted(msgspec.Struct):
 
 
 class Kind(msgspec.Struct, omit_defaults=True, gc=False):
-    """What a line is."""
+    """Kinds of lines."""
 
     type: str | None = None
 

@@ -16,7 +16,7 @@ _TYPE = re.compile(r"\(?type ?= ?'([a-z._-]+)'\)?")
 
 
 class Needs(msgspec.Struct):
-    """What a query reads: of each view some columns, and of `events` perhaps only those of some types (None: of all)."""
+    """Views and columns that a query reads; of `events` perhaps only those of some types (None: of all)."""
 
     columns: dict[str, frozenset[str]]
     types: frozenset[str] | None = None
@@ -39,7 +39,7 @@ class Planner:
         self._connection.execute("SET enable_external_access = false")
 
     def needs(self, query: str) -> Needs:
-        """What `query`, one SELECT, reads. Raises DuckDB's error where it cannot be run."""
+        """Find what `query`, one SELECT, reads. Raises DuckDB's error where it cannot be run."""
         try:
             scans = list(self._scans(query, _PRUNING))
         except self._duckdb.Error:

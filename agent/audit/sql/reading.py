@@ -39,7 +39,7 @@ _OWN = {
 
 
 def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | None = None) -> Wanted:
-    """What `view` needs when only `columns` of it are asked for; of `events` perhaps only those of some `types`."""
+    """List what `view` needs when only `columns` of it are asked for; of `events` perhaps only those of some `types`."""
     if view == "lines":
         return Wanted(raw=True)
     words = set(re.findall(r"\w+", " ".join(column.sql or column.name for column in columns)))

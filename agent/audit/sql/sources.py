@@ -111,7 +111,7 @@ def _machines(folders: Iterable[str]) -> dict[str, str]:
 
 
 def _common(lists: list[list[str]]) -> int:
-    """How many items all lists begin with."""
+    """Count the items that all lists begin with."""
     count = 0
     for items in zip(*lists, strict=False):
         if len(set(items)) > 1:

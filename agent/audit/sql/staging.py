@@ -83,7 +83,7 @@ class Staging:
         self.ignored += 1
 
     def _copied(self, block: bytes, number: int) -> tuple[int, bytes]:
-        """What is to be copied of a block: how many lines, and the lines."""
+        """Count and join the lines of a block that are to be copied."""
         if self._wanted.raw:
             return _joined(self._raw(block.split(b"\n"), number))
         prefix = f'{{"{self.number_key}":{number},'.encode()

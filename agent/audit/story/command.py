@@ -52,7 +52,7 @@ class CommandFold(CommandStory, eq=False):
         self.take(event_type(event), event, time)
 
     def story(self, undo_state: str = "") -> CommandStory:
-        """What is known by now."""
+        """Put together what is known by now."""
         interrupted = self.interrupted or self.is_cut_off
         return structs.replace(self, outputs=tuple(self.pieces), interrupted=interrupted, undo_state=undo_state)
 
@@ -85,5 +85,5 @@ def command_fold(event: CommandProposed, time: str, call_id: str = "") -> Comman
 
 
 def _told(event: Event) -> dict[str, Any]:
-    """What the event says, without whose it is."""
+    """List what the event says, without whose it is."""
     return {name: value for name, value in structs.asdict(event).items() if name != "command_id"}

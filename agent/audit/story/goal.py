@@ -29,7 +29,7 @@ from agent.recording.reader import BadLine
 
 
 def stories(records: Iterable[Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
-    """What `records` tell, in order. A goal comes when it is over; one without an end, as a crash leaves it, is "interrupted".
+    """Tell what `records` say, in order. A goal comes when it is over; one without an end, as a crash leaves it, is "interrupted".
 
     `undone`: the state of runs that were taken back, by undo id, for what the records themselves tell only later.
     """

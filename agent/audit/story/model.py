@@ -91,7 +91,7 @@ class ToolStory(Struct, frozen=True, kw_only=True):
 
 
 class Rating(Struct, frozen=True, kw_only=True):
-    """What classifier and policy said of one text. `stage`: proposed or edited."""
+    """The words of classifier and policy on one text. `stage`: proposed or edited."""
 
     stage: str
     report: RiskReport
@@ -99,7 +99,7 @@ class Rating(Struct, frozen=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """What was decided, by whom; the words are those of the event `command.confirmed`."""
+    """A decision, and by whom; the words are those of the event `command.confirmed`."""
 
     time: str
     decision: str
@@ -175,7 +175,7 @@ class CommandStory(Lifecycle, eq=False):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Why it has its level, worst first."""
+        """The findings behind its level, worst first."""
         return self.ratings[-1].report.findings if self.ratings else ()
 
     @property
@@ -243,5 +243,5 @@ Item = SessionBegan | SessionEnded | Mark | GoalStory
 
 
 def gap_words(dropped: int) -> str:
-    """What stands in the place of output that was not kept."""
+    """Say, in its place, that output was not kept."""
     return f"[… {dropped:,} bytes not kept …]"

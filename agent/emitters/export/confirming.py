@@ -28,7 +28,7 @@ ARROW = "❯"
 
 
 def goal_prompt(*, is_root: bool, safety_off: bool, color: bool) -> str:
-    """What stands before a goal: `root SAFETY OFF ❯ `."""
+    """Draw what stands before a goal: `root SAFETY OFF ❯ `."""
     marks = [word for word, given in (("root", is_root), ("SAFETY OFF", safety_off)) if given]
     said = paint(" ".join(marks), "red", color=color) + " " if marks else ""
     return f"{said}{paint(ARROW, 'bold', color=color)} "
@@ -47,7 +47,7 @@ def heading(report: RiskReport | None, *, color: bool, preview: str = "") -> str
 
 
 def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
-    """What stands before the editable command: `▲ ❯ `, or `▲ medium edited ❯ `."""
+    """Draw what stands before the editable command: `▲ ❯ `, or `▲ medium edited ❯ `."""
     word = f" {report.level.value}" if report is not None and edited else ""
     level = "? not rated" if report is None else MARKS[report.level] + word
     said = paint(level, "dim" if report is None else _STYLES[report.level], color=color)
@@ -57,7 +57,7 @@ def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
 
 
 def word_prompt(*, color: bool) -> str:
-    """What stands before the word that a high-risk command needs."""
+    """Draw what stands before the word that a high-risk command needs."""
     return paint(f"{MARKS[Level.HIGH]} word ", "red", color=color) + paint(ARROW, "bold", color=color) + " "
 
 
@@ -108,7 +108,7 @@ class Confirming:
         return self._proposed is not None and self._asks and not self._decided and self._rehearsal is None
 
     def take(self, event: Event, at: float) -> Iterator[Frame]:
-        """What the next event of a command adds to the dialogue."""
+        """Draw what the next event of a command adds to the dialogue."""
         match event:
             case CommandProposed():
                 self._proposed = event

@@ -33,7 +33,7 @@ def keystrokes(text: str) -> Iterator[tuple[float, str]]:
 
 
 def edits(before: str, after: str) -> Iterator[tuple[float, str]]:
-    """What stands in an editor on the way from `before` to `after`: what differs is taken out, then typed."""
+    """Type the way from `before` to `after` in an editor: what differs is taken out, then typed."""
     head = _same(before, after)
     tail = _same(before[head:][::-1], after[head:][::-1])
     end = after[len(after) - tail :] if tail else ""
@@ -47,7 +47,7 @@ def edits(before: str, after: str) -> Iterator[tuple[float, str]]:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """Count the characters that both begin with."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:
@@ -67,7 +67,7 @@ def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
 
 
 def log_line(event: LogRepaired | LogScrubbed | SessionPruned) -> str:
-    """What happened to the log afterwards."""
+    """Say what happened to the log afterwards."""
     match event:
         case LogRepaired():
             said = "a crash tore a line of the log here"
@@ -86,7 +86,7 @@ class DrawnScreen(MemorySink):
         self.is_screen = True
 
     def take(self) -> str:
-        """What was written since the last time."""
+        """Take what was written since the last time."""
         text = self.text
         self._parts.clear()
         return text

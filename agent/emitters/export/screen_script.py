@@ -90,7 +90,7 @@ class _Script:
         return self._taken()
 
     def end(self) -> list[Frame]:
-        """What is left when the log ends, whether the session did or not."""
+        """Draw what is left when the log ends, whether the session did or not."""
         if self._shown_at is not None:
             self._leave_open()
         return self._taken()
@@ -138,7 +138,7 @@ class _Script:
             self._line(paint(line, "dim", color=self._look.color), at)
 
     def _new_emitter(self, frontend: str) -> TerminalEmitter:
-        """What spoke to the person: at the prompt of the REPL it advised other words than elsewhere."""
+        """Build the emitter that spoke to the person: at the prompt of the REPL it advised other words than elsewhere."""
         options = TerminalEmitterOptions(
             show_spinner=False, verbose_tool_calls=True, color=self._look.color, at_prompt=frontend == "repl"
         )
@@ -239,7 +239,7 @@ class _Script:
         self._release(self._shown_at or 0.0)
 
     def _release(self, at: float) -> None:
-        """What was said while a prompt stood there."""
+        """Show what was said while a prompt stood there."""
         held, self._held = self._held, []
         for record in held:
             self._emit(record, at)

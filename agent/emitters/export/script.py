@@ -156,7 +156,7 @@ def _command(command: CommandStory, folder: str, approve: str) -> tuple[str, str
 
 
 def why_not(command: CommandStory) -> str:
-    """Why a command must not stand in the script as one, "" where it may."""
+    """Say why a command must not stand in the script as one, "" where it may."""
     text = command.run
     if command.is_write:
         return "a tool asked to write a file"

@@ -79,7 +79,7 @@ class Confiner:
         return True
 
     def confining(self, mode: Confinement, report: RiskReport) -> Confining:
-        """What a run of `report`'s command would get now, in words."""
+        """Say in words how a run of `report`'s command would be held now."""
         if mode == "off":
             return Confining()
         try:

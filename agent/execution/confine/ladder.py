@@ -22,7 +22,7 @@ _PATIENCE = 10.0  # seconds that a trial may take; it needs milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What became of one rung. `step` and `errno` say where it failed; `sudo`: whether programs may still gain privileges on it.
+    """The result of trying a rung. `step` and `errno` say where it failed; `sudo`: whether programs may still gain privileges on it.
 
     `tried`: False where it could not even be tried now; another time it may be.
     """
@@ -55,14 +55,14 @@ class RungChoice:
 
     @property
     def reason(self) -> str:
-        """Why there is none."""
+        """Say why no rung is there."""
         if self.rung is not None:
             return ""
         return "; ".join(dict.fromkeys(trial.reason for _rung, trial in self.failures))
 
 
 def parsed(mode: str) -> tuple[Files, bool]:
-    """What a mode means: where files may be written, and whether the network may be used. Raises ValueError for an unknown one."""
+    """Read a mode: where files may be written, and whether the network may be used. Raises ValueError for an unknown one."""
     files: Files = "all"
     network = True
     for part in mode.split(","):

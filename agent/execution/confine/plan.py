@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 Files = Literal["all", "workspace", "read-only"]
-"""Where it may write: everywhere, in the workspace, nowhere (but in its own folder for temporary files)."""
+"""Files it may write to: everywhere, in the workspace, nowhere (but in its own folder for temporary files)."""
 
 Rung = Literal["namespaces", "landlock"]
-"""How it is held: by a mount namespace of its own, or where there is none by Landlock and a seccomp filter alone."""
+"""The way it is held: by a mount namespace of its own, or where there is none by Landlock and a seccomp filter alone."""
 
 
 class Plan(NamedTuple):
@@ -38,7 +38,7 @@ def decoded(spec: dict[str, Any]) -> Plan:
 
 
 class WriteFolders(NamedTuple):
-    """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
+    """Folders that a confined session may write to. `workspace`: its own, for good: `cd` does not widen it.
 
     `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).
     """

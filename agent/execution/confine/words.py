@@ -155,7 +155,7 @@ _REMEDIES = {
 
 
 def reason(step: str, number: int) -> str:
-    """Why a confinement could not be entered: the step that failed and what that means."""
+    """Say which step of a confinement failed, and what that means."""
     name = errno.errorcode.get(number, "")
     if step == "unshare" and number in _USER_NAMESPACES:
         return _USER_NAMESPACES[number]
@@ -182,7 +182,7 @@ def reason(step: str, number: int) -> str:
 
 
 def remedy(step: str) -> str:
-    """What could be done about it, "" where nothing is known."""
+    """Say what could be done about it, "" where nothing is known."""
     step = "uid_map" if step in ("gid_map", "setgroups", "private", "copy") else step
     return _REMEDIES.get("unshare" if step == "loopback" else step, "")
 
@@ -193,7 +193,7 @@ def failed(step: str, number: int) -> str:
 
 
 def held(files: str, network: bool, rung: str, workspace: str, landlock: int) -> str:
-    """How a run is confined, in one line for the heading of a confirmation."""
+    """Describe how a run is confined, in one line for the heading of a confirmation."""
     parts = []
     if files == "workspace":
         parts.append(f"writes only in {workspace}")
@@ -209,7 +209,7 @@ def held(files: str, network: bool, rung: str, workspace: str, landlock: int) ->
 
 
 def misses(files: str, network: bool, rung: str, landlock: int) -> tuple[str, ...]:
-    """What a confinement does not stop, each in words."""
+    """Say in words, one by one, what a confinement does not stop."""
     found = []
     if rung == "landlock" and files != "all":
         found.append("changes of permission bits, owners, times and attributes of files outside")

@@ -43,7 +43,7 @@ class Facts(NamedTuple):
 
 @dataclass(slots=True)
 class Values:
-    """What can be set on an inode. `mtime` in nanoseconds; `xattrs` by name."""
+    """Values that can be set on an inode. `mtime` in nanoseconds; `xattrs` by name."""
 
     mode: int
     uid: int

@@ -109,7 +109,7 @@ def write_over(source: int, target: int) -> None:
 
 
 def _stretches(fd: int, size: int) -> Iterator[tuple[int, int]]:
-    """Where data lies, as (start, end); the whole file where the file system does not tell."""
+    """Find the data of a file, as (start, end); the whole file where the file system does not tell."""
     at = 0
     while at < size:
         try:

@@ -36,7 +36,7 @@ class Kept:
     _inside: dict[bytes, list[bytes]] = field(default_factory=dict)
 
     def names_in(self, inner: bytes) -> list[bytes]:
-        """What was in the folder at `inner`, as paths like those of `facts`."""
+        """List what was in the folder at `inner`, as paths like those of `facts`."""
         if not self._inside:
             for each in self.facts:
                 if each:
@@ -128,7 +128,7 @@ class DirectChanges:
         return intent
 
     def _find_goals(self) -> dict[int, bytes]:
-        """Where inodes that were only renamed are now, among the paths that the command named."""
+        """Find inodes that were only renamed, among the paths that the command named."""
         renamed = {kept.facts[b""].ino for kept in self._before.kept if kept.facts and not kept.slot}
         there = ((kept.path, look(self._folders, kept.path)) for kept in self._before.kept)
         return {facts.ino: path for path, facts in there if facts is not None and facts.ino in renamed}

@@ -98,7 +98,7 @@ def _now_on(folders: Folders, own: list[bytes]) -> int:
 
 
 def folders_now(turn: OpenEntry, *, done: bool) -> dict[int, Facts]:
-    """What stands where folders of the entry were, by index; nothing where they are gone."""
+    """Look at the folders of the entry, by index; those that are gone are left out."""
     found = {}
     for index, each in enumerate(turn.intent.folders):
         facts = look(turn.folders, each.done_path if done else each.undone_path)
@@ -119,7 +119,7 @@ def _folder_times(intent: Intent, now: Mapping[int, Facts]) -> dict[int, int]:
 
 
 def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool) -> list[Changed]:
-    """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done).
+    """List what is no longer as it was left, so that turning the entry round would lose something (or cannot be done).
 
     What stands at each path now goes into `seen`.
     """
@@ -207,7 +207,7 @@ def _inside(index: int, path: bytes, mark: int, folders: Folders) -> Iterator[Ch
 
 
 def _goals(intent: Intent, folders: Folders, *, done: bool) -> Iterator[tuple[int, bytes, Facts]]:
-    """Where renames go when they are turned round, as those places are called now, and what stands there already."""
+    """Follow renames that are turned round: the place each leads to, as it is called now, and what stands there already."""
     moves = [(index, action) for index, action in enumerate(intent.actions) if action.kind == "move"]
     where = RenamedPaths(intent.actions if moves else ())
     for index, action in moves:
@@ -225,7 +225,7 @@ class _Others:
         self._undo_id = undo_id
 
     def blamed(self, path: bytes) -> str:
-        """Which later run, still in effect, changed `path`; in words, "" for none."""
+        """Name the later run, still in effect, that changed `path`; "" for none."""
         for entry, intent, _ in self._entries:
             touched = any(path in (action.path, action.source) for action in intent.actions)
             if touched and entry.state == "committed" and entry.undo_id > self._undo_id:

@@ -171,7 +171,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     **dict.fromkeys(("before", "after"), (list, facts_in)),
     **dict.fromkeys(("old", "new"), (values_out, values_in)),
 }
-"""How the fields of an action are written, where there is something in them, and read."""
+"""The writer and the reader of an action's fields, where there is something in them."""
 _NEEDED: dict[str, tuple[str, ...]] = {
     "swap": ("path", "slot"),
     "move": ("path", "source"),

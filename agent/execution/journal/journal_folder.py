@@ -55,7 +55,7 @@ class NoHome(Exception):
 
 @dataclass(slots=True)
 class Left:
-    """How files stood when the last commit or undo was over. `mark`: a change time that none of them is later than.
+    """The state of files when the last commit or undo was over. `mark`: a change time that none of them is later than.
 
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
     where a rename goes back to (inode, by action). `contents`: digests of what stood there, where that was worth being read.
@@ -147,7 +147,7 @@ class JournalFolder:
         write_file(self.file(entry.undo_id, RECORD), entry.encode())
 
     def intent(self, undo_id: str) -> Intent | None:
-        """What it did; None where it never came to that. Raises OSError and ValueError."""
+        """Read what the entry did; None where it never came to that. Raises OSError and ValueError."""
         try:
             return Intent.decode(read_file(self.file(undo_id, INTENT)))
         except FileNotFoundError:
@@ -166,7 +166,7 @@ class JournalFolder:
         write_file(path, intent.encode(), durable=durable, named=os.path.exists(path))
 
     def left(self, undo_id: str) -> Left:
-        """How files stood in the end; nothing known where that was not written."""
+        """Read how files stood in the end; nothing is known where that was not written."""
         try:
             return msgspec.convert(decode(read_file(self.file(undo_id, LEFT))), Left, str_keys=True)
         except (FileNotFoundError, ValueError, msgspec.ValidationError):
@@ -257,7 +257,7 @@ class OpenEntry:
         write_file(self.journal_folder.file(self.entry.undo_id, LEFT), encode(left))
 
     def progress(self, start: int) -> Progress:
-        """How far it has come; `start` where that was never written. Raises OSError."""
+        """Read how far the entry has come; `start` where that was never written. Raises OSError."""
         return Progress(self.journal_folder.file(self.entry.undo_id, PROGRESS), start)
 
     def settle(self, state: UndoState, note: str | None = None) -> None:

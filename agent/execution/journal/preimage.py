@@ -60,7 +60,7 @@ class PreImages:
         self._most_files = most_files
 
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
-        """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
+        """Plan what would be kept, and say for what it cannot be. Looks at the files, changes nothing."""
         targets, unknown = targets_of(report, cwd)
         kept: dict[str, None] = {}
         not_kept = [Conflict(path=each.path, reason=each.reason) for each in unknown]
@@ -107,7 +107,7 @@ class PreImages:
             raise
 
     def _measure(self, folders: Folders, target: Target, targets: list[Target], so_far: _Measured) -> _Measured | str:
-        """What it takes together with what is kept already; in words, why it cannot be kept."""
+        """Measure what keeping it takes, with what is kept already; says in words why it cannot be kept."""
         try:
             info = folders.lstat(target.path)
         except OSError as error:

@@ -52,7 +52,7 @@ def differences(turning: OpenEntry, paths: Collection[str], *, done: bool) -> tu
 
 
 def _text(folders: Folders, path: bytes) -> str | None:
-    """What a text file of a size that can be looked at holds; None for anything else."""
+    """Read a text file of a size that can be looked at; None for anything else."""
     data = bytes_at(folders, path, LARGEST_TEXT + 1)
     return None if data is None else as_text(data)
 
@@ -73,7 +73,7 @@ def _counted(folders: Folders, action: Action, change: Change) -> Change:
 
 
 def _facts(folders: Folders, action: Action, path: bytes, *, back: bool) -> tuple[Facts | None, Facts | None]:
-    """What is there now and what would come: as it is on disk where that can be seen, else as it was planned."""
+    """Compare what is there now with what would come: as it is on disk where that can be seen, else as it was planned."""
     now, then = (action.after, action.before) if back else (action.before, action.after)
     if action.kind not in ("swap", "write"):
         return now, then

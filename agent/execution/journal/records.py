@@ -34,7 +34,7 @@ _EPOCH = 1_577_836_800  # 2020
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a journal belongs to: the command (redacted), where and when (UTC, ISO 8601) it ran, and its place in the log."""
+    """The run that a journal belongs to: its command (redacted), where and when (UTC, ISO 8601) it ran, and its place in the log."""
 
     command: str
     cwd: str
@@ -87,7 +87,7 @@ class Entry:
 
 
 def unnamed(path: bytes) -> bytes:
-    """Where a file of ours lies until it is written."""
+    """The name of a file of ours until it is written."""
     return path + b".new"
 
 
@@ -129,7 +129,7 @@ def is_id(name: str) -> bool:
 
 
 class Progress:
-    """How far a run through the actions of an entry has come, in the file at `path`, for whoever goes on with it after a crash.
+    """The way a run through the actions of an entry has come, in the file at `path`, for whoever goes on with it after a crash.
 
     Everything before the action `index` is done, everything behind it is not, and of itself it is not known. That holds in both
     directions, and between two runs, too. It is not waited for to be on disk: a process that is killed leaves it as it was written.

@@ -52,7 +52,7 @@ class RenamedPaths:
             self._sources.setdefault(action.source, []).append(index)
 
     def undone_path(self, index: int, path: bytes) -> bytes | None:
-        """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""
+        """Name before the first action what is called `path` when action `index` has its turn. None for what was not there then."""
         path, made = self._origin(index, path, (self._sources, self._swaps, self._links))
         return path if made is None else None
 
@@ -73,7 +73,7 @@ class RenamedPaths:
             path, index = _carried(path, self._actions[goal].path, self._actions[goal].source), goal
 
     def done_path(self, index: int, path: bytes) -> bytes | None:
-        """What is called `path` when action `index` is done: its name after the last action. None for what is gone by then."""
+        """Name after the last action what is called `path` when action `index` is done. None for what is gone by then."""
         while True:
             end = len(self._actions)
             chain = self._chain(path)

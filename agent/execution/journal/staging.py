@@ -25,7 +25,7 @@ from agent.execution.sandbox.mountinfo import is_within
 
 @dataclass(slots=True)
 class Stage:
-    """What staging works with. `held`: per layer, the folder for its slots. `notes` collects in words what could not be kept."""
+    """Things that staging works with. `held`: per layer, the folder for its slots. `notes` collects in words what could not be kept."""
 
     layers: Sequence[Layer]
     held: Sequence[bytes]
@@ -96,7 +96,7 @@ class Stage:
         self._where.add(action)
 
     def _before(self, step: Step) -> Facts | None:
-        """What is there now. Raises Misplaced where that is not what the rehearsal was read over."""
+        """Look at what is there now. Raises Misplaced where that is not what the rehearsal was read over."""
         path = step.path if step.was is None else step.was
         if step.op == "rename" and step.was is None:
             path = step.source or b""
@@ -188,7 +188,7 @@ class Stage:
                 os.unlink(name, dir_fd=fd)
 
     def _slot_of(self, path: bytes) -> bytes:
-        """Where in the journal the file lies that this commit brings to `path`; "" if it brings none."""
+        """The name in the journal of the file that this commit brings to `path`; "" if it brings none."""
         if path in self._images:
             return self._images[path]
         for above in upward(path):
@@ -233,7 +233,7 @@ class Stage:
         return self.held[step.layer] + b"/%d" % self._slots
 
     def _new_values(self, step: Step, old: Values) -> Values:
-        """What the command made of the file: attributes from the image, the rest as it was read."""
+        """Values as the command left them: attributes from the image, the rest as it was read."""
         found = old if step.image is None else values_at(self._upper[step.layer], step.image)
         if step.after is None:
             return found
@@ -250,5 +250,5 @@ def _parents(step: Step) -> list[bytes]:
 
 
 def _above(layer: Layer, path: bytes) -> bytes:
-    """Where what the overlay shows at `path` lies in its upper folder."""
+    """The place in the layer's upper folder of what the overlay shows at `path`."""
     return layer.upper + path[len(layer.root.rstrip(b"/")) :]

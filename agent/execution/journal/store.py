@@ -52,7 +52,7 @@ class Journals:
         return committed
 
     def entries(self) -> tuple[UndoEntry, ...]:
-        """What can be taken back, newest first. While another process is at work, its entry is "pending"."""
+        """List what can be taken back, newest first. While another process is at work, its entry is "pending"."""
         with suppress(CoreError), self._held(UndoFailed, patience=0.0):
             self._prune()
         found = list(self._all())
@@ -65,22 +65,22 @@ class Journals:
         return frozenset(self.journal_folder.ids())
 
     def take_resumed(self) -> tuple[Undone, ...]:
-        """What a crash had left open and was brought to an end since this was asked last; how, is its note."""
+        """List what a crash had left open and was brought to an end since this was asked last; how, is its note."""
         taken, self._resumed = tuple(self._resumed), []
         return taken
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
-        """What undoing it would do to each path. Raises NotFound and UndoFailed."""
+        """Show what undoing it would do to each path. Raises NotFound and UndoFailed."""
         with self._held(UndoFailed), self._open(undo_id) as turning:
             return preview.turned(turning, done=turning.entry.state == "committed")
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
-        """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
+        """List paths that were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
         with self._held(UndoFailed), self._open(undo_id) as turning:
             return undo.conflicts(turning)
 
     def differences(self, undo_id: str, paths: Collection[str]) -> tuple[Change, ...]:
-        """What undoing it would do to these text files, with their diffs. Raises NotFound and UndoFailed."""
+        """Show what undoing it would do to these text files, with their diffs. Raises NotFound and UndoFailed."""
         with self._held(UndoFailed), self._open(undo_id) as turning:
             return preview.differences(turning, paths, done=turning.entry.state == "committed")
 
@@ -156,7 +156,7 @@ class Journals:
                 yield entry
 
     def _check(self, entry: Entry) -> Intent | None:
-        """What the entry did; it becomes "broken" where what it needs is not there."""
+        """Read what the entry did; it becomes "broken" where what it needs is not there."""
         if entry.state in ("broken", "pending"):
             return None
         try:
@@ -222,7 +222,7 @@ class Journals:
 
 
 def told_ops(changes: tuple[Change, ...]) -> list[tuple[str, str, str, str]]:
-    """What is done to which path: what somebody agreed to, without times and sizes of what lies there."""
+    """Put in words what is done to which path: what somebody agreed to, without times and sizes of what lies there."""
     return [(change.path, change.op, change.kind, change.source) for change in changes]
 
 

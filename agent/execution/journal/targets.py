@@ -83,7 +83,7 @@ class Unknown:
 
 
 def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown]]:
-    """What the report names, each path once, and what it says about changes without a name."""
+    """List what the report names, each path once, and what it says about changes without a name."""
     found: dict[tuple[bytes, How], None] = {}
     unknown: dict[Unknown, None] = {}
     if report.parse != "ok" or report.cut:
@@ -171,7 +171,7 @@ def _searches(program: ProgramRun | None) -> bool:
 
 
 def _all_below(folder: str, kind: str, base: str, effect: Effect) -> Iterator[Target | Unknown]:
-    """What lies in a folder, since any of it may be what a search finds."""
+    """List all that lies in a folder, since any of it may be what a search finds."""
     try:
         names = sorted(os.listdir(os.path.join(base, folder)))
     except OSError:
@@ -185,7 +185,7 @@ def _all_below(folder: str, kind: str, base: str, effect: Effect) -> Iterator[Ta
 
 
 def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Target | Unknown]:
-    """What `cp a b folder` would replace in the folder: the same names."""
+    """List what `cp a b folder` would replace in the folder: the same names."""
     shown = os.fsdecode(folder)
     if program is None or not program.whole or os.path.basename(program.words[0]) not in _COPIERS:
         yield Unknown(shown, _REPLACED)
@@ -233,7 +233,7 @@ def _beside(program: ProgramRun | None, text: str) -> Iterator[str]:
 
 
 def _unnamed(report: RiskReport) -> Iterator[str]:
-    """What is written under names that `beside` cannot tell, in words; nothing where all names are known."""
+    """Say what is written under names that `beside` cannot tell; nothing where all names are known."""
     for program in report.programs:
         name, words = os.path.basename(program.words[0]), program.words[1:]
         if name in _SOME_NAMES:

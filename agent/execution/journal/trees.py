@@ -121,7 +121,7 @@ def measured(folder_fd: int, name: bytes, kept: bytes) -> tuple[int, int]:
 
 
 def changed_after(folder_fd: int, name: bytes, mark: int) -> tuple[list[bytes], int]:
-    """What below `name` (not itself) has a change time after `mark`, in nanoseconds: the first few, and how many more.
+    """Find below `name` (not itself) what has a change time after `mark`, in nanoseconds: the first few, and how many more.
 
     A folder counts when something in it came or went.
     """

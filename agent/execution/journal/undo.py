@@ -28,7 +28,7 @@ from agent.protocol.rehearsals import Conflict, Undone
 
 
 def conflicts(turning: OpenEntry) -> tuple[Conflict, ...]:
-    """What would be lost by turning the entry round."""
+    """List what would be lost by turning the entry round."""
     return _told(what_changed(turning, {}, done=turning.entry.state != "undone"))
 
 
@@ -209,7 +209,7 @@ def _make_room(turning: OpenEntry, changed: Sequence[Changed], *, done: bool) ->
 
 
 def _keep_contents(turning: OpenEntry, action: Action, *, done: bool) -> None:
-    """What the file holds now takes the place of the copy that would bring it back; and so do its values."""
+    """Put what the file holds now in the place of the copy that would bring it back, and its values, too."""
     folders = turning.folders
     here = look(folders, action.path)
     if here is None:
@@ -243,7 +243,7 @@ def _told(changed: Sequence[Changed]) -> tuple[Conflict, ...]:
 
 
 def journal_gone(intent: Intent) -> str:
-    """Why the entry cannot be turned round: in words, "" where its journals are there."""
+    """Say why the entry cannot be turned round; "" where its journals are there."""
     for journal in intent.journals:
         if not os.path.isdir(os.path.join(journal, HELD)):
             return f"its journal {os.fsdecode(journal)} is not there; is that file system mounted?"

@@ -23,7 +23,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 @dataclass(slots=True)
 class ReadLimits:
-    """What may still be read: entries of all layers, and bytes for comparing; beyond those a file of equal size counts as changed."""
+    """Limits of reading: entries of all layers, and bytes for comparing; beyond those a file of equal size counts as changed."""
 
     entries: int
     bytes: int
@@ -101,7 +101,7 @@ def same_bytes(one: int, other: int, limits: ReadLimits | None = None) -> bool:
 
 
 def _next_data(opened: int, position: int, size: int) -> int:
-    """Where the next byte that is not in a hole lies; `size` where only a hole follows."""
+    """Find the next byte that is not in a hole; `size` where only a hole follows."""
     try:
         return os.lseek(opened, position, os.SEEK_DATA)
     except OSError as error:

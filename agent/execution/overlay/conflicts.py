@@ -19,7 +19,7 @@ _CHANGED = "it was changed since the rehearsal began"
 
 
 def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conflict, ...]:
-    """What changed since the rehearsal, by path; empty if nothing did. At most 100 are named.
+    """Find what changed since the rehearsal, by path; empty if nothing did. At most 100 are named.
 
     Looks at every file that the steps change or give another name to, at all that lies in folders that they remove or rename, and at
     names that they take.
@@ -88,7 +88,7 @@ def _look_at_linked(path: bytes, since: int | None, found: dict[str, str], folde
 
 
 def _reason(step: Step, now: os.stat_result | None, since: int | None) -> str:
-    """What is wrong with one path, in words; "" for nothing."""
+    """Say what is wrong with one path; "" for nothing."""
     then = step.before
     if then is None:
         return "" if now is None else "it exists now, and did not when the rehearsal began"

@@ -61,7 +61,7 @@ def _lines(text: str) -> list[str]:
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
-    """What differs, in order; lines between the runs are equal."""
+    """Find what differs, in order; lines between the runs are equal."""
     start = 0
     end = min(len(old), len(new))
     while start < end and old[start] == new[start]:

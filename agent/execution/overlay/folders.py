@@ -123,7 +123,7 @@ class Folders:
         return self._open[path]
 
     def lstat(self, path: bytes) -> os.stat_result | None:
-        """What stands at `path`; None where nothing does (or no folder leads there)."""
+        """Look at `path`; None where nothing is there (or no folder leads there)."""
         try:
             fd, name = self.parent(path)
             return os.stat(name, dir_fd=fd, follow_symlinks=False)

@@ -53,7 +53,7 @@ class Ordering:
         return [*self.steps, *self._links, *self._ends.steps, *self._ends.times()]
 
     def _current(self, lower: bytes) -> bytes:
-        """Where a real file is by now."""
+        """The present place of a real file."""
         head, rest = lower, b""
         while head and head not in self._now:
             head, name = os.path.split(head)

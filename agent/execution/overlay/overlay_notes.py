@@ -26,7 +26,7 @@ _NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What the overlay says of one file. `origin`: the handle of the file it was copied from; None: not a copy, or not said which
+    """Notes of the overlay on one file. `origin`: the handle of the file it was copied from; None: not a copy, or not said which
     (then `copied` tells the two apart). `redirect`: where the folder, or the data of a metacopy, lies below.
     """
 

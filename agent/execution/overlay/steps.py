@@ -19,7 +19,7 @@ class StepMaker:
         self._number = number
 
     def real(self, path: bytes) -> bytes:
-        """Where a path of the layer is in the real tree."""
+        """The place of a path of the layer in the real tree."""
         return self._layer.root.rstrip(b"/") + b"/" + path if path else self._layer.root
 
     def moved(self, node: Node, lower: bytes, *, source: bytes, target: bytes, quiet: bool = False) -> Step:
@@ -37,7 +37,7 @@ class StepMaker:
         )
 
     def removed(self, path: bytes, under: bytes, status: os.stat_result, *, whole: bool) -> Step:
-        """What has a node's name, and `status`, goes away."""
+        """The step by which what has a node's name, and `status`, goes away."""
         return Step("delete", self.real(path), self._number, whole=whole, before=status, was=self.real(under))
 
     def taken(self, op: Op, node: Node, *, whole: bool = False, link_to: Node | None = None) -> Step:
@@ -74,7 +74,7 @@ class StepMaker:
         return Step(op, self.real(node.path), self._number, image=image, after=node.status, **more)
 
     def _was(self, node: Node, parent: Node) -> bytes:
-        """Where a node's name is in the tree as it is before the first step."""
+        """The place of a node's name in the tree before the first step."""
         return b"" if parent.lower is None else self.real(joined(parent.lower, node.name))
 
 

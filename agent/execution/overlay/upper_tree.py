@@ -177,7 +177,7 @@ class UpperTree:
             raise Gone(f"{os.fsdecode(lower)!r} is no longer the folder it was ({error.strerror})") from error
 
     def compare(self, image: bytes, status: os.stat_result, notes: Notes, lower: bytes) -> Difference:
-        """How a file of ours (absolute path, lstat and notes) differs from the real file `lower`, which has another name."""
+        """Compare a file of ours (absolute path, lstat and notes) with the real file `lower`, which has another name."""
         if notes.metacopy:
             return "meta"
         upper_path, upper_name = os.path.split(image)

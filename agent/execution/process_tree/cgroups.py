@@ -74,7 +74,7 @@ class Group:
         return tuple(taken)
 
     def exceeded(self) -> tuple[str, ...]:
-        """Which of its limits were hit so far: "memory" (something was killed for it), "processes" (a fork failed)."""
+        """Name the limits that were hit so far: "memory" (something was killed for it), "processes" (a fork failed)."""
         counters = (("memory", "memory.events", "oom_kill"), ("processes", "pids.events", "max"))
         return tuple(name for name, file, key in counters if self._counter(file, key))
 
@@ -168,7 +168,7 @@ def own_folder() -> str | None:
 
 @functools.cache
 def _hierarchy() -> tuple[str, str]:
-    """Where cgroup v2 is mounted, and what of it is seen there. Raises LookupError (and is asked again) where it is not."""
+    """Find the mount of cgroup v2, and what of it is seen there. Raises LookupError (and is asked again) where it is not."""
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             before, _, after = line.partition(" - ")
@@ -179,7 +179,7 @@ def _hierarchy() -> tuple[str, str]:
 
 
 def _below(mount: str, root: str, own: str) -> str | None:
-    """Where `own` is below a mount that shows `root` of the hierarchy; names with blanks are not looked at."""
+    """Find `own` below a mount that shows `root` of the hierarchy; names with blanks are not looked at."""
     if "\\" in mount or (root not in ("/", own) and not own.startswith(f"{root}/")):
         return None
     inside = own if root == "/" else own[len(root) :]
@@ -215,7 +215,7 @@ def _all_of_ours() -> list[tuple[Group, int, str]]:
 
 
 def _start_of(pid: int) -> str:
-    """When a process started, in clock ticks since boot; "" for one that is gone. It tells a reused pid apart."""
+    """The start of a process, in clock ticks since boot; "" for one that is gone. It tells a reused pid apart."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")

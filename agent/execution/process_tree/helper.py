@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made.
+    """A program to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made.
 
     `silent_stdin`: its input is a pipe on which nothing ever comes, so that who reads it waits, instead of finding its end.
     """
@@ -153,5 +153,5 @@ class Helper:
 
 
 def exit_code(status: int) -> int:
-    """What a shell says of a wait status."""
+    """The number by which a shell tells a wait status."""
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

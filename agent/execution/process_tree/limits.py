@@ -68,7 +68,7 @@ class Watch:
         self.due: float | None = time.monotonic() + INTERVAL / 4 if watches else None
 
     def broken(self, living: Callable[[], set[int]], now: float) -> str:
-        """Which limit those who live are over now, "" for none; not before it is due."""
+        """Name the limit that those who live are over now, "" for none; not before it is due."""
         if self.due is None or now < self.due:
             return ""
         self.due = now + INTERVAL
@@ -99,7 +99,7 @@ def shown(size: int) -> str:
 
 
 def ended_for(name: str, limits: RunLimits) -> str:
-    """Why a command was ended; begins with `ENDED`."""
+    """Say why a command was ended; begins with `ENDED`."""
     if name == "output":
         return f"{ENDED}it wrote more than {shown(limits.output or 0)} of output (limit_output)"
     if name == "memory":
@@ -108,7 +108,7 @@ def ended_for(name: str, limits: RunLimits) -> str:
 
 
 def failed_for(limits: RunLimits, *, exit_code: int, said: str) -> tuple[str, ...]:
-    """Which limit a failed command probably met, where the kernel only told the program."""
+    """Name the limit that a failed command probably met, where the kernel only told the program."""
     import signal
 
     notes = []

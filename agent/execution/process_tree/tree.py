@@ -36,7 +36,7 @@ class Tree:
 
     @property
     def rung(self) -> str:
-        """Which of `RUNGS` it stands on."""
+        """The one of `RUNGS` that it stands on."""
         if self.group is not None:
             return RUNGS[0]
         return RUNGS[1] if self.subreaper else RUNGS[2]
@@ -157,7 +157,7 @@ def die_with_parent() -> None:
 
 
 class Process(NamedTuple):
-    """What the process table says of one. `started` tells apart those that had the same pid, "" where it is not known."""
+    """One row of the process table. `started` tells apart those that had the same pid, "" where it is not known."""
 
     parent: int
     session: int

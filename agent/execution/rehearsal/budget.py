@@ -17,7 +17,7 @@ class Budget:
     seconds: float = 300.0
 
     def exceeded(self, what: str) -> str:
-        """Why a rehearsal was ended, in words. `what`: "files", "bytes" or "disk"."""
+        """Say why a rehearsal was ended. `what`: "files", "bytes" or "disk"."""
         if what == "files":
             return f"it would write more than {self.files:,} files, and was ended (rehearsal_files)"
         if what == "bytes":

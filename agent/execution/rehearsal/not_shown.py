@@ -35,7 +35,7 @@ _FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only
 _TOO_LARGE = "Value too large for defined data type"
 _MOST_LOOKED_AT = 200
 _FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENODEV))
-"""What a kernel without the rights or the parts for it says; everything else may be otherwise the next time, or in another folder."""
+"""Errors of a kernel without the rights or the parts for it; everything else may be otherwise the next time, or in another folder."""
 _HARMLESS_DEVICES = frozenset((b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"))
 
 
@@ -48,7 +48,7 @@ def lines(
     elevated: bool,
     remarks: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """What to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
+    """List what to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
     found = [*_network(reports), *_left(reports)]
     if elevated and user:
         found.append("sudo: a rehearsal has only your own rights, so what sudo would do is not shown")
@@ -118,7 +118,7 @@ def not_made_real(changes: Iterable[Change]) -> tuple[str, ...]:
 def otherwise_for_real(
     report: RiskReport, reports: Sequence[dict[str, Any]], layout: Layout, remarks: Sequence[str], cwd: str
 ) -> str:
-    """Why a real run in `cwd` may do something else than the rehearsal did, "" where nothing speaks for it.
+    """Say why a real run in `cwd` may do something else than the rehearsal did, "" where nothing speaks for it.
 
     A place that could not be rehearsed counts where the command names it, or something below it or around it.
     """
@@ -184,7 +184,7 @@ def refused(report: RiskReport, result: ExecutionResult, cwd: str, *, user: bool
 
 
 def _shared_groups(report: RiskReport, cwd: str) -> tuple[str, ...]:
-    """What to tell of the folder and the paths that the command names, where changing them fails in a rehearsal only.
+    """Warn of the folder and the paths that the command names where changing them fails in a rehearsal only.
 
     An ordinary user may change files of a shared group, but not below an overlay, which knows only the user's own group.
     """
@@ -215,7 +215,7 @@ def _group(path: str) -> int:
 
 
 def refused_in_reality(steps: Iterable[Step]) -> str:
-    """Why these steps could not be done by this user for real, "" where nothing is known against it."""
+    """Say why these steps could not be done by this user for real, "" where nothing is known against it."""
     uid = os.geteuid()
     for step in steps:
         if step.op == "meta" or step.before is None or step.before.st_uid == uid:

@@ -26,7 +26,7 @@ _HOLDERS = (b"/dev/shm", b"/run", b"/tmp", b"/var/tmp")
 
 @dataclass(frozen=True)
 class Ran:
-    """What a sandbox left. `reports`: lines of its report file; `dump`: what the shell wrote of its state; `layers`: what was overlaid."""
+    """The remains of a sandbox. `reports`: lines of its report file; `dump`: what the shell wrote of its state; `layers`: the overlays."""
 
     reports: tuple[dict[str, Any], ...]
     layers: tuple[Layer, ...]
@@ -86,7 +86,7 @@ class Sandbox:
         return packed(place.root), packed(folder), sum(_FLAGS[name] for name in place.flags)
 
     def _settle_rest(self, mounts: list[Mount], facts: layouts.Facts) -> None:
-        """What is not overlaid: what is shown read-only, and which sockets there have to be covered."""
+        """Settle what is not overlaid: what is shown read-only, and which sockets there have to be covered."""
         spec, layout = self.spec, self.layout
         if spec.layout == "root":
             plain = [mount.point for mount in layout.read_only]
@@ -108,7 +108,7 @@ class Sandbox:
         return os.fsdecode(unpacked(self.spec.shell_dir) + b"/" + name)
 
     def collect(self) -> Ran:
-        """What it left, once nothing runs in it any more."""
+        """Read what it left, once nothing runs in it any more."""
         scratch = unpacked(self.spec.scratch)
         lines = tuple(reports.read(scratch))
         dump = b""
@@ -141,7 +141,7 @@ class Sandbox:
 
 
 def _base(root: bytes, is_work: bool, state_dir: bytes, mounts: list[Mount]) -> Base:
-    """Where the upper folder of one overlay lies. Only where work is done a folder is made on another file system for it.
+    """Choose a place for the upper folder of one overlay. Only where work is done a folder is made on another file system for it.
 
     An overlay cannot be written to another overlay (a container's `/`): then any other file system has to do.
     """

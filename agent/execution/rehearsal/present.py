@@ -153,7 +153,7 @@ class _View:
 
 
 def _flags(before: FileState | None, after: FileState | None, *, linked: bool = False) -> tuple[str, ...]:
-    """What deserves a second look. `linked`: it becomes one more name of another file."""
+    """Flag what deserves a second look. `linked`: it becomes one more name of another file."""
     found: dict[str, object] = {"many-names": linked or (before is not None and before.links > 1)}
     if after is not None:
         is_file = after.kind == "file"

@@ -38,7 +38,7 @@ _NOT_KEPT = "directory and variables as this command left them could not be read
 
 @dataclass(frozen=True, kw_only=True)
 class RehearsedShell:
-    """What a rehearser needs of the shell it belongs to.
+    """Everything a rehearser needs of the shell it belongs to.
 
     `programs`: paths of bash (or what stands in for it) and of env(1), "" where there is none. `template`: a launch of this text but for
     words, environment and sandbox.

@@ -26,7 +26,7 @@ _FIRST = ("PATH", "LD_", "BASH_ENV", "ENV", "PROMPT_COMMAND", "IFS", "SHELLOPTS"
 
 
 def words(before: ShellState, after: ShellState) -> tuple[str, ...]:
-    """What differs, a phrase a kind (`functions ls, f`, `folder /x`); () for nothing. Names are the command's own: escape them."""
+    """Say what differs, a phrase a kind (`functions ls, f`, `folder /x`); () for nothing. Names are the command's own: escape them."""
     functions, no_functions = _difference(_functions(before.functions), _functions(after.functions))
     functions -= _imported(before, after)
     aliases, no_aliases = _difference(dict(_ALIAS.findall(before.aliases)), dict(_ALIAS.findall(after.aliases)))
@@ -88,7 +88,7 @@ def _spaced(text: str) -> str:
 
 
 def _options(state: ShellState) -> set[str]:
-    """What is on, of all that is taken over from command to command."""
+    """The options that are on, of all that are taken over from command to command."""
     told = dict[str, bool]()
     for line in (*state.options.splitlines(), *state.shopts.splitlines()):
         parts = line.split()

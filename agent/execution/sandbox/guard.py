@@ -127,7 +127,7 @@ class _Guard:
         return self._status
 
     def _hear(self, pid: int, channel: socket.socket, poll: select.poll) -> None:
-        """What process 1 says: map the users, here is the listener, so it ended."""
+        """Hear what process 1 says: map the users, here is the listener, so it ended."""
         data, fds, _flags, _address = socket.recv_fds(channel, 1 << 16, 1)
         for listener in fds:
             os.set_inheritable(listener, False)
@@ -194,11 +194,11 @@ class _Watchdog:
         self._next_look = time.monotonic() + _FIRST
 
     def milliseconds(self) -> int:
-        """How long one may wait before the next look; 0 when it is due."""
+        """The time until the next look; 0 when it is due."""
         return max(0, int((self._next_look - time.monotonic()) * 1000 + 1))
 
     def look(self) -> str:
-        """Which budget is used up ("files", "bytes", "disk"), or "" for none."""
+        """Look which budget is used up ("files", "bytes", "disk"); "" for none."""
         began = time.monotonic()
         files = size = 0
         reached = ""

@@ -112,7 +112,7 @@ def _is_terminal(fd: int) -> bool:
 
 
 def _become_innocent(spec: Spec, terminal: bool) -> None:
-    """What the command itself needs: a group, its limits, and no right and no descriptor that is ours."""
+    """Give the command what it itself needs: a group, its limits, and no right and no descriptor that is ours."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setpgid(0, 0)
     if terminal:

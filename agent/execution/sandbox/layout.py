@@ -32,7 +32,7 @@ _DEEPEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the planner asks about a path: is it a folder, is it mine, may I make files in it (mine, or free for all)?"""
+    """Answers on a path that the planner asks for: is it a folder, is it mine, may I make files in it (mine, or free for all)?"""
 
     uid: int
     is_folder: Callable[[bytes], bool]
@@ -133,7 +133,7 @@ def _common_places(work: list[bytes], mounts: list[Mount], facts: Facts, layout:
 
 
 def _covers(other: bytes, root: bytes, facts: Facts) -> bool:
-    """Whether an overlay on `other` will do for `root`, too: all folders between them can be copied up, as they are the person's own."""
+    """Tell whether an overlay on `other` will do for `root`, too: all folders between them are the person's own and can be copied up."""
     return is_below(root, other) and all(facts.owner(folder) == facts.uid for folder in way(other, root))
 
 

@@ -62,7 +62,7 @@ class Overlays:
         return True
 
     def _mount(self, lower: bytes, target: bytes, folder: bytes, flags: int) -> tuple[bytes, os.stat_result]:
-        """Where in `folder` its folders `upper` and `work` are, and how `upper` looked just before. Raises OSError of the last try."""
+        """Mount an overlay: its `upper` and `work` in `folder`, and how `upper` looked just before. Raises OSError of the last try."""
         like = os.stat(lower)
         os.mkdir(folder, 0o700)
         failure: OSError | None = None

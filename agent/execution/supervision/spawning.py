@@ -16,7 +16,7 @@ from agent.execution.process_tree.limits import RunLimits, fence
 from agent.execution.process_tree.tree import Tree
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
-"""What the helper and its guardians ignore."""
+"""Signals that the helper and its guardians ignore."""
 # What a program would find ignored, and so ignore: by Python, by our own parents, by the guardian. Handlers end with exec.
 _TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(IGNORED)
 
@@ -69,7 +69,7 @@ def enter(spec: dict[str, Any], report_fd: int) -> None:
 
 
 def told(error: Exception) -> str:
-    """What failed, for the report of a start: the step an OSError names, or the words of any other error."""
+    """Say what failed, for the report of a start: the step an OSError names, or the words of any other error."""
     if isinstance(error, OSError):
         return str(error.filename or "")
     return f"{error}" if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"

@@ -137,7 +137,7 @@ def _confined(request: wire.Message) -> wire.Message:
 
 
 def _check(spec: wire.Message, outside: bytes) -> None:
-    """What was promised holds. Raises SandboxError where it does not."""
+    """Check that what was promised holds. Raises SandboxError where it does not."""
     if spec["files"] != "all":
         try:
             os.close(os.open(outside, os.O_WRONLY))

@@ -142,7 +142,7 @@ class AllowRule:
             self._say([("class:warn", f"this command will still be asked for: {shown_line(still)}")])
 
     def _still_asked(self, request: ConfirmationRequest, report: RiskReport) -> str:
-        """Why the rules do not let the command run next time, "" where they do."""
+        """Say why the rules do not let the command run next time, "" where they do."""
         from agent.policy.deciding import decide
         from agent.protocol.requests import Approval
 
@@ -179,7 +179,7 @@ _KEYS = " Enter go on · Alt-Enter or F9 new line · F7 your editor · Ctrl-C no
 
 
 async def edit_rule(screen: Screen, text: str, cursor: int = 0, *, edit_mode: str = "emacs") -> tuple[Ending, str, int]:
-    """How the person left, and text and cursor as they were then. Pasted lines never end the editing."""
+    """Edit a rule; how the person left, and text and cursor as they were then. Pasted lines never end the editing."""
     text = text.rstrip("\n")
     buffer = Buffer(document=Document(text, min(cursor, len(text))), multiline=True)
     keys = KeyBindings()

@@ -93,7 +93,7 @@ class PromptConfirmer:
             return CancelGoal()
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        """What was typed at the second prompt, None for Ctrl-C and end of input."""
+        """Ask at the second prompt; None for Ctrl-C and end of input."""
         self.screen.set_aside_typed_ahead()
         if self.screen.dumb:
             from agent.frontends.confirm.plain_confirm import PlainConfirmer
@@ -106,7 +106,7 @@ class PromptConfirmer:
             return None
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
-        """What the rehearsal would change, and what the person wants done with it; a terminal that is gone cancels the goal."""
+        """Show what the rehearsal would change, and ask what to do with it; a terminal that is gone cancels the goal."""
         from agent.frontends.confirm.review import RehearsalReview
 
         review = RehearsalReview(self.screen, self.processes, self.environ, edit_mode=self.edit_mode)
@@ -116,7 +116,7 @@ class PromptConfirmer:
             return CancelGoal()
 
     async def pick(self, choices: tuple[Alternative, ...]) -> int:
-        """Which of the choices is meant, 0 for none."""
+        """Ask for one of the choices, 0 for none."""
         from agent.frontends.confirm.picking import pick
 
         return await pick(self.screen, choices)
@@ -187,7 +187,7 @@ class PromptConfirmer:
     async def _beside(
         self, action: Action, request: ConfirmationRequest, editor: CommandEditor, text: str, cursor: int
     ) -> tuple[str, int]:
-        """What needs the terminal for itself and then comes back to the prompt."""
+        """Do what needs the terminal for itself and then comes back to the prompt."""
         if action is Action.HELP:
             known = self.experience(request.proposal.command, request.proposal.cwd)
             columns = self.screen.columns

@@ -40,7 +40,7 @@ class LivePreview:
         self.on_change: Callable[[], None] = lambda: None
 
     def preview(self, text: str) -> Preview | None:
-        """What exactly `text` would do, None while, or where, that is not known."""
+        """Tell what exactly `text` would do, None while, or where, that is not known."""
         return self._found.get(text)
 
     def is_pending(self, text: str) -> bool:
@@ -162,7 +162,7 @@ class CommandEditor:
         self.seen = preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
 
     def _above(self) -> StyleAndTextTuples:
-        """What an edited text would do; that of the first text stands above already."""
+        """Show what an edited text would do; that of the first text stands above already."""
         text = self.buffer.text
         preview = self._previews.preview(text)
         if preview is not None:
@@ -228,7 +228,7 @@ class CommandEditor:
         return self._request.rehearsal == "auto" and (report is None or writes(report))
 
     def _live_reason(self) -> StyleAndTextTuples:
-        """Why an edited text has its level; the reasons of the original stand above the prompt."""
+        """Say why an edited text has its level; the reasons of the original stand above the prompt."""
         text = self.buffer.text
         report = self.rating.report(text) if text != self._original else None
         # The badge stands before the first row, which a long text scrolls out of sight.

@@ -59,7 +59,7 @@ def _does(request: ConfirmationRequest) -> Fragments:
 
 
 def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_root: bool) -> list[Fragments]:
-    """What never gives way to anything else."""
+    """List what never gives way to anything else."""
     notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
     if request.report.parse != "ok":
         notes.append([("class:warn", "not read completely: it may do more than this says")])
@@ -86,7 +86,7 @@ def must_say_root(request: ConfirmationRequest) -> bool:
 
 
 def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragments]:
-    """What is said where there is room, the most important first."""
+    """List what is said where there is room, the most important first."""
     report = request.report
     told: list[Fragments] = []
     safer = next((finding.safer for finding in report.findings if finding.safer), "")
@@ -104,7 +104,7 @@ def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragm
 
 
 def _no_way_back(request: ConfirmationRequest, rehearse_key: str) -> str:
-    """Why it could not be taken back; "" where it could, or where nothing would be changed."""
+    """Say why it could not be taken back; "" where it could, or where nothing would be changed."""
     if request.undo.startswith("cannot"):
         offers = request.rehearsal in ("off", "ask") and tells(request.report)
         if offers:
@@ -144,7 +144,7 @@ def details(
 
 
 def _confinement(confining: Confining) -> list[Fragments]:
-    """How it would be confined, and what that leaves open; or that it would not be, though it was asked for."""
+    """Say how it would be confined, and what that leaves open; or that it would not be, though it was asked for."""
     if confining.mode == "off":
         return []
     if confining.reason:

@@ -15,7 +15,7 @@ from agent.frontends.confirm.enter_guard import EnterGuard
 
 
 class Action(StrEnum):
-    """What the person wants with the text in the prompt."""
+    """Actions that the person can choose for the text in the prompt."""
 
     ACCEPT = "accept"
     CANCEL = "cancel"

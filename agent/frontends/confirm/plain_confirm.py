@@ -102,13 +102,13 @@ class PlainConfirmer:
         self.screen.say_all([fragments(line) for line in all_lines(previewed.rehearsal)])
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        """What was typed, None at the end of input."""
+        """Ask for the word; None at the end of input."""
         self.screen.say_all(word_heading(request, columns=self.screen.columns))
         return await read_plain_line(self.screen, "word")
 
 
 def _ways(request: ConfirmationRequest, choices: int) -> str:
-    """What can be typed: `y runs it · empty line skips · ? more · or type another command`."""
+    """List what can be typed: `y runs it · empty line skips · ? more · or type another command`."""
     rehearses = request.rehearsal != "no" and tells(request.report)
     at_once = request.rehearsal == "auto" and writes(request.report)
     ways = ["y rehearses it" if at_once else "y asks for the word" if request.verdict.action == "type" else "y runs it"]

@@ -35,7 +35,7 @@ def place_mark(request: ConfirmationRequest) -> Fragments:
 
 
 def unused_words(request: ConfirmationRequest) -> str:
-    """Which words of the goal the command does nothing about; "" for none."""
+    """Name the words of the goal that the command does nothing about; "" for none."""
     unused = request.proposal.unused
     if not unused:
         return ""
@@ -45,7 +45,7 @@ def unused_words(request: ConfirmationRequest) -> str:
 
 
 def reading_lines(request: ConfirmationRequest) -> list[Fragments]:
-    """How the goal was read, and which of its words the command does nothing about."""
+    """Tell how the goal was read, and which of its words the command does nothing about."""
     lines: list[Fragments] = []
     if request.proposal.reading:
         lines.append([("class:hint", f"read as: {shown_line(request.proposal.reading)}")])
@@ -64,7 +64,7 @@ def numbered(request: ConfirmationRequest) -> list[Fragments]:
 
 
 def as_alternative(request: ConfirmationRequest, chosen: Alternative, report: RiskReport) -> ConfirmationRequest:
-    """What is to be shown of an alternative: its own rating, and nothing that was said of the proposal alone."""
+    """Turn the request into that of an alternative: its own rating, and nothing that was said of the proposal alone."""
     from msgspec.structs import replace
 
     proposal = replace(request.proposal, reason=chosen.reason, reading="", unused=())

@@ -109,7 +109,7 @@ class GoalPrompt:
                 return None
 
     async def _chosen(self, text: str) -> str:
-        """What the person chose from the history, else the line as it was. It only goes into the line."""
+        """Let the person choose from the history, else keep the line as it was. The choice only goes into the line."""
         assert self._search is not None
         self.app.erase_when_done = False
         self._list = self._search(text)
@@ -121,7 +121,7 @@ class GoalPrompt:
 
     @property
     def chosen(self) -> Chosen:
-        """What the person made of the line: a command, or a goal; "" for what it reads as."""
+        """The line as the person made it: a command, or a goal; "" for what it reads as."""
         return self._badge.chosen
 
     def leave(self) -> None:

@@ -26,7 +26,7 @@ class Past(Protocol):
 
 
 def places(query: str, text: str) -> tuple[int, ...] | None:
-    """Where the letters of `query` stand in `text`: word for word, each in one piece if it can be, else its letters in order.
+    """Find the letters of `query` in `text`: word for word, each in one piece if it can be, else its letters in order.
 
     None where they do not. Case counts only if the query has a capital letter.
     """
@@ -49,7 +49,7 @@ def places(query: str, text: str) -> tuple[int, ...] | None:
 
 
 def _whole(word: str, text: str) -> int:
-    """Where `word` stands in one piece: at the beginning of a word rather than inside one."""
+    """Find `word` in one piece: at the beginning of a word rather than inside one."""
     at = text.find(word)
     first = at
     while at > 0 and text[at - 1].isalnum():
@@ -69,7 +69,7 @@ def ordered(query: str, entries: Iterable[Past], cwd: str) -> list[Past]:
 
 
 def _spread(found: Sequence[int]) -> int:
-    """How many gaps are between the letters, in steps: none, few, many."""
+    """Tell how many gaps are between the letters, in steps: none, few, many."""
     gaps = sum(1 for one, other in pairwise(found) if other - one not in (0, 1))
     return 0 if gaps <= 1 else 1 + min(gaps // 3, 3)
 

@@ -92,6 +92,6 @@ class PastReader:
 
 
 def merged(entries: Sequence[Past], lines: Sequence[str]) -> list[Past]:
-    """What the index knows and, behind it, what only the prompt's own history has."""
+    """Put behind what the index knows what only the prompt's own history has."""
     known = {(entry.text, entry.is_command) for entry in entries}
     return [*entries, *(entry for entry in typed(lines) if (entry.text, entry.is_command) not in known)]

@@ -162,7 +162,7 @@ class HistorySearch:
         return row
 
     def _note(self, entry: Past, width: int) -> str:
-        """How it ended, when, and where, as far as there is room."""
+        """Say how it ended, when, and where, as far as there is room."""
         outcome = shown_line(entry.outcome.replace("_", " "), 20)
         parts = [
             outcome,

@@ -26,7 +26,7 @@ def separate_goals(text: str) -> list[str]:
 
 
 class Pasted:
-    """What came by a paste: `queue` holds the goals that are still to be done, which the prompt offers one at a time."""
+    """Text that came by a paste: `queue` holds the goals that are still to be done, which the prompt offers one at a time."""
 
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = buffer
@@ -52,7 +52,7 @@ class Pasted:
         return "one goal of several lines"
 
     def first(self, text: str) -> str:
-        """What Enter on `text` does: the first of several pasted goals, the others wait; else all of it."""
+        """Take what Enter on `text` does: the first of several pasted goals, the others wait; else all of it."""
         goals = separate_goals(text) if self._text and text == self._text else []
         self._text = ""
         if not goals:

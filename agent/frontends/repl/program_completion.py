@@ -30,7 +30,7 @@ _MOST_TEXT = 1 << 20
 
 
 def program_words(text: str, cwd: str) -> list[str]:
-    """What may continue the last word of `text`, "!" in front of it left out; [] where it is no such line."""
+    """List what may continue the last word of `text`, "!" in front of it left out; [] where it is no such line."""
     words = text.lstrip("! ").split(" ")
     if len(words) < 2 or words[0] not in _SUB_COMMANDS:
         return []

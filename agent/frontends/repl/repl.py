@@ -281,7 +281,7 @@ class Repl:
             self._screen.say(shown(said), "class:hint")
 
     def _story(self) -> str:
-        """What this session came to, as `sessions show` tells it; to be read only."""
+        """Tell what this session came to, as `sessions show` does; to be read only."""
         from agent.frontends.sessions.show import story_text
 
         return story_text(self._services, self._controller.ctx.recorder.path)
@@ -300,7 +300,7 @@ class Repl:
         return said or trouble_in(path) or "settings count from the next start; `:set` changes some for this session"
 
     def _marks(self) -> StyleAndTextTuples:
-        """What must be seen at every prompt: root, safety off."""
+        """Mark what must be seen at every prompt: root, safety off."""
         marks: StyleAndTextTuples = []
         if self._services.is_root:
             marks.append(("class:alert", "root "))

@@ -56,7 +56,7 @@ def turn() -> Generator[None, None, None]:
 
 
 def without_loop(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns. It may await nothing but `turn`; Ctrl-C raises KeyboardInterrupt wherever it is."""
+    """Run `work` to its end. It may await nothing but `turn`; Ctrl-C raises KeyboardInterrupt wherever it is."""
     try:
         while True:
             waits_for = work.send(None)

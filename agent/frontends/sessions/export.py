@@ -33,7 +33,6 @@ _CHUNK = 65_536  # bytes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which session, in what form, and where to."""
     about = "; ".join(f"{name}: {chosen.about}" for name, chosen in FORMATS.items())
     parser.add_argument("--format", choices=tuple(FORMATS), help=about)
     parser.add_argument(
@@ -104,7 +103,7 @@ def _chosen(services: Services, options: argparse.Namespace) -> list[SessionFile
 
 
 def within(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Item]:
-    """What began in the time that is asked for. How a session began is told where something of it follows."""
+    """Leave out what began at another time than is asked for. How a session began is told where something of it follows."""
     began: Item | None = None
     for item in items:
         if isinstance(item, SessionBegan) and not is_within(item.time, options):
@@ -123,7 +122,7 @@ def is_within(time: str, options: argparse.Namespace) -> bool:
 
 
 def _verified(services: Services, sessions: list[SessionFile]) -> Checked:
-    """What checking the logs says: of several the first that is not whole."""
+    """Check the logs: of several the first that is not whole."""
     from agent.recording.integrity.verify import verify_or_say
 
     checks = [verify_or_say(session, heads_of(services)) for session in sessions]

@@ -33,7 +33,6 @@ DATABASE = "audit.sqlite3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the logs are, and the database."""
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs"
     )

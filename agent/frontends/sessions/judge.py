@@ -33,7 +33,6 @@ _BREATH = 64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which sessions, which policy, and what of it is told."""
     parser.add_argument(
         "sessions", nargs="*", metavar="ID", help="which sessions: ids, log files or folders of logs; default: all"
     )

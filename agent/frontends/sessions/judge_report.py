@@ -50,7 +50,7 @@ def row_of(judgement: Judgement) -> dict[str, Any]:
 
 
 class Report:
-    """What `sessions judge` tells a person."""
+    """Tells a person what `sessions judge` found."""
 
     def __init__(self, only: str | None = None) -> None:
         self._only = only
@@ -110,7 +110,7 @@ class Report:
             yield f"{counted(self._kinds[kind], 'command')} {kind}{more}", rows
 
     def notes(self) -> list[str]:
-        """What must be known to read it right."""
+        """List what must be known to read it right."""
         told = (
             (self._facts["none"], "judged by text and folder alone: the log does not say what was known of files then"),
             (

@@ -48,7 +48,6 @@ _OF_GOALS = (*_WHEN, *_COMMON)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to list, and how much of it."""
     parser.add_argument("--goals", action="store_true", help="one row per goal instead of per session")
     parser.add_argument("--all", action="store_true", help="also sessions in which nothing was asked for")
     add_conditions(parser)

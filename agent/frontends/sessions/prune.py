@@ -40,7 +40,6 @@ _LISTED = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What goes, and whether to ask."""
     parser.add_argument("--older-than", metavar="AGE", help="sessions with no event since: 90d, 12h, 6 months")
     parser.add_argument("--keep-size", metavar="SIZE", help="the oldest, until all logs take no more than this: 2GB")
     parser.add_argument(
@@ -165,7 +164,7 @@ def _tell(rows: Sequence[_Row], in_use: Sequence[Chosen], undos: int) -> None:
 
 
 def _undos(services: Services, chosen: Sequence[Chosen]) -> int:
-    """How many runs of these sessions the undo store still has. What a crash left open stays so: there is no log to record its end in."""
+    """Count runs of these sessions that the undo store still has. What a crash left open stays so: there is no log to record its end in."""
     ids = {undo_id for each in chosen for undo_id in each.survey.undo_ids}
     try:
         return len(ids & services.undo().ids()) if ids else 0

@@ -25,7 +25,6 @@ _WIDEST = 400  # columns
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which session and how fast; or to check it instead of showing it."""
     parser.add_argument("--speed", type=_positive, metavar="X", default=1.0, help="how many times as fast; default 1")
     parser.add_argument(
         "--idle",
@@ -121,7 +120,7 @@ def _frames(session: SessionFile, look: Look, goal: int, own: bool) -> Iterator[
 
 
 def _not_its_own(session: SessionFile, wanted: int, *, own: bool) -> int:
-    """How many goals the session took over, which are not run with it. Raises InvalidRequest where `wanted` is one of them."""
+    """Count the goals the session took over, which are not run with it. Raises InvalidRequest where `wanted` is one of them."""
     if own:
         return 0
     from agent.audit.queries.stories import goals_before

@@ -137,7 +137,7 @@ class _Again:
             self.controller.tell(f"stopped: {rest:,} not run again; --from {wanted[place].goal} begins there{how}")
 
     async def _step(self, step: Step) -> tuple[str, int | None, str]:
-        """How it went, its exit code now, and what is to be said."""
+        """Sum a step up: how it went, its exit code now, and what is to be said."""
         if not os.path.isdir(step.cwd):
             return self._failed(ExitCode.FAILED, f"its folder is not there any more: {shown_name(step.cwd)}")
         command = step.command

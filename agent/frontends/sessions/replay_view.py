@@ -21,7 +21,7 @@ _KEYS = "space pause · . next · + - speed · q quit"
 
 
 class Controls:
-    """What the person wants by now. `press` takes the name of a key; `changed` is called after each that means something."""
+    """Controls as the person has set them. `press` takes the name of a key; `changed` is called after each that means something."""
 
     def __init__(self, *, speed: float = 1.0, step: bool = False, changed: Callable[[], None] = lambda: None) -> None:
         self.speed = min(max(speed, SLOWEST), FASTEST)

@@ -38,7 +38,6 @@ GIVEN = "given"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which sessions, what to look for beside the usual, and whether to ask."""
     parser.add_argument("--dry-run", action="store_true", help="only show what kinds of secrets are where")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--force", action="store_true", help="scrub logs that do not verify, too")
@@ -98,7 +97,7 @@ class _Row:
         self.trouble = ""
 
     def tell(self) -> None:
-        """What was found, for a person; never a value."""
+        """Tell a person what was found; never a value."""
         if self.trouble:
             complain(f"agent-shell: {shown_line(self.session.session_id, 80)}: {self.trouble}")
         if not self.found or not self.found.lines:

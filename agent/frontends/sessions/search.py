@@ -35,7 +35,6 @@ _COMMANDS_SHOWN = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to look for, and where."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -204,7 +203,7 @@ def _commands(hit: Hit, out: Sink, columns: int) -> list[str]:
 
 
 def _note(command: HitCommand) -> str:
-    """What is worth knowing of one command, in a few words."""
+    """Note what is worth knowing of one command, in a few words."""
     parts = []
     if command.outcome != "ran":
         parts.append(f"{command.outcome.replace('_', ' ')}, not run")

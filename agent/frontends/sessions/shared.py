@@ -129,7 +129,7 @@ limit_of.__name__ = "number"
 
 
 def conditions_of(options: argparse.Namespace, **more: Any) -> Conditions:
-    """What these options ask for; `more` fields of it beside."""
+    """Build the conditions that these options ask for; `more` fields of it beside."""
     from agent.audit.queries.conditions import Conditions
 
     cwd = os.path.abspath(os.path.expanduser(options.cwd)) if options.cwd else ""
@@ -137,7 +137,7 @@ def conditions_of(options: argparse.Namespace, **more: Any) -> Conditions:
 
 
 def limit_asked(options: argparse.Namespace, *, json: bool) -> int:
-    """How many rows at most, 0 for all."""
+    """The most rows to show, 0 for all."""
     return int(options.limit) if options.limit is not None else 0 if json else 20
 
 
@@ -204,12 +204,12 @@ def took(duration: float) -> str:
 
 
 def heads_of(services: Services) -> str:
-    """Where this machine keeps the heads of logs."""
+    """The folder in which this machine keeps the heads of logs."""
     return os.path.join(state_dir(services.loaded.environ), "heads")
 
 
 def signer_of(services: Services) -> Signer | None:
-    """What signs a log that is rewritten, where logs are signed."""
+    """Build the signer for a log that is rewritten, where logs are signed."""
     if not services.settings.sign_key:
         return None
     from agent.recording.integrity.signing import signer_with

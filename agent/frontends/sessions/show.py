@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which session, how much of it, and how."""
     parser.add_argument("--full", action="store_true", help="whole outputs, findings, diffs and planner replies")
     parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
     parser.add_argument("--own", dest="own_goals", action="store_true", help=OWN_HELP)

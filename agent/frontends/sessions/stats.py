@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which goals count, and how it is drawn."""
     add_conditions(parser, of_rows=False)
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
 

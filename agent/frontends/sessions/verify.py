@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which sessions, and what vouches for them."""
     parser.add_argument(
         "--heads",
         metavar="DIR",

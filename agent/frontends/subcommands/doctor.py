@@ -77,7 +77,7 @@ async def _planner(services: Services) -> Check:
 
 
 async def _keys(services: Services) -> Check:
-    """Which keys are there; never what they are."""
+    """Check which keys are there; never says what they are."""
     known = {**services.loaded.environ, **services.loaded.secrets}
     try:
         from agent.providers.catalog import load_catalog
@@ -210,7 +210,7 @@ async def _supervisor(services: Services) -> Check:
 
 
 async def _execution(services: Services) -> list[Check]:
-    """What can be confined, rehearsed, taken back and limited here, each found by doing it."""
+    """Check what can be confined, rehearsed, taken back and limited here, each by doing it."""
     rows = await services.diagnose()
     return [Check(row.name, row.state, shown_line(row.found, 400), shown_line(row.advice, 400)) for row in rows]
 

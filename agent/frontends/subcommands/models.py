@@ -57,7 +57,7 @@ def size_text(size: int | None) -> str:
 
 
 def _show(loaded: Loaded, *, json_output: bool) -> int:
-    """What is configured, and where that was said."""
+    """Show what is configured, and where that was said."""
     rows = []
     for name in ("planner", "model", "base_url", "cascade", "examples", "models_dir"):
         value = getattr(loaded.settings, name)

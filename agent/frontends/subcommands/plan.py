@@ -129,7 +129,7 @@ def _risk(services: Services, reply: Command | PlanStep) -> dict[str, Any]:
 
 
 def _beside(reply: Command | PlanStep) -> dict[str, Any]:
-    """How the goal was read, what the command leaves out of it, and what else it may mean."""
+    """Tell how the goal was read, what the command leaves out of it, and what else it may mean."""
     from msgspec import to_builtins
 
     found = {"reading": reply.reading, "unused": reply.unused, "alternatives": reply.alternatives}

@@ -143,7 +143,7 @@ def _write_findings(report: RiskReport, write: Callable[[str], None]) -> None:
 
 
 class _Rating:
-    """How one call rates: in which context, and with what said about policy."""
+    """The rating of one call: in which context, and with what said about policy."""
 
     def __init__(self, context: RiskContext, cwd: str | None, held: Held | None, *, policy: bool) -> None:
         self._context = context

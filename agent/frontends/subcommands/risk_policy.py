@@ -24,7 +24,7 @@ def _no_facts(command: str, cwd: str) -> RiskContext:
 
 
 class Held(Struct, frozen=True, kw_only=True):
-    """What a command is held against: `policy(cwd)`, and the facts that the gate would collect there."""
+    """Things that a command is held against: `policy(cwd)`, and the facts that the gate would collect there."""
 
     policy: Callable[[str], Policy] = _no_policy
     context: Callable[[str, str], RiskContext] = _no_facts
@@ -42,7 +42,7 @@ class Account(Struct, frozen=True, kw_only=True):
 
 
 def account(command: str, held: Held, cwd: str | None) -> Account:
-    """What the gate would say in `cwd` (None: the working folder)."""
+    """Tell what the gate would say in `cwd` (None: the working folder)."""
     from agent.policy.patterns import raised
 
     folder = os.path.abspath(os.path.expanduser(cwd)) if cwd is not None else os.getcwd()

@@ -40,7 +40,7 @@ _STATES = frozenset(("up", "down", "on", "off"))
 
 
 class Meanings(Protocol):
-    """What names mean where the line was typed."""
+    """Meanings that names have where the line was typed."""
 
     def is_program(self, name: str) -> bool:
         """A program, builtin, function or alias."""
@@ -63,7 +63,7 @@ def kind_of(
     joined: bool,
     question: bool,
 ) -> Kind:
-    """What a line with the program `name` in front and `words` behind it is. `joined`: other commands of the line that exist stand
+    """Sort a line with the program `name` in front and `words` behind it. `joined`: other commands of the line that exist stand
     behind an operator.
     """
     if name == "make" and all((word.literal() or "") in TARGETS for word in words):

@@ -24,7 +24,7 @@ _MOST_WRAPPERS = 5
 
 
 class Typed(Struct, frozen=True):
-    """What a line is: a command, a goal, either ("unsure"), or a command whose program is `missing` here; `near` has names like it."""
+    """A line as it reads: a command, a goal, either ("unsure"), or a command whose program is `missing` here; `near` has names like it."""
 
     kind: Literal["command", "goal", "unsure", "missing"]
     missing: str = ""
@@ -35,7 +35,7 @@ GOAL = Typed("goal")
 
 
 def read_typed(text: str, around: Meanings) -> Typed:
-    """What the typed `text` is. Decided by grammar and by what names mean here; nothing is run."""
+    """Tell a command from a goal, by grammar and by what names mean here; nothing is run."""
     line = text.strip()
     if not line or len(line) > _LONGEST:
         return GOAL
@@ -117,7 +117,7 @@ def _of_program(
 
 
 def _behind_wrapper(words: list[WordNode]) -> tuple[bool, list[WordNode]]:
-    """Whether a wrapper has options, and the command that it runs."""
+    """Tell whether a wrapper has options, and find the command that it runs."""
     at = 0
     while at < len(words):
         text = words[at].unquoted()

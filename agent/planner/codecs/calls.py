@@ -41,7 +41,7 @@ def read_plan(value: dict[str, Any]) -> Plan | Command:
 
 
 def warned(plan: Plan | Command, warning: Opinion | None) -> Plan | Command:
-    """What the reply around a plan says of the risk counts for each of its commands."""
+    """Give each command of a plan the warning that the reply around it has."""
     if warning is None:
         return plan
     if isinstance(plan, Command):

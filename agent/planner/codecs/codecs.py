@@ -31,7 +31,7 @@ class Codec(Protocol):
     def wire_tools(self) -> tuple[ToolSpec, ...]: ...
 
     def instructions(self) -> str:
-        """What the system prompt says about the form of a reply."""
+        """Tell the model, in the system prompt, about the form of a reply."""
 
     def schema(self) -> dict[str, Any] | None:
         """A JSON schema for servers that constrain output; None where the form is the server's own."""

@@ -74,7 +74,7 @@ def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinio
 
 
 def opinion(value: dict[str, Any]) -> Opinion | None:
-    """What a reply itself says of its command's risk, None where it warns of nothing.
+    """Read what a reply itself says of its command's risk, None where it warns of nothing.
 
     `risk` is a level with the reason in `risk_reason`, or an object with `level` and `reason`.
 

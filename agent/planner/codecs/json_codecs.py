@@ -19,7 +19,7 @@ LONGEST_REASON = 120
 
 
 class _JsonCodec(ABC):
-    """What the two JSON codecs share: tools are told in words, native calls are nobody's business."""
+    """Shared by the two JSON codecs: tools are told in words, native calls are nobody's business."""
 
     name = ""
     native = False

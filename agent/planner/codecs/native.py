@@ -79,7 +79,7 @@ def envelope(text: str, calls: tuple[ToolCall, ...]) -> str:
 
 
 def open_envelope(raw: str) -> tuple[str, tuple[ToolCall, ...]] | None:
-    """What `envelope` wrote, or None."""
+    """Read what `envelope` wrote; None for anything else."""
     if not raw.startswith('{"text": '):
         return None
     import json

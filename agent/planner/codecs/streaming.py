@@ -187,7 +187,7 @@ class ModeJsonText:
 
 
 def text_stream(codec: str) -> Callable[[str], str] | None:
-    """What turns pieces of a reply into pieces of chat text; None where a codec's text cannot be told from the rest."""
+    """The reader that turns pieces of a reply into pieces of chat text; None where a codec's text cannot be told from the rest."""
     if codec == "native":
         return PlainText().feed
     if codec == "small-text":

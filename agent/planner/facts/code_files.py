@@ -72,7 +72,7 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
 
 
 def _programs(report: RiskReport) -> dict[str, str]:
-    """Where each program that is only named is found, so that another of the same name in an earlier folder shows."""
+    """Find each program that is only named, so that another of the same name in an earlier folder shows."""
     from shutil import which
 
     names = dict.fromkeys(run.words[0] for run in report.programs if run.words and not run.remote)
@@ -108,7 +108,7 @@ def _hooks(folder: str) -> Iterator[str]:
 
 
 def _places(target: str, run: ProgramRun) -> list[str]:
-    """Where the code that a program names may lie: as a path, as a program of PATH, as a Python module."""
+    """List the places of the code that a program names: as a path, as a program of PATH, as a Python module."""
     places = [_path(target, run.cwd)]
     if "/" not in target and target in run.words[:1]:
         from shutil import which
@@ -136,7 +136,7 @@ def _path(text: str, folder: str) -> str:
 
 
 def _content(path: str, *, hashed: bool) -> str:
-    """What tells a file's contents from any others; "" for what is not a regular file. Large ones are told by their times."""
+    """A mark that tells a file's contents from any others; "" for what is not a regular file. Large ones are told by their times."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

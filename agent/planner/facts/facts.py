@@ -69,14 +69,14 @@ class SystemFacts:
 
 
 def risk_context(command: str, cwd: str) -> RiskContext:
-    """What a rating of `command` in the folder `cwd` needs to know of this machine."""
+    """Collect what a rating of `command` in the folder `cwd` needs to know of this machine."""
     from agent.planner.facts.path_facts import without_facts
 
     return context_of(lambda context: without_facts(command, context), cwd)
 
 
 def context_of(rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
-    """What is known of this machine in the folder `cwd`, with facts of what `rate` names in a context without any."""
+    """Collect what is known of this machine in the folder `cwd`, with facts of what `rate` names in a context without any."""
     from agent.planner.facts.code_files import identities
     from agent.planner.facts.path_facts import facts_of
 

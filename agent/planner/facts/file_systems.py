@@ -24,7 +24,7 @@ class Size(NamedTuple):
 
 
 def size_of(paths: list[str], *, deep: bool, spent: Callable[[], bool], limit: int = MAX_ENTRIES) -> Size:
-    """What the paths hold, with all below them where `deep`. Links are not followed, and other file systems are not entered.
+    """Measure what the paths hold, with all below them where `deep`. Links are not followed, and other file systems are not entered.
 
     `spent` is asked now and then whether to stop.
     """
@@ -60,7 +60,7 @@ def size_of(paths: list[str], *, deep: bool, spent: Callable[[], bool], limit: i
 
 
 def repositories_below(folder: str, *, spent: Callable[[], bool]) -> list[str]:
-    """Where repositories in and below a folder lie, seen from there (".git", "sub/.git"); what lies higher up comes first."""
+    """Find repositories in and below a folder, as seen from there (".git", "sub/.git"); what lies higher up comes first."""
     found: list[str] = []
     level, seen = [""], 0
     while level and seen < _MAX_LOOKED_AT and len(found) < _MAX_STORES and not spent():
@@ -122,7 +122,7 @@ def device_facts(path: str) -> tuple[str, ...]:
 
 
 def disk_use(number: str, path: str, *, proc: str = "/proc", sys: str = "/sys") -> tuple[str, bool]:
-    """What the disk or partition with this device number serves as ("/home", "swap", "part of a volume"), "" for nothing found;
+    """Tell what the disk or partition with this device number serves as ("/home", "swap", "part of a volume"), "" for nothing found;
     and whether all that could be using it was seen.
     """
     folder = os.path.join(sys, "dev", "block", number)

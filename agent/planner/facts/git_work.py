@@ -84,7 +84,7 @@ def git_folder(top: str) -> str:
 
 
 def stashes(top: str) -> int:
-    """How many stashes there are."""
+    """Count the stashes."""
     folder = git_folder(top)
     path = os.path.join(_common(folder), "logs", "refs", "stash")
     return beginning(path, 1_000_000).count(b"\n") if folder else 0
@@ -98,7 +98,7 @@ def _index(path: str) -> tuple[bytes, int]:
 
 
 def _common(folder: str) -> str:
-    """Where the records are that the worktrees of a repository share."""
+    """The folder of the records that the worktrees of a repository share."""
     shared = os.fsdecode(beginning(os.path.join(folder, "commondir"), 4096)).strip()
     return os.path.join(folder, shared) if shared and "\0" not in shared else folder
 

@@ -204,7 +204,7 @@ class _Collector:
         return stat.S_ISDIR(found.st_mode) and self._is_mount(folder or "/", found)
 
     def _leads(self, path: str, folder: str) -> list[str]:
-        """Where a path really lies, if a folder above it is a link."""
+        """The real places of a path, if a folder above it is a link."""
         real = self._nominal(os.path.realpath(folder))
         if real == folder:
             return []

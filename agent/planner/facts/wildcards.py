@@ -15,7 +15,7 @@ _MAGIC = re.compile(r"^\s*(?:\||\+?[<>])|\|\s*$")  # names that perl runs or wri
 
 
 def matches(pattern: str) -> list[str]:
-    """What a pattern in the last part of a path matches, hidden names only where it says so."""
+    """Expand a pattern in the last part of a path, to hidden names only where it says so."""
     import fnmatch
 
     folder, _, last = pattern.rpartition("/")

@@ -140,7 +140,7 @@ class AfterRun:
         )
 
     def exit_meaning(self, item: CommandItem) -> str:
-        """What an exit code says by itself, of these programs or of any; "" where it says nothing."""
+        """Say what an exit code means by itself, of these programs or of any; "" where it says nothing."""
         if self._exits is None:
             self._exits = read_toml("repairs", "exits.toml")["exit"]
         programs = deciding_programs(item.run or item.proposed)
@@ -165,7 +165,7 @@ class AfterRun:
         return self._diagnoser.diagnose(text, command)
 
     def explain_text(self, text: str) -> str:
-        """Why a build or a program failed, from what it printed."""
+        """Explain why a build or a program failed, from what it printed."""
         found = self.diagnose(text)
         if found:
             out = [f"{shown(item.line)}\n  -> {item.sentence}" for item in found[:3]]
@@ -191,7 +191,7 @@ def _nobody_to_end(item: CommandItem) -> str:
 
 
 def _said(item: CommandItem) -> str:
-    """What a command wrote about its failure: its errors, or its output where there are none."""
+    """Take what a command wrote about its failure: its errors, or its output where there are none."""
     return item.stderr if item.stderr.strip() else item.stdout
 
 

@@ -54,7 +54,7 @@ class Tables(Struct, frozen=True, array_like=True):
 
 
 def kept() -> Tables | None:
-    """What was kept, None where it is not to be used. OSError, MsgspecError where it cannot be read."""
+    """Read what was kept, None where it is not to be used. OSError, MsgspecError where it cannot be read."""
     number = os.open(COMPILED, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:
         fact = os.fstat(number)

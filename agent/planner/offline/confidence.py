@@ -58,7 +58,7 @@ _ASKS_A_HOST = re.compile(r"(?:ping|ssh|dig|host|nslookup|traceroute|nmap|whois|
 
 
 class Read(Struct, frozen=True, kw_only=True):
-    """How a goal was read: the score of the words alone, its tokens, whether another command fits as well, whether the grammar put the
+    """A goal as it was read: the score of the words alone, its tokens, whether another command fits as well, whether the grammar put the
     command together, and the plain words that were taken for names, or for names of files and folders."""
 
     goal: str
@@ -86,7 +86,7 @@ def confidence(read: Read, command: str, exists: Callable[[str], bool]) -> float
 
 
 def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]:
-    """What of a goal the command does not show, in words: wishes, orders, numbers, quoted texts, paths, places, and words that were taken
+    """Name what of a goal the command does not show: wishes, orders, numbers, quoted texts, paths, places, and words that were taken
     for names though they name nothing."""
     goal = read.goal
     said = masked(goal)
@@ -117,7 +117,7 @@ def _only_says_which(word: str, said: str) -> bool:
 
 
 def _hosts(command: str) -> list[str]:
-    """What a command takes for machines."""
+    """List what a command takes for machines."""
     if not _ASKS_A_HOST.match(command):
         return []
     return [word for word in command.split()[1:] if not word.startswith("-")]

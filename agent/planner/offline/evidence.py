@@ -29,7 +29,7 @@ _CSV_BY_BLANKS = re.compile(r"\bawk (?!-F)(?![^']*-F)'[^']*(?:\$\d|NF)[^']*' (?:
 
 
 class _Wish(Struct, frozen=True):
-    """What is wished for, how it is said, and how a command looks that grants it, or with `wanted` false, that does not."""
+    """A wish, how it is said, and how a command looks that grants it, or with `wanted` false, that does not."""
 
     what: str
     said: LazyPattern
@@ -38,7 +38,7 @@ class _Wish(Struct, frozen=True):
 
 
 class _Unasked(Struct, frozen=True):
-    """What a command does, how that looks, and one of the words that have to be said for it."""
+    """A deed of commands, how it looks, and one of the words that have to be said for it."""
 
     what: str
     sign: LazyPattern
@@ -83,7 +83,7 @@ def names_nothing(word: str, *, path: bool = False) -> bool:
 
 
 def unasked(said: str, command: str) -> list[str]:
-    """What a command does though no word of a masked goal asks for it."""
+    """Name what a command does though no word of a masked goal asks for it."""
     return [row.what for row in _evidence().unasked if row.sign.search(command) and not row.said.search(said)]
 
 

@@ -216,7 +216,7 @@ def apply(frame: Frame, entry: Filter, values: dict[str, Value]) -> bool:
 
 
 def _said(name: str, values: dict[str, Value]) -> str:
-    """What an effect says: the text of a slot, or a word of filters.toml itself."""
+    """The text of an effect: that of a slot, or a word of filters.toml itself."""
     return values[name].text if name in values else name
 
 

@@ -21,7 +21,7 @@ DOUBT = 0.15
 
 
 class Binding(Struct, kw_only=True):
-    """How a goal fits: values of slots, tokens explained, required words met, all words met, cost of liberties taken.
+    """The way a goal fits: values of slots, tokens explained, required words met, all words met, cost of liberties taken.
 
     `guessed`: of the tokens those that were taken for names though nothing announces them.
     """
@@ -56,7 +56,7 @@ class Fitter:
         return self._binding
 
     def loose(self) -> Binding:
-        """What of the phrasing can be bound, whatever is missing; a word that means nothing else may be a name that nothing announces."""
+        """Bind what can be bound, whatever is missing; a word that means nothing else may be a name that nothing announces."""
         slots = [e for e in self._phrasing.elements if isinstance(e, Slot)]
         pending = [slot for slot in slots if not (slot.cues and self._place(slot, announced=True))]
         for element in self._phrasing.elements:

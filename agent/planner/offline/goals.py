@@ -57,7 +57,7 @@ def split_pasted(goal: GoalItem) -> tuple[str, str]:
 
 
 def unusable(text: str) -> str:
-    """Why a text cannot be a goal, empty if it can."""
+    """Say why a text cannot be a goal, empty if it can."""
     if not text.strip():
         return "the goal is empty; type what you want in plain words, or `help`"
     if len(text) > MAX_GOAL:

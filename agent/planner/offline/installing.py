@@ -16,7 +16,7 @@ class HasPrograms(Protocol):
 
 
 def install_advice(program: str, around: HasPrograms) -> str:
-    """How a missing program can be had."""
+    """Say how a missing program can be had."""
     from agent.planner.offline.fixing.programs import tables
 
     if program == "sudo":

@@ -182,7 +182,7 @@ def _said_of(recipe: Recipe) -> list[str]:
 
 
 class _Safety:
-    """What may be among the choices for one goal."""
+    """Limits of what may be among the choices for one goal."""
 
     def __init__(self, text: str, goal: GoalItem, around: Surroundings) -> None:
         from agent.planner.offline.grammar.guards import resolver
@@ -258,6 +258,6 @@ _SAID = {"dst": "target", "dest": "target", "src": "source", "n": "number", "rev
 
 
 def _slot_name(name: str, kind: str) -> str:
-    """What a person calls a slot: its own name where that says something, else its type."""
+    """Name a slot as a person does: by its own name where that says something, else by its type."""
     said = _SAID.get(name, name)
     return said.replace("_", "-") if len(said) > 1 else f"{kind}-{name}"

@@ -43,7 +43,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     @property
     def reason(self) -> str:
-        """How a goal has to be read for it."""
+        """Say how a goal has to be read for it."""
         if self.composed is not None:
             return self.composed.reading
         return describe(self.match.recipe.entry.reason, self.match) if self.match is not None else ""
@@ -140,7 +140,7 @@ class Offers:
         )
 
     def composed_here(self, composed: Composed | None, goal: GoalItem, around: Surroundings) -> Offer | None:
-        """What the grammar composed, where all its programs are there, and are those that know what it says."""
+        """Offer what the grammar composed, where all its programs are there, and are those that know what it says."""
         if composed is None or not all(around.present(name) for name in programs(composed.command)):
             return None
         if any(around.flavour(name, goal.environment.os) != GNU for name in only_gnu(composed.command)):
@@ -156,7 +156,7 @@ def as_meant(command: str, cwd: str) -> str:
 
 
 def how_read(reading: Reading, offer: Offer) -> Read:
-    """How a goal was read for an offer, as `confidence` wants it."""
+    """Sum up for `confidence` how a goal was read for an offer."""
     from agent.planner.offline.confidence import Read
 
     match, composed = offer.match, offer.composed
@@ -178,7 +178,7 @@ def how_read(reading: Reading, offer: Offer) -> Read:
 
 
 def _plain_names(reading: Reading, match: Match | None, *, paths: bool) -> tuple[str, ...]:
-    """What a recipe takes for a name, and that is neither quoted nor announced as one."""
+    """The words that a recipe takes for a name, and that are neither quoted nor announced as one."""
     if match is None:
         return ()
     values = match.binding.values.values()

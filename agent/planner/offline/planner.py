@@ -43,7 +43,7 @@ class Worked(Struct, frozen=True, kw_only=True):
 
 
 def worked_on(request: PlannerRequest) -> Worked:
-    """What the last item of the history that sets a task says: the goal, or a step of a plan, which is a goal of its own."""
+    """Find what the last item of the history that sets a task says: the goal, or a step of a plan, which is a goal of its own."""
     behind: list[HistoryItem] = []
     step: StepItem | None = None
     for item in reversed(request.history):

@@ -19,7 +19,7 @@ from agent.planner.offline.recipe_files import Form, RecipeEntry
 
 
 class HasPhrasings(Protocol):
-    """What is indexed."""
+    """Things that can be indexed."""
 
     def phrasing(self, number: int) -> Phrasing: ...
 

@@ -35,7 +35,7 @@ _EXISTS_ONLY = re.compile(
 
 @dataclass(frozen=True)
 class Told:
-    """What the steps so far have left to refer to. Paths as in their commands; `cwd` where the next one runs.
+    """Things that the steps so far have left to refer to. Paths as in their commands; `cwd` where the next one runs.
 
     `folders` and `files`: absolute paths that will exist by then.
     """
@@ -101,7 +101,7 @@ def says_them(clause: str) -> bool:
 
 
 def after(told: Told, clause: str, command: str) -> Told:
-    """What can be referred to behind a step."""
+    """Add what can be referred to behind a step."""
     selects = _SELECTS.match(clause)
     now = replace(told, phrase=clause[selects.end() :] if selects else "", written="")
     try:

@@ -75,7 +75,7 @@ _LOW = 1
 
 
 class Recall(Protocol):
-    """What is asked of a memory; see `agent.memory.service.Memory`."""
+    """Questions to a memory; see `agent.memory.service.Memory`."""
 
     def refresh(self, wait: float) -> bool: ...
 
@@ -85,7 +85,7 @@ class Recall(Protocol):
 
 
 class _Here(Struct, frozen=True):
-    """Where and on which day it is asked."""
+    """The place and the day of the question."""
 
     cwd: str
     today: datetime.date
@@ -168,7 +168,7 @@ class RememberedCommands:
 
 
 def provenance(item: Remembered, cwd: str, today: datetime.date) -> str:
-    """Where it comes from, in words: "as on 12 Nov in this folder, 3 of 3 worked"."""
+    """Say where it comes from: "as on 12 Nov in this folder, 3 of 3 worked"."""
     day = datetime.datetime.fromtimestamp(item.at / 1e6).date()
     if day == today:
         when = "earlier today"
@@ -184,7 +184,7 @@ def provenance(item: Remembered, cwd: str, today: datetime.date) -> str:
 def _command(
     found: tuple[Remembered, str], reply: Reply, near: Sequence[tuple[Remembered, str]], here: _Here
 ) -> Command:
-    """What is remembered as the proposal, and what the recipes say as an alternative."""
+    """Propose what is remembered, with what the recipes say as an alternative."""
     item, command = found
     base = Command(
         command=command,
@@ -203,7 +203,7 @@ def _command(
 
 
 def _looked_at(reply: Command, more: str) -> Command:
-    """What holds more than its goal says never runs unasked: nobody said that now."""
+    """Let what holds more than its goal says never run unasked: nobody said that now."""
     return structs.replace(reply, look=f"it is remembered, and the goal does not say {more!r}") if more else reply
 
 
@@ -218,7 +218,7 @@ def _with_alternatives(reply: Command, near: Sequence[tuple[Remembered, str]], h
 
 
 def _stands_back(item: Remembered, reply: Reply) -> bool:
-    """What only recipes ever proposed is what they say today: they know the date, and what exists here now."""
+    """Prefer recipes of today to what only recipes ever proposed: they know the date, and what exists here now."""
     return item.by_recipe and isinstance(reply, Command) and reply.command != item.command
 
 

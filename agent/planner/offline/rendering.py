@@ -32,7 +32,7 @@ def in_any_case(command: str) -> str:
 
 
 def root_word(frame: Frame) -> str:
-    """Where to look, as a shell word."""
+    """The place to look in, as a shell word."""
     return quote_path(frame.root.text) if frame.root is not None else "."
 
 
@@ -155,7 +155,7 @@ def missing_programs(
     flavour: Flavour = usual_flavour,
     here: Callable[[str], bool] = lambda name: True,
 ) -> tuple[str, ...]:
-    """What the preferred form for this system lacks; of several forms, the one that lacks least."""
+    """List what the preferred form for this system lacks; of several forms, the one that lacks least."""
     found = [form for form in recipe.forms if not form.here or here(form.here)]
     suited = [form for form in found if suits_system(form, system, flavour)] or found or list(recipe.forms)
     lacks = [tuple(name for name in _needs(form, is_root=is_root) if not present(name)) for form in suited]

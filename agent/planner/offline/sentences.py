@@ -11,7 +11,7 @@ from agent.lexicon.words import Lexicon, Token, tokenize
 
 
 class GoalContext(Struct, frozen=True, kw_only=True):
-    """What readers may know: the words, the day, which names exist in the working directory, and how a file there begins
+    """Everything that readers may know: the words, the day, which names exist in the working directory, and how a file there begins
     ("" for what is no readable text)."""
 
     lexicon: Lexicon

@@ -85,7 +85,7 @@ def _kept_out(part: str, program: str, here: tuple[str, ...] | None) -> str:
 
 
 def _read_outside(part: str, program: str, here: tuple[str, ...]) -> str:
-    """What only looks at whatever is there, without the files that a repository keeps for itself."""
+    """Let what only looks at whatever is there leave out the files that a repository keeps for itself."""
     words = _words(part)
     if _CHOSEN.search(part) or _FURTHER.search(part) or re.search(r"\.(?:git|hg|svn|jj)\b", part):
         return part

@@ -122,7 +122,7 @@ class _Planning:
         return None
 
     def _behind(self, told: Told) -> Surroundings:
-        """What is around when the steps before have been done."""
+        """The surroundings when the steps before have been done."""
         real = self._around.exists
         return structs.replace(self._around, exists=lambda path: real(path) or told.exists(path))
 

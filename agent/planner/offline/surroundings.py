@@ -12,7 +12,7 @@ from agent.planner.offline.system_tools import usual_flavour
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), the
+    """Facts around the request: which programs and paths exist, the day, whether we are root (no sudo then), the
     full name of a running process, "" where there is none, whose a program is, and how a text file begins."""
 
     present: Callable[[str], bool]

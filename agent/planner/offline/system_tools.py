@@ -31,12 +31,12 @@ def is_mac(system: str) -> bool:
 
 
 def usual_flavour(program: str, system: str) -> str:
-    """Whose programs a system has if nobody changed that."""
+    """Tell whose programs a system has if nobody changed that."""
     return BSD if is_mac(system) or "bsd" in system.lower() else GNU
 
 
 def flavour_of(program: str, system: str) -> str:
-    """Whose `program` is: "gnu", "bsd" or "busybox" (toybox too). `system` is the name of the operating system."""
+    """Tell whose `program` is: "gnu", "bsd" or "busybox" (toybox too). `system` is the name of the operating system."""
     found = shutil.which(program)
     if found is None:
         return usual_flavour(program, system)

@@ -35,7 +35,7 @@ class Talk:
         self._outcomes: dict[str, str] = data["outcomes"]
 
     def answer(self, text: str) -> str | None:
-        """What to say to a greeting, a plea for help, thanks; None if the text is something else."""
+        """Answer a greeting, a plea for help, thanks; None if the text is something else."""
         plain = re.sub(r"[\s]+", " ", re.sub(r"[!.,;:]+|(?<=\w)\?+", " ", text)).strip().lower()
         if not plain or len(plain) > 60:
             return None
@@ -50,5 +50,5 @@ class Talk:
         return bool(_WHY.search(text[:300]))
 
     def outcome(self, outcome: str) -> str:
-        """What to say about a command that was not run."""
+        """Say something about a command that was not run."""
         return self._outcomes.get(outcome, "nothing was run")

@@ -11,7 +11,7 @@ _GLOB_SAFE = re.compile(r"[A-Za-z0-9._/*?+@%=,:-]")
 
 
 class Value(Struct, frozen=True, kw_only=True):
-    """What a slot caught. `kind` is how it is written; `forms` are other writings that templates may name.
+    """Text that a slot caught. `kind` is how it is written; `forms` are other writings that templates may name.
 
     Kinds: path (quoted, never an option), pattern (a glob the shell shall expand), word (quoted).
     `parts` holds several values. `fixed` forms are written by us from numbers alone and go in as they are.

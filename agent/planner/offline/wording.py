@@ -92,7 +92,7 @@ class NoOffer:
         return None
 
     def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
-        """What a recipe that fits lacks here."""
+        """Say what a recipe that fits lacks here."""
 
         def here(name: str) -> bool:
             return around.exists(os.path.join(goal.environment.cwd or os.curdir, name))
@@ -118,7 +118,7 @@ class NoOffer:
         )
 
     def unknown(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:
-        """What of a goal was not understood, and what comes near."""
+        """Say what of a goal was not understood, and what comes near."""
         program = program_to_end(reading.tokens)
         if program:
             return Chat(
@@ -133,7 +133,7 @@ class NoOffer:
         return self._choices(told, reading, goal, around)
 
     def _choices(self, told: str, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:
-        """What comes near, to be picked from; or what can be done at all."""
+        """Offer what comes near, to be picked from; or say what can be done at all."""
         lacking = self._near.lacking(reading, goal, around)
         if lacking is not None:
             message = self.missing(lacking, goal, around).message
@@ -156,6 +156,6 @@ def _line(number: int, choice: Alternative) -> str:
 
 
 def _how_to_order(command: str) -> str:
-    """What to say instead, where a change is meant."""
+    """Say how to ask for a change, where one is meant."""
     verb = next((_ORDERS[name] for name in _ORDERS if name in operations(command)), "")
     return "To have it done, say it as an order" + (f': "{verb} \u2026".' if verb else ".")

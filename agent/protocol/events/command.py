@@ -241,7 +241,7 @@ OF_COMMAND = (
     CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted,
     RehearsalFinished,
 )  # fmt: skip
-"""What can happen to one command; each has its `command_id`."""
+"""Events of one command; each has its `command_id`."""
 
 
 CommandEvent = (

@@ -35,7 +35,7 @@ class ModelFile(Struct, frozen=True, kw_only=True):
 
 
 def folders(environ: Mapping[str, str], models_dir: str) -> tuple[str, ...]:
-    """Where model files are looked for, in order; those that are not there are left out."""
+    """List the folders of model files, in order; those that are not there are left out."""
     home = environ.get("HOME") or os.path.expanduser("~")
     data = environ.get("XDG_DATA_HOME", "")
     cache = environ.get("XDG_CACHE_HOME", "")

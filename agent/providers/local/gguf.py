@@ -35,7 +35,7 @@ _QUANTISATIONS = {
 
 
 class Gguf(Struct, frozen=True, kw_only=True):
-    """What a header says. Sizes in bytes, contexts in tokens; 0 and "" for what it does not say.
+    """Facts of a header. Sizes in bytes, contexts in tokens; 0 and "" for what it does not say.
 
     `kv_per_token` is the memory that each token of the context takes, with 16-bit values.
     """
@@ -72,7 +72,7 @@ def read_header(path: str) -> Gguf:
 
 
 class _Broken(Exception):
-    """What is wrong, in words."""
+    """A header that is wrong; the message says how."""
 
 
 def _read(file: BinaryIO, path: str, size: int) -> Gguf:

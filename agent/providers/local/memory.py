@@ -27,7 +27,7 @@ class Need(Struct, frozen=True, kw_only=True):
 
 
 def need_of(model: Gguf, wanted: int, *, free: int | None) -> Need:
-    """What `model` needs with `wanted` tokens of context (fewer where it was made for fewer, or memory is short of them).
+    """Reckon what `model` needs with `wanted` tokens of context (fewer where it was made for fewer, or memory is short of them).
 
     The context shrinks down to LEAST_CONTEXT before a model is too large.
     """
@@ -71,7 +71,7 @@ def _meminfo() -> int | None:
 
 
 def _cgroup() -> int | None:
-    """What a container may still take (cgroup v2)."""
+    """The memory that a container may still take (cgroup v2)."""
     values = []
     for name in ("memory.max", "memory.current"):
         try:

@@ -29,7 +29,7 @@ LOAD_SECONDS = 300.0
 
 
 def install_hint() -> str:
-    """How the library that runs models is added."""
+    """Say how the library that runs models is added."""
     return f"install it with: {install_command('local')}"
 
 
@@ -86,7 +86,7 @@ class LocalModel:
 
     @property
     def announcement(self) -> str:
-        """What will be loaded and what that takes, in a line."""
+        """Say in a line what will be loaded and what that takes."""
         memory = in_words(self.need.bytes)
         return f"loads {self._model} on this machine: about {memory} of memory, {self.context:,} tokens"
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PIECE_SECONDS = 1.0
 NEWEST_FIRST = 200
-"""How many of the newest sessions are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
+"""The number of newest sessions that are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
 _LONG = 8 * 1024 * 1024  # bytes of a session that are worth their own second
 _LINES_AT_A_TIME = 500
 _BYTES_AT_A_TIME = 4 * 1024 * 1024

@@ -137,4 +137,4 @@ class Session(Struct):
 
 FAILURES = frozenset(("failed", "planner_error", "budget_exhausted"))
 STOPS = frozenset(("interrupted", "cancelled", "skipped"))
-"""What somebody stopped has not failed."""
+"""Statuses that are no failure: somebody stopped it."""

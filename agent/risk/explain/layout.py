@@ -29,7 +29,7 @@ class Part(Struct, kw_only=True):
 
 
 class Budget:
-    """How many parts, and how deep, are still worth showing. `left_out` counts what was not."""
+    """Parts, and depth, that are still worth showing. `left_out` counts what was not."""
 
     def __init__(self) -> None:
         self.left = MAX_PARTS

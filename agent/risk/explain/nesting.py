@@ -27,7 +27,7 @@ _RUNS = {
 
 
 def running(program: str, parts: list[Part], otherwise: str = "", *, guess: bool = False) -> Part:
-    """What `program` runs; how it does so, or `otherwise` where there is nothing special to say about this wrapper.
+    """Tell what `program` runs and how, or `otherwise` where there is nothing special to say about this wrapper.
 
     `guess`: it may not do so at all.
     """

@@ -80,7 +80,7 @@ class Explainer:
         return parts
 
     def _others(self, first: int, others: list[int]) -> list[Part]:
-        """What else this place runs: with other values of a variable, through an alias, or later."""
+        """Tell what else this place runs: with other values of a variable, through an alias, or later."""
         parts = []
         seen = {self.programs[first].words}
         for index in others:

@@ -102,7 +102,7 @@ def _line(command: str, start: int, end: int, findings: list[Placed], width: int
 
 
 def _column(line: str, visible: str, offset: int) -> int:
-    """Where the character at `offset` stands once the line has been made visible."""
+    """The column of the character at `offset` once the line has been made visible."""
     if line.isascii() and len(visible) == len(line):
         return offset
     return min(cells(printable(line[:offset])), cells(visible))
@@ -166,7 +166,7 @@ def explanation(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> dict[
 
 
 def parts_of(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> tuple[list[Part], str]:
-    """What each part of the command means, and in words what is not told."""
+    """Explain each part of the command, and say in words what is not told."""
     text = PRIVATE.sub("\ufffd", report.command.replace("\0", "\ufffd"))
     cut_off = len(text) - MAX_SCRIPT
     explainer = Explainer(report, context)

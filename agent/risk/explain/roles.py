@@ -21,7 +21,7 @@ _BOTH = "its output and its error messages"
 
 
 def redirect_meaning(redirect: Redirect, target: str) -> str:
-    """What a redirection does, with `target` as it should be shown, "" for a command."""
+    """Explain a redirection, with `target` as it should be shown, "" for a command."""
     operator, fd = redirect.operator, redirect.fd
     if operator == "<<":
         return f"takes the lines up to {target or 'the end mark'} as its input"
@@ -133,14 +133,14 @@ _PLACES = {
 
 
 def role_phrase(role: str) -> str:
-    """What happens to an operand of this role, "" where there is nothing to say."""
+    """Say what happens to an operand of this role; "" where there is nothing to say."""
     return _ROLES.get(role, "")
 
 
 def place_phrase(
     word: Word, role: str, scopes: Scopes, cwd: str, facts: Mapping[str, tuple[str, ...]] = _NO_FACTS
 ) -> str:
-    """Where the path lies, what it resolves to and what is known of it; "" for what is no path or lies where one would think."""
+    """Say where the path lies, what it resolves to and what is known of it; "" for what is no path or lies where one would think."""
     text = word.text
     if role not in _PATH_ROLES or text.startswith("/dev/fd/"):
         return ""
@@ -169,6 +169,6 @@ def place_phrase(
 
 
 def _known(facts: tuple[str, ...]) -> list[str]:
-    """What is at the path right now."""
+    """Tell what is at the path right now."""
     told = ["does not exist now"] if "missing" in facts else []
     return told + [f"a link to {one_line(fact[3:])}" for fact in facts if fact.startswith("to=")]

@@ -40,7 +40,7 @@ _VERBS = {
     "truncate": "cuts off {}",
     "secret": "shows {}, which is usually secret",
 }
-"""What is done to files, in clauses that count them. Everything else is said as its finding has it."""
+"""Deeds to files, told in clauses that count them. Everything else is said as its finding has it."""
 _OVER_NETWORK = {
     "send": "sends data to {}",
     "receive": "fetches from {}",
@@ -75,7 +75,7 @@ class Sentence(NamedTuple):
 
 
 def sentence(report: RiskReport) -> Sentence:
-    """What the command does, its worst first. Everything in it is made visible and on one line. Never raises."""
+    """Say what the command does, its worst first. Everything in it is made visible and on one line. Never raises."""
     wanted = [
         index
         for index, finding in enumerate(report.findings)
@@ -141,7 +141,7 @@ def _clause(report: RiskReport, index: int) -> str:
 
 
 def _to(report: RiskReport, move: Finding) -> str:
-    """Where a move goes, where the report has one place for it."""
+    """Say where a move goes, where the report has one place for it."""
     if _kind(move) != "move" or move.program < 0:
         return ""
     places = [
@@ -154,7 +154,7 @@ def _to(report: RiskReport, move: Finding) -> str:
 
 
 def _sub_command(report: RiskReport, index: int) -> str:
-    """What the program's sub-command is for, and on what: `removes containers: web`. "" where more than that was found about it."""
+    """Say what the program's sub-command is for, and on what: `removes containers: web`. "" where more than that was found about it."""
     finding = report.findings[index]
     if not 0 <= finding.program < len(report.programs):
         return ""
@@ -176,7 +176,7 @@ def _operands(run: ProgramRun, table: Program) -> list[Word]:
 
 
 def _extra(finding: Finding, effect: Effect) -> str | None:
-    """What facts added to the usual words of such an effect; None where the reason says something of its own."""
+    """Say what facts added to the usual words of such an effect; None where the reason says something of its own."""
     try:
         usual = level_row(effect.kind).reason
     except KeyError:
@@ -245,7 +245,7 @@ def _one(target: str) -> tuple[str, bool]:
 
 
 def _reading(programs: tuple[ProgramRun, ...]) -> str:
-    """What a command without effects shows: of its first program what it is for, and what that one reads."""
+    """Tell of a command without effects what its first program is for, and what that one reads."""
     runs = [run for run in programs if run.words and not run.suspected and run.parent < 0]
     if not runs:
         return "read-only"

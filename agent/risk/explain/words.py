@@ -32,7 +32,7 @@ _ALONE = frozenset(
 
 
 class Told(Struct):
-    """What is known about the words at `first` up to `last` (both counted without the program's name).
+    """A meaning of the words at `first` up to `last` (both counted without the program's name).
 
     `text` where it is not just the words: one option out of a cluster.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 Kind = Callable[["Walker", Invocation, Word], None]
-"""What judges the value of an option of one kind."""
+"""Judges of an option's value, one for each kind."""
 
 
 _USUAL = ("ssh", "rsync", "vim", "vi", "nano", "emacs", "gzip", "python3", "python")

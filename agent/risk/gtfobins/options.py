@@ -62,7 +62,7 @@ def own_words(words: list[Word], table: Program | None, ways: tuple[tuple[str, s
 
 
 def _values(words: list[Word], option: str, table: Program | None) -> list[Word]:
-    """What `option` is given: the next word, or what follows it in the same one. No option: the program itself."""
+    """List the values of `option`: the next word, or what follows it in the same one. No option: the program itself."""
     if not option:
         return words[:1]
     found: list[Word] = []
@@ -79,7 +79,7 @@ def _values(words: list[Word], option: str, table: Program | None) -> list[Word]
 
 
 def _given(text: str, option: str, table: Program | None) -> str | None:
-    """What follows `option` in the same word, "" where the value is the next word, None where it is another option."""
+    """Cut off what follows `option` in the same word: "" where the value is the next word, None where it is another option."""
     if text == option and option[-1] != "=":
         return ""
     if option[-1] not in _BEGINNINGS and option[0] == "-" and len(option) > 2:
@@ -102,7 +102,7 @@ def _abbreviates(text: str, option: str, table: Program | None) -> bool:
 
 
 def _behind(text: str, option: str, table: Program | None) -> int:
-    """Where the value begins behind an option in the same word, also at the end of a cluster (`-Nesc`); -1 for none."""
+    """Find the value behind an option in the same word, also at the end of a cluster (`-Nesc`); -1 for none."""
     short = len(option) == 2 and option[0] == "-"
     whole_words = short and table is not None and table.style == "long"
     if text.startswith(option) and len(text) > len(option):

@@ -135,7 +135,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
 
 
 def _over_the_network(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
-    """What goes over the network: secrets that are sent, code and objects that come in."""
+    """Find what goes over the network: secrets that are sent, code and objects that come in."""
     if network and sign("unpacks").search(code):
         reason = "unpacks objects that come over the network, which can run anything"
         walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.unpacks")

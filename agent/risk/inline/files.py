@@ -76,7 +76,7 @@ def below_home(walker: Walker, path: str) -> str:
 
 
 def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before: int) -> None:
-    """What the reader of a language saw done to known paths, where no finding from `before` on tells that already."""
+    """Judge what the reader of a language saw done to known paths, where no finding from `before` on tells that already."""
     told = {text for found in walker.findings[before:] if found.effect for text in found.effect.targets}
     for deed in reading.deeds:
         path = below_home(walker, deed.path)
@@ -173,7 +173,7 @@ def _judge_tcl_deletions(walker: Walker, invocation: Invocation, code: str) -> N
 
 
 def _target(walker: Walker, invocation: Invocation, path: str, *, written: bool) -> Word:
-    """What is deleted; a `*` in it is a wildcard where code lists what lies there, not where a call is given the name."""
+    """The path that is deleted; a `*` in it is a wildcard where code lists what lies there, not where a call is given the name."""
     return Word(
         below_home(walker, path),
         *invocation.place,

@@ -98,7 +98,7 @@ class _JavaScript(Scanner):
 
 
 def read(code: str) -> Reading:
-    """What is not understood of JavaScript `code`."""
+    """Read JavaScript `code`, for what is not understood of it."""
     reading = Reading()
     scanner = _JavaScript(code, reading)
     bare = re.sub(r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", "''", code)

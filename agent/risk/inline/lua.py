@@ -35,7 +35,7 @@ class _Lua(Scanner):
 
 
 def read(code: str) -> Reading:
-    """What is not understood of Lua `code`."""
+    """Read Lua `code`, for what is not understood of it."""
     reading = Reading()
     tokens = _Lua(code, reading).scan()
     bare = " ".join("''" if token.kind == "text" else token.text for token in tokens)

@@ -45,7 +45,7 @@ def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) ->
 
 
 def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:
-    """Where does code on stdin come from?"""
+    """Judge code that comes by stdin by where it is from."""
     if "socket" in taint:
         walker.add("reverse-shell", [], invocation.place)
     elif "net" in taint:

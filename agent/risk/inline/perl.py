@@ -128,7 +128,7 @@ class _Perl(Scanner):
         )
 
     def _interpolated(self, text: str) -> None:
-        """What is code in a text: indexes, keys, and all in `@{…}`."""
+        """Read the code in a text: indexes, keys, and all in `@{…}`."""
         bare = _ESCAPED.sub("  ", text)
         for found in re.finditer(r"[$@](?:[A-Za-z_]\w*|[$_&\d])?(?:->)?(?=([\[{]))|(?<=[\]}])(?:->)?(?=([\[{]))", bare):
             start = found.end() + 1
@@ -144,7 +144,7 @@ class _Perl(Scanner):
 
 
 def read(code: str) -> Reading:
-    """What is not understood of Perl `code`."""
+    """Read Perl `code`, for what is not understood of it."""
     reading = Reading()
     code = re.split(r"(?m)^__(?:END|DATA)__$", code)[0]
     tokens = _Perl(code, reading).scan()

@@ -65,7 +65,7 @@ class _Php(Scanner):
 
 
 def read(code: str) -> Reading:
-    """What is not understood of PHP `code`."""
+    """Read PHP `code`, for what is not understood of it."""
     reading = Reading()
     code = re.sub(r"\A\s*<\?php\b", "", code)
     if "?>" in code or "<?" in code:

@@ -92,7 +92,7 @@ def _texts(code: str) -> Iterator[str]:
 
 
 def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
-    """What an unknown program is given, or reads, may be code in a language of its own: its texts are judged as in any code."""
+    """Judge the texts that an unknown program is given or reads as in any code: they may be code in a language of its own."""
     for word in invocation.words[1:_MOST_WORDS]:
         if " " in word.text and not _BARE.fullmatch(word.text):
             judge_suspects(walker, invocation, word.text)
@@ -105,7 +105,7 @@ _LONGEST_LIST = 2_000  # characters
 
 
 def starts_programs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
-    """What the code starts, as it stands and with its texts put together."""
+    """Judge the programs that the code starts, as it stands and with its texts put together."""
     _shell_outs(walker, invocation, code, language)
     whole, cut = joined(code)
     if cut:

@@ -31,7 +31,7 @@ _OF_DATES = frozenset(("year", "month", "day", "hour", "minute", "second", "micr
 
 
 def read(code: str) -> Reading:
-    """What is not understood of Python `code`, and its deeds."""
+    """Read Python `code`, for what is not understood of it, and its deeds."""
     reading = Reading()
     if len(code) > MAX_LENGTH or _OTHER_ENCODING.search(code):
         reading.doubt("more than can be read")

@@ -33,7 +33,7 @@ class Deeds:
         self.opens_files = opens
 
     def call(self, node: ast.Call, *, of_module: bool) -> None:
-        """What one call does; `of_module`: to a function that belongs to a module, not to a value."""
+        """Judge one call; `of_module`: to a function that belongs to a module, not to a value."""
         dotted = self.paths.dotted(node.func)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if dotted in OPENERS and (dotted != "open" or self.opens_files):
@@ -104,7 +104,7 @@ _WALKS = frozenset(("os.walk", "os.fwalk"))
 
 
 class _Listed(NamedTuple):
-    """What a loop goes through; the place of the name among those of its target; whether the loop chooses among them."""
+    """The values that a loop goes through; the place of the name among those of its target; whether the loop chooses among them."""
 
     of: ast.expr
     position: int

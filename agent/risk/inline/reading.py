@@ -17,7 +17,7 @@ _OTHER = re.compile(r"#|//|\{-|\(\*|--|/\*|[`@$\\'\"]|[^\x00-\x7f]")
 
 
 def read(code: str, language: str) -> Reading:
-    """What is in `code` besides values and their printing."""
+    """Find what is in `code` besides values and their printing."""
     reading = Reading()
     if language in _SHELLS:
         reading.doubt("a command")

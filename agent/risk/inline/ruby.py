@@ -120,7 +120,7 @@ class _Ruby(Scanner):
 
 
 def read(code: str) -> Reading:
-    """What is not understood of Ruby `code`."""
+    """Read Ruby `code`, for what is not understood of it."""
     reading = Reading()
     code = re.split(r"(?m)^__END__$", code)[0]
     names = {name for found in _ASSIGNED.findall(code) for part in found for name in re.findall(r"\w+", part)}

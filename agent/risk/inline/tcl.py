@@ -91,7 +91,7 @@ class _Tcl:
         return index + quoted
 
     def _closed(self, text: str, start: int) -> int:
-        """Where the bracket at `start` closes. Quotes in it that hide brackets are doubted."""
+        """Find the bracket that closes the one at `start`. Quotes in it that hide brackets are doubted."""
         pair = {"{": "}", "[": "]"}[text[start]]
         depth, index = 0, start
         while index < len(text):
@@ -164,7 +164,7 @@ class _Tcl:
 
 
 def read(code: str) -> Reading:
-    """What is not understood of Tcl `code`."""
+    """Read Tcl `code`, for what is not understood of it."""
     reading = Reading()
     _Tcl(reading).script(code)
     return reading

@@ -8,7 +8,7 @@ from agent.risk.tables.names import pattern
 
 
 def sign(name: str) -> re.Pattern[str]:
-    """What gives away in code that it starts programs, deletes, writes, connects or hides; a group `s` is the text of a string."""
+    """Compile the sign that code starts programs, deletes, writes, connects or hides; a group `s` is the text of a string."""
     return pattern(f"signs.{name}")
 
 
@@ -70,7 +70,7 @@ _CLOSING = {"{": "}", "(": ")", "[": "]", "<": ">"}
 
 
 def q_quoted(code: str) -> list[str]:
-    """What perl has in `q{…}`, `qq(…)`, `qx[…]`."""
+    """The texts that perl has in `q{…}`, `qq(…)`, `qx[…]`."""
     found = []
     behind = 0
     unclosed: set[str] = set()
@@ -88,6 +88,6 @@ def q_quoted(code: str) -> list[str]:
 
 
 def listed(code: str) -> list[str]:
-    """What calls of a module by another name are given as a list: `s.run(["rm", "-rf", "x"])`."""
+    """The lists that calls of a module by another name are given: `s.run(["rm", "-rf", "x"])`."""
     pieces = ([found.group("s") for found in sign("text").finditer(call[1])] for call in sign("calls").finditer(code))
     return [" ".join(words) for words in pieces if len(words) > 1]

@@ -47,7 +47,7 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 
 def _behind_password(stdin: Output) -> Output | None:
-    """What is left of standard input when its first line was the password."""
+    """The rest of standard input when its first line was the password."""
     text, taint = stdin
     if text is None:
         return stdin

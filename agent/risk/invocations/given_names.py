@@ -49,7 +49,7 @@ def keep_names(walker: Walker, invocation: Invocation, table: Program) -> None:
 
 
 def _program_path(source: Word) -> str:
-    """Where a program lies whose name alone another command printed, as in `cp $(command -v rm) x`."""
+    """Find a program whose name alone another command printed, as in `cp $(command -v rm) x`."""
     if ITSELF.fullmatch(source.text):
         return "/bin/bash"
     return f"/usr/bin/{source.text}" if "/" not in source.text and find_program(source.text) is not None else ""

@@ -59,7 +59,7 @@ def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Progra
 
 
 def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> None:
-    """Whatever a program is for: one that is given the password file or a private key most likely shows it."""
+    """Warn of any program that is given the password file or a private key: most likely it shows it."""
     if name in _LOOKS_ONLY:
         return
     texts = invocation.words[1:]

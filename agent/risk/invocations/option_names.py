@@ -63,7 +63,7 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
 
 
 def told_by(name: str) -> str:
-    """What an option's value is by its name: "write", "run", or "" where that is not said."""
+    """Guess from an option's name what its value is: "write", "run", or "" where that is not said."""
     parts = [part.lower() for part in _PART.findall(name)]
     if not _MANNER.isdisjoint(parts):
         return ""

@@ -38,7 +38,7 @@ class Programs:
         self._assigned: tuple[int, tuple[str, ...]] = (0, ())
 
     def begin(self, invocation: Invocation, variables: dict[str, Value]) -> None:
-        """What is found from now on belongs to `invocation`, until `current` is put back."""
+        """Let findings from now on belong to `invocation`, until `current` is put back."""
         if len(self.met) < MAX_PROGRAMS:
             if self.guessing:
                 self.guesses.add(len(self.met))
@@ -50,7 +50,7 @@ class Programs:
         self.current = len(self.met) - 1
 
     def forget_repeated(self, first: int, second: int) -> None:
-        """What runs from `second` on is the same as from `first` on, as in the next round of a loop: keep it once."""
+        """Keep once what runs from `second` on if it is the same as from `first` on, as in the next round of a loop."""
         texts = [[word.text for word in invocation.words] for invocation, _ in self.met[first:]]
         if texts[: second - first] == texts[second - first :]:
             del self.met[second:], self.levels[second:], self.environments[second:]

@@ -104,7 +104,7 @@ def without_first_options(invocation: Invocation, table: Program) -> Invocation 
 
 
 def _taken(option: str, following: Word, table: Program) -> int:
-    """How many words an option in front of the sub-command may take, itself among them; 0 where that is known."""
+    """Count the words that an option in front of the sub-command may take, itself among them; 0 where that is known."""
     if option[:1] != "-" or option in _ENDS or "=" in option or following.text[:1] == "-":
         return 0
     if option in table.value:

@@ -113,7 +113,7 @@ def judge_later(walker: Walker, invocation: Invocation, text: str) -> None:
 
 
 def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, language: str) -> None:
-    """What a file that is loaded holds: that it is high, since loading it at all is told already."""
+    """Judge the text of a file that is loaded: only that it is high, since loading it at all is told already."""
     before = len(walker.findings)
     judge_language(walker, invocation, text, language, taint)
     walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]

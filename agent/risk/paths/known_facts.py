@@ -29,7 +29,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def also_at(kind: str, word: Word, cwd: str, facts: Facts) -> list[Word]:
-    """Where else an effect on `word` arrives: behind links in its path, or behind the link that it is."""
+    """Find the other places that an effect on `word` reaches: behind links in its path, or behind the link that it is."""
     if UNKNOWN in word.text or UNKNOWN in cwd:
         return []
     places = []
@@ -87,7 +87,7 @@ def _repository_below(kind: str, word: Word, cwd: str, facts: Facts, *, recursiv
 
 
 def weigh_repository(verb: str, words: list[Word], cwd: str, facts: Facts) -> str:
-    """What a repository holds that `git VERB` is about to throw away, "" for nothing known. Untracked files are not counted."""
+    """Tell what a repository holds that `git VERB` is about to throw away, "" for nothing known. Untracked files are not counted."""
     if UNKNOWN in cwd or verb == "clean":
         return ""
     for path in [absolute(word.text, cwd) for word in words if UNKNOWN not in word.text] + [cwd]:

@@ -37,7 +37,7 @@ _FREE = frozenset(("unused", "missing"))
 def whole_places(
     kind: str, words: list[Word], cwd: str, *, recursive: bool, home: str, facts: Facts
 ) -> tuple[str, ...]:
-    """Which places `kind` does away with as a whole: "everything", "home", "system", "mount", "disk". At most one of each."""
+    """Name the places that `kind` does away with as a whole: "everything", "home", "system", "mount", "disk". At most one of each."""
     if kind not in WHOLE_KINDS:
         return ()
     found: dict[str, None] = {}
@@ -85,7 +85,7 @@ def _emptied(word: Word, path: str) -> str:
 
 
 def place_of(path: str, home: str, facts: Facts) -> str:
-    """What the folder at an absolute, normal path is as a whole; "" for any other."""
+    """Name what the folder at an absolute, normal path is as a whole; "" for any other."""
     if path == "/":
         return "everything"
     if path in (home, PSEUDO_HOME) or home.startswith(f"{path}/") or _HOMES.fullmatch(path):

@@ -53,7 +53,7 @@ class AwkProgram(Struct):
 
 
 def read_awk(text: str, variables: dict[str, str]) -> AwkProgram:
-    """What the program reaches, where `variables` (given with -v or as operands) have these values."""
+    """Read what the program reaches, where `variables` (given with -v or as operands) have these values."""
     found = AwkProgram()
     tokens = _tokens(text, found)
     found.network = any(kind == "string" and "/inet" in word for kind, word in tokens)

@@ -87,7 +87,7 @@ def _behind_options(walker: Walker, invocation: Invocation, table: Program) -> O
 
 
 def _several(walker: Walker, invocation: Invocation, args: Args, words: list[Word]) -> Output | None:
-    """What lists all there is, and what removes all that another command lists: by force, or where nothing narrowed the list."""
+    """Judge lists of all there is, and removing all that another command lists: by force, or where nothing narrowed the list."""
     verb = words[0].text
     if verb in ("ps", "ls", "images") and not args.has("-f", "--filter", "-l", "-n", "--last", "--help"):
         walker.reads = True
@@ -101,7 +101,7 @@ def _several(walker: Walker, invocation: Invocation, args: Args, words: list[Wor
 
 
 def _from_verb(words: list[Word], table: Program) -> list[Word]:
-    """What stands behind the options of the program itself, whose letters mean something else behind its verbs."""
+    """Skip the options of the program itself, whose letters mean something else behind its verbs."""
     index = 0
     while index < len(words) and words[index].text.startswith("-"):
         index += 2 if words[index].text in table.value else 1

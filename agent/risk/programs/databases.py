@@ -100,7 +100,7 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
 
 
 def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
-    """What a client does by itself: commands of the shell, other files of statements, files that it writes."""
+    """Judge what a client does by itself: commands of the shell, other files of statements, files that it writes."""
     place = invocation.place
     for match in _SQL_SHELL.finditer(text):
         walker.script(next(g for g in match.groups() if g).replace('\\"', '"'), place, invocation)

@@ -189,7 +189,7 @@ def _as_command(function: str, arguments: list[str]) -> str:
 
 
 def _path(argument: str) -> str:
-    """What stands for the argument in a command."""
+    """The path that the argument of a command stands for."""
     inside = re.fullmatch(r"(?:expand|fnameescape|fnamemodify|glob)\((.*)\)", argument)
     text = inside[1].split(",")[0].strip() if inside else argument
     quoted = re.fullmatch(r"'([^'\n]*)'|\"([^\"\\\n]*)\"", text)

@@ -57,7 +57,7 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 
 
 def found(words: list[Word], *, informed: bool) -> tuple[list[str], str]:
-    """What find prints below its roots, by the words behind its name: names (UNKNOWN for any), and their taint."""
+    """Tell what find prints below its roots, by the words behind its name: names (UNKNOWN for any), and their taint."""
     texts = [word.text for word in words]
     ahead = (at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!") and text not in _LINKS)
     reach = Expression(texts[next(ahead, len(texts)) :]).reach(informed=informed)
@@ -150,7 +150,7 @@ _FD_ALL = frozenset((".", "", "*", ".*", "^", "$"))
 
 
 def _fd_finds(words: list[Word], invocation: Invocation) -> list[Word]:
-    """What fd hands on: the first operand is the pattern, the others are folders to look in."""
+    """List what fd hands on: the first operand is the pattern, the others are folders to look in."""
     roots: list[Word] = []
     operands: list[Word] = []
     narrowed = False

@@ -39,7 +39,7 @@ _LITERAL_END = re.compile(r"\\?(\.\w+)\$?\Z")
 
 
 class Reach(NamedTuple):
-    """What an action of find is done to: whether a condition bounds it, repositories that it stays out of (".git", and "*/.git" for those
+    """The reach of an action of find: whether a condition bounds it, repositories that it stays out of (".git", and "*/.git" for those
     of folders below), and those whose own folder is all that it names.
     """
 
@@ -181,7 +181,7 @@ class Expression:
         return start
 
     def _command_length(self, start: int) -> int:
-        """How many words belong to an action's command, its end included; all that are left where it has none."""
+        """Count the words of an action's command, its end included; all that are left where it has none."""
         for at in range(start, len(self.words)):
             if self.words[at] == ";" or self.words[at - 1 : at + 1] == ["{}", "+"]:
                 return at + 1 - start

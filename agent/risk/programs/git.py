@@ -119,7 +119,7 @@ def _git_add(walker: Walker, invocation: Invocation, args: Args) -> None:
 
 
 def _git_commit(walker: Walker, invocation: Invocation, args: Args) -> None:
-    """What was added before becomes part of what is pushed."""
+    """Make what was added before a part of what is pushed."""
     walker.committed += walker.staged
 
 
@@ -165,7 +165,7 @@ def _git_files(walker: Walker, invocation: Invocation, args: Args) -> None:
 
 
 def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
-    """What is not tracked goes: of a home or a system that stands in a repository, that is nearly all."""
+    """Judge the loss of what is not tracked: of a home or a system that stands in a repository, that is nearly all."""
     if args.has("-n") or not args.has("-f", "--force"):
         return
     folder = invocation.cwd
@@ -211,7 +211,7 @@ def _keep_program(walker: Walker, invocation: Invocation, told: list[Word], valu
 
 
 def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:
-    """What only shows, unless told to write to a file or to start something."""
+    """Judge what only shows, unless told to write to a file or to start something."""
     place = invocation.place
     if verb in _PRINTS:
         files = args.values("--output", "--output-directory")

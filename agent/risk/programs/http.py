@@ -32,7 +32,7 @@ _HTTPIE = frozenset(("http", "https", "httpie", "xh", "xhs", "curlie"))
 
 
 def method_effect(method: str) -> str:
-    """What a method that the caller chose does to the server: "remote-destroy", "send", or "" where it only asks."""
+    """Name the effect on the server of a method that the caller chose: "remote-destroy", "send", or "" where it only asks."""
     verb = method.strip().upper().partition(" ")[0]
     if verb in _DELETES:
         return "remote-destroy"
@@ -153,7 +153,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 
 
 def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], data: list[Word], args: Args) -> None:
-    """What is asked of a daemon of containers: by its socket, or by its port."""
+    """Judge what is asked of a daemon of containers: by its socket, or by its port."""
     method = args.value("-X", "--request")
     verb = method.text.upper() if method is not None else ""
     if any(url.text.endswith("/containers/create") for url in urls) and any(_HOST.search(word.text) for word in data):

@@ -27,7 +27,7 @@ def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:
 
 
 def judge_wire(walker: Walker, invocation: Invocation, where: list[Word], sent: Output) -> None:
-    """What is written to a socket: secrets, or words that have a server destroy what it keeps."""
+    """Judge what is written to a socket: secrets, or words that have a server destroy what it keeps."""
     text, taint = sent
     if confides(taint):
         walker.add("send-secret", where, invocation.place)

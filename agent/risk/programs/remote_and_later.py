@@ -144,7 +144,7 @@ _TMUX_VALUES = "cdefFlnpstxy"
 
 
 def _behind_options(words: list[Word], flags: str) -> list[Word]:
-    """What stands behind the options: behind `flags`, one that takes a value has it in itself or in the next word."""
+    """Skip the options: of `flags`, one that takes a value has it in itself or in the next word."""
     index = 0
     while index < len(words) and len(words[index].text) > 1 and words[index].text[0] == "-":
         letters = words[index].text[1:]

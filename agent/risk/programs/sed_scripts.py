@@ -47,7 +47,7 @@ class SedScript(Struct):
 
 
 def judge_sed(text: str) -> SedScript:
-    """What a script does outside of it, for each version of sed; a guess at the worst where it is no valid script."""
+    """Find what a script does outside of it, for each version of sed; a guess at the worst where it is no valid script."""
     found = SedScript()
     refused = 0
     for brackets in (True, False):

@@ -62,7 +62,7 @@ def not_understood(text: str) -> str:
 
 
 def _statement(text: str) -> str:
-    """What of a statement is not known to read."""
+    """Name what of a statement is not known to read."""
     first = re.match(r"\w+", text)
     if first is None:
         return text[:30]

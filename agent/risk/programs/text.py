@@ -147,11 +147,11 @@ def named_by_wildcard(walker: Walker, invocation: Invocation, program: Word) -> 
 
 
 _LINES_FROM = frozenset(("file", "input", "net", "opaque", "found", "listed"))
-"""Where values come from that may well hold line ends, behind which other commands would stand."""
+"""Sources of values that may well hold line ends, behind which other commands would stand."""
 
 
 def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
-    """What `w` writes to, and what `e` runs."""
+    """Judge what `w` writes to, and what `e` runs."""
     walker.work.spend(len(script.text) / 2)
     found = judge_sed(script.text if script.taint != NUMBER else script.text.replace(UNKNOWN, "1"))
     if found.unread or (UNKNOWN in script.text and not _LINES_FROM.isdisjoint(script.taint.split())):

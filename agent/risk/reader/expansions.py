@@ -39,7 +39,7 @@ def decode_ansi_c(text: str) -> str:
 
 
 class ExpansionScanner(Cursor):
-    """What stands inside a word."""
+    """Read what stands inside a word."""
 
     def single_quoted(self, parts: list[Part], pos: int) -> int:
         end = self.text.find("'", pos, self.limit)
@@ -189,7 +189,7 @@ class ExpansionScanner(Cursor):
         self.leave()
 
     def subscript(self) -> list[Part]:
-        """What stands in brackets, with the position before them, then behind; nothing, without moving, where they do not close."""
+        """Read what is in brackets, with the position before them, then behind; nothing, without moving, where they do not close."""
         start = self.pos + 1
         end = self.closing_bracket(self.pos)
         if end < 0:
@@ -210,7 +210,7 @@ class ExpansionScanner(Cursor):
         return -1
 
     def arithmetic_parts(self, pos: int) -> list[Part] | None:
-        """What stands between `((` (before `pos`) and `))`; None, without moving, where that is no arithmetic."""
+        """Read from `((` (before `pos`) to `))`; None, without moving, where that is no arithmetic."""
         text, limit = self.text, self.limit
         level = 0
         index = pos

@@ -42,7 +42,7 @@ def join_taint(a: str, b: str) -> str:
 
 
 def taint_of(words: Iterable[Word]) -> str:
-    """What is known of the origin of all `words` together."""
+    """The worst that is known of the origin of `words`."""
     taint = ""
     for word in words:
         taint = join_taint(taint, word.taint)
@@ -144,7 +144,7 @@ HISTORY_VARIABLES = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONT
 
 
 Output = tuple[str | None, str]
-"""What a command writes to stdout, as far as that is known: (text or None, taint)."""
+"""Output of a command, as far as that is known: (text or None, taint)."""
 
 NOTHING: Output = ("", "")
 
@@ -187,7 +187,7 @@ class Invocation:
         return self.start, self.end
 
     def place_of(self, word: Word) -> tuple[int, int]:
-        """Where a word of it stands; all of it for one that does not stand in the text."""
+        """The place of a word of it; all of it for one that does not stand in the text."""
         return (word.start, word.end) if word.end > word.start else self.place
 
     def read_as(self, words: list[Word]) -> Invocation:
@@ -199,7 +199,7 @@ class Invocation:
         return other
 
     def inner(self, words: list[Word], via: str, *, remote: bool = False, elevated: bool = False) -> Invocation:
-        """What a wrapper runs, in the wrapper's circumstances, or on another machine, or with more rights."""
+        """The invocation that a wrapper runs, in the wrapper's circumstances, or on another machine, or with more rights."""
         other = Invocation(words, self.start, self.end, cwd=self.cwd, stdin=self.stdin)
         other.environment = self.environment
         other.via = (*self.via, via) if len(self.via) < 8 else self.via

@@ -66,7 +66,7 @@ def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
 
 
 def judge_assigned(walker: Walker, name: str, value: Value) -> None:
-    """What a variable is set to, whether by `name=…`, a loop, `read`, `printf -v` or `${name:=…}`.
+    """Judge the value that a variable gets, whether by `name=…`, a loop, `read`, `printf -v` or `${name:=…}`.
 
     Elements of BASH_ALIASES are aliases, those of BASH_CMDS say which file a name stands for.
     """
@@ -86,7 +86,7 @@ def judge_assigned(walker: Walker, name: str, value: Value) -> None:
 
 
 def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
-    """What an assignment means for programs: nothing, unless they get the variable."""
+    """Judge what an assignment means for programs: nothing, unless they get the variable."""
     exported = walker.state.exported
     if name == "PATH":
         _path(walker, word)

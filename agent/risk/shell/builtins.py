@@ -99,7 +99,7 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _attributes(walker: Walker, letters: set[str], name: str) -> None:
-    """What `declare -aAi` makes of a variable. An integer is taken for one from then on: what is assigned to it is counted."""
+    """Apply `declare -aAi` to a variable. An integer is taken for one from then on: what is assigned to it is counted."""
     state = walker.state
     if "i" in letters:
         state.integers.add(name)
@@ -207,7 +207,7 @@ def _alias(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _line_end(words: list[Word]) -> str:
-    """What ends a line for `read` and `mapfile`: the sign behind -d, a byte 0 where that is empty."""
+    """The sign that ends a line for `read` and `mapfile`: the one behind -d, a byte 0 where that is empty."""
     for word, following in itertools.zip_longest(words, words[1:]):
         option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
         if option is not None:

@@ -138,7 +138,7 @@ def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
 
 
 def _head(walker: Walker, node: Loop, stdin: Output | None) -> list[str]:
-    """What decides about a round; the programs of it."""
+    """Walk what decides about a round; the programs of it."""
     if node.parts:
         walker.expander.place = walker.place(node.start, node.end)
         walker.expander.join(node.parts)
@@ -170,7 +170,7 @@ def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]
 
 
 def _looped(walker: Walker, node: Loop) -> Value:
-    """What the variable of a loop goes through."""
+    """The values that the variable of a loop goes through."""
     if node.values is None:
         given = walker.expander.lookup("@") or Value([UNKNOWN], "var")
         return Value(bounded(given.texts) or [UNKNOWN], given.taint)

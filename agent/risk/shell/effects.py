@@ -39,7 +39,7 @@ def asks_for_help(words: list[Word], table: Program) -> bool:
 
 
 def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
-    """What the table says about options, sub-commands and operands."""
+    """Apply what the table says about options, sub-commands and operands."""
     place = invocation.place
     recursive = table.always_recursive or not args.names.isdisjoint(table.recursive)
     chosen = [flag for flag in table.flags if matches_options(flag, args)]
@@ -178,7 +178,7 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
 
 
 def _given_place(word: Word) -> Word:
-    """What an operand such as `of=/dev/sda` names; what is only read stays as it is written."""
+    """The path in an operand such as `of=/dev/sda`; what is only read stays as it is written."""
     name, equals, value = word.text.partition("=")
     return (
         word.part(value) if equals and name.isalpha() and name not in ("if", "in", "src", "source", "input") else word

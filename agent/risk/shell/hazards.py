@@ -26,7 +26,7 @@ _OVERWRITES = frozenset((">", ">|", "&>"))
 
 
 class ReadBack:
-    """What one pipeline reads and what it overwrites, by absolute names."""
+    """Files that one pipeline reads, and those that it overwrites, by absolute names."""
 
     __slots__ = ("read", "written")
 

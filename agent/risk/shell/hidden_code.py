@@ -58,7 +58,7 @@ def assign_named(walker: Walker, name: str, value: Value, invocation: Invocation
 
 
 def _operands(invocation: Invocation, valued: str) -> list[Word]:
-    """What is no option, and no value of one of the one-letter options `valued`."""
+    """List what is no option, and no value of one of the one-letter options `valued`."""
     found: list[Word] = []
     words = iter(invocation.words[1:])
     for word in words:

@@ -116,7 +116,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
-    """What a program runs that this very command has fetched or written, and where it puts what it fetches."""
+    """Judge a program that this very command has fetched or written, and the place of what a program fetches."""
     if walker.downloads:
         judge_fetched(walker, invocation, found)
     if walker.downloads or walker.files.written():
@@ -125,7 +125,7 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
 
 
 def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
-    """What a program finds: what earlier commands left, variables that were set for it, and files that it takes for options."""
+    """Judge what a program finds: what earlier commands left, variables that were set for it, and files that it takes for options."""
     if walker.session is not None:
         walker.session.judge_program(walker, name, invocation)
     if invocation.environment or walker.state.exported:

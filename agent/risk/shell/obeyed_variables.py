@@ -33,7 +33,7 @@ _NAMELESS = re.compile(r"[\w.@+-]*|[a-z][a-z0-9+]*://[\w.@:/?=%+-]*")  # a word 
 
 
 def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
-    """What was set for this program, or exported by this command before."""
+    """Judge what was set for this program, or exported by this command before."""
     given = list(invocation.environment)
     for name in walker.state.exported:
         value = walker.state.variables.get(name)
@@ -60,7 +60,7 @@ def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
 
 
 def judge_earlier(walker: Walker, program: str, invocation: Invocation, exports: dict[str, str]) -> list[str]:
-    """What earlier commands of the session exported; the names of those that count."""
+    """Judge what earlier commands of the session exported; the names of those that count."""
     word = invocation.words[0]
     given = [(name, word.part(value)) for name, value in exports.items() if value]
     counted = []

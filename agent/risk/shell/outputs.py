@@ -134,7 +134,7 @@ def _everywhere(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _leads_to(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    """Where links lead is only known when it runs, but those below /dev lead to devices."""
+    """The targets of links: only known when it runs, but those below /dev lead to devices."""
     words = args.operands
     devices = [w for w in words if walker.rater.scopes.of(w, invocation.cwd) == "device"]
     taint = join_taint(taint_of(words), "" if devices else "cmd")

@@ -39,7 +39,7 @@ def printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def formatted(words: list[Word]) -> Output:
-    """What `printf` makes of its words."""
+    """Format the words as `printf` does."""
     if words and words[0].text == "--":
         words = words[1:]
     if not words:
@@ -76,7 +76,7 @@ def _fill(template: str, values: list[str]) -> tuple[str, int]:
 
 
 def decoding(options: tuple[str, ...], decode: Callable[[str], bytes]) -> Special:
-    """What writes text in another form, and with one of `options` turns it back."""
+    """Make a program that writes text in another form, and with one of `options` turns it back."""
 
     def output(walker: Walker, invocation: Invocation, args: Args) -> Output:
         text, taint = invocation.stdin or (None, "")

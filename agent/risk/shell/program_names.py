@@ -108,7 +108,7 @@ def _guess(pattern: str) -> str | None:
 
 
 def suspect_words(walker: Walker, invocation: Invocation) -> None:
-    """What an unknown program is given may be a command for it to run: `./wrapper rm -rf /`, the loader and its program."""
+    """Judge the words of an unknown program as a command for it to run: `./wrapper rm -rf /`, the loader and its program."""
     for index in range(1, min(len(invocation.words) - 1, 6)):
         if may_be_command(invocation.words[index]):
             walker.suspect(invocation.words[index:], invocation)

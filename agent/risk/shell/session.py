@@ -83,7 +83,7 @@ class Session:
         self._active: list[str] = []
 
     def inherited(self) -> Session:
-        """What a new shell started from this one finds: variables, and the functions that were exported."""
+        """The session that a new shell started from this one finds: variables, and the functions that were exported."""
         other = Session("", {}, self.exports)
         other._text = self._text
         other._functions = {

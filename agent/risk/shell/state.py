@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Value(Struct, eq=False):
-    """What a variable may hold: alternatives, or the elements of an array; `mixed` where which element stands where is not known."""
+    """A value that a variable may have: alternatives, or the elements of an array; `mixed` where their order is not known."""
 
     texts: list[str]
     taint: str = ""

@@ -48,7 +48,7 @@ class Files:
         return name
 
     def write(self, path: str, cwd: str, output: Output, *, append: bool = False) -> None:
-        """What was written to `path`; text that is not known makes the file unknown again."""
+        """Note what was written to `path`; text that is not known makes the file unknown again."""
         if UNKNOWN in path or not path:
             return
         path = absolute(path, cwd)
@@ -65,7 +65,7 @@ class Files:
         return self._contents
 
     def read(self, word: Word, cwd: str) -> Output | None:
-        """What the file named `word` holds, where that is known."""
+        """The text in the file named `word`, where that is known."""
         if not self._contents or UNKNOWN in word.text or word.text in _STANDARD_INPUT:
             return None
         found = self._contents.get(absolute(word.text, cwd))
@@ -100,7 +100,7 @@ def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> No
 
 
 def file_input(walker: Walker, word: Word) -> Output:
-    """What comes out of a file, or of a process substitution."""
+    """The text that comes out of a file, or of a process substitution."""
     written = walker.files.read(word, walker.state.cwd)
     if written is not None:
         return written[0], join_taint(written[1], word.taint)
@@ -163,7 +163,7 @@ def feed_sinks(walker: Walker, targets: list[Target], output: Output) -> None:
 
 
 def descriptor(walker: Walker, number: str, source: Output, stdin: Output | None) -> Output | None:
-    """What standard input is after `source` was opened as descriptor `number`, "" for the usual one."""
+    """Standard input after `source` was opened as descriptor `number`, "" for the usual one."""
     if number in ("", "0"):
         return source
     walker.descriptors[number] = source

@@ -170,7 +170,7 @@ def check(programs: dict[str, Program], levels: dict[str, LevelRow]) -> None:
 
 
 def compile_help(name: str, table: dict[str, Any]) -> ProgramHelp:
-    """What people are told about a program. Raises ValueError for what is too long, unprintable or named twice."""
+    """Compile what people are told about a program. Raises ValueError for what is too long, unprintable or named twice."""
     where = f"{table.get('_file')}: {name}"
     about, entries = table.get("about", ""), table.get("help", {})
     seen: dict[str, str] = {}
@@ -188,7 +188,7 @@ def compile_help(name: str, table: dict[str, Any]) -> ProgramHelp:
 
 
 def help_keys(key: str, where: str) -> list[str]:
-    """What a key of `help` stands for: "-r --recursive" for two options, "push -f" for an option of a sub-command."""
+    """Take a key of `help` apart: "-r --recursive" for two options, "push -f" for an option of a sub-command."""
     tokens = key.split(" ")
     first = next((index for index, token in enumerate(tokens) if token[:1] in ("-", "+")), len(tokens))
     words, options = tokens[:first], tokens[first:]
@@ -238,7 +238,7 @@ def build() -> bytes:
 
 
 def compile_ways(rows: list[tuple[str, dict[str, str]]]) -> dict[str, str]:
-    """What each program is told to run or load, as pairs of option and kind."""
+    """Map each program to the pairs of option and kind by which it is told to run or load."""
     found: dict[str, list[str]] = {}
     for names, row in rows:
         pairs = [f"{option}:{kind}" for kind, options in row.items() for option in options.split() or [""]]

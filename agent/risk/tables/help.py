@@ -46,7 +46,7 @@ class Help:
                 self._meanings[" ".join([*words, option]).strip()] = meaning
 
     def option(self, name: str, verbs: tuple[str, ...] = ()) -> str:
-        """What the option `name` means, behind the sub-command `verbs` if that has a meaning of its own; "" if unknown."""
+        """Explain the option `name`, behind the sub-command `verbs` if that has a meaning of its own; "" if unknown."""
         for size in range(min(len(verbs), self.longest), -1, -1):
             meaning = self._meanings.get(" ".join([*verbs[:size], name]))
             if meaning:
@@ -54,7 +54,7 @@ class Help:
         return ""
 
     def phrase(self, words: tuple[str, ...]) -> tuple[str, int]:
-        """What the longest known sub-command at the front of `words` means, and how many words it has; ("", 0) if unknown."""
+        """Explain the longest known sub-command at the front of `words`, and say how many words it has; ("", 0) if unknown."""
         for size in range(min(len(words), self.longest), 0, -1):
             meaning = self._meanings.get(" ".join(words[:size]))
             if meaning:
@@ -80,6 +80,6 @@ def _rows() -> dict[str, bytes]:
 
 @functools.lru_cache(maxsize=256)
 def help_for(name: str) -> Help:
-    """What is told about the program `name`; an empty description where nothing is known."""
+    """Look up the program `name`; an empty description where nothing is known."""
     raw = _rows().get(table_name(name))
     return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=ProgramHelp), name)

@@ -32,7 +32,7 @@ class CaseRule(Struct, frozen=True, array_like=True):
 
 
 WRAPPERS = ("invocations.wrappers:", "invocations.elevation:", "invocations.xargs:")
-"""Where handlers of programs are that run another."""
+"""Modules with handlers of programs that run another."""
 INTERPRETERS = ("invocations.interpreters:", "invocations.shells:")
 
 
@@ -67,7 +67,7 @@ class Program(Struct, frozen=True, array_like=True):
 
 
 class LevelRow(Struct, frozen=True):
-    """How one kind of effect is rated. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive".
+    """The rating of one kind of effect. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive".
 
     `safer` says what to do instead; `safer_for` says it for one detail of the rule's name (`wipe` of `schedule.wipe`).
     """
@@ -121,7 +121,7 @@ def program(name: str) -> Program | None:
 
 
 def level_row(kind: str) -> LevelRow:
-    """How effects of `kind` are rated. Raises KeyError for a kind that the table does not name."""
+    """Look up how effects of `kind` are rated. Raises KeyError for a kind that the table does not name."""
     return store().levels[kind]
 
 

@@ -42,14 +42,14 @@ class Variables(Struct, frozen=True, array_like=True):
     obeyed_by: tuple[tuple[Names, frozenset[str]], ...]
 
     def kind(self, name: str) -> str:
-        """What programs do with the value; empty for a name that is not known."""
+        """Name what programs do with the value; empty for a name that is not known."""
         found = self.kinds.get(name)
         if found is None:
             found = next((kind for kind, names in self.patterns if names.hold(name)), "")
         return found
 
     def plain_option(self, name: str) -> str:
-        """What an option in the value looks like that only says how; empty where none is known."""
+        """Say what an option in the value looks like that only says how; empty where none is known."""
         return next((pattern for names, pattern in self.plain_options if names.hold(name)), "")
 
     def may_obey(self, program: str, name: str) -> bool:

@@ -90,9 +90,9 @@ class AskedCalls:
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
         self.refused: list[str] = []
-        """What it wanted and did not get, in words of the command."""
+        """Things it wanted and did not get, in words of the command."""
         self.broken = False
-        """Whether one of them ends it."""
+        """True where one of them ends it."""
 
     def start(self) -> None:
         """Answer as soon as the child has sent where, until nobody is under the filter any more. Only from the main thread."""

@@ -107,7 +107,7 @@ def _identity(status: os.stat_result) -> tuple[int, int, int]:
 
 
 def _image(process: int) -> bytes:
-    """Where the program of a process was loaded."""
+    """The place at which the program of a process was loaded."""
     try:
         return _begin_of(f"/proc/{process}/auxv")
     except OSError:
@@ -123,7 +123,7 @@ def _image_when_loaded(process: int) -> bytes:
 
 
 def _start_of_code(process: int) -> int:
-    """Where its code begins: 0 for one that is being loaded, 1 where nobody may know."""
+    """The address at which its code begins: 0 while it is being loaded, 1 where nobody may know."""
     try:
         return int(_begin_of(f"/proc/{process}/stat").rpartition(b")")[2].split()[23])
     except (OSError, IndexError):

@@ -284,7 +284,7 @@ class AskedFiles:
 
 
 def _open_device(path: bytes, flags: int) -> int | None:
-    """What every shell opens many times, judged without more: a device that swallows or hands out bytes, and that everybody may write.
+    """Open, without a longer look, a device that swallows or hands out bytes and that everybody may write: shells do it many times.
 
     None for anything else, or for more than to open it; then it goes the long way. Raises OSError.
     """
@@ -307,7 +307,7 @@ def _open_again(found: int, flags: int) -> int:
 
 
 def refuse_rights_of_owner(mode: int) -> None:
-    """What is no folder never gets the rights of its owner or group for whoever runs it. Raises Refused."""
+    """Keep the rights of owner or group from whoever runs a file: only folders get them. Raises Refused."""
     if mode & (stat.S_ISUID | stat.S_ISGID):
         raise Refused("make a program that runs with the rights of its owner")
 
@@ -331,7 +331,7 @@ def _may(path: bytes) -> bool:
 
 
 def _is_mild(flags: int) -> bool:
-    """What is there is opened for reading and writing, and nothing cut: who may not falls back to reading."""
+    """Tell an opening for reading and writing that cuts nothing: who may not falls back to reading."""
     return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_TRUNC | os.O_APPEND)
 
 

@@ -19,9 +19,9 @@ _NETLINK = 16
 _STREAM, _DATAGRAM = 1, 2
 _KIND = 0xF
 _PEOPLE = (b"/run/systemd/userdb/", b"/run/sssd/", b"/var/lib/sss/pipes/")
-"""Where names of users are looked up: everybody's, and nothing can be changed there."""
+"""Sockets that look up names of users: everybody's, and nothing can be changed there."""
 _HOSTS = (b"/run/nscd/", b"/run/systemd/resolve/")
-"""Where names of hosts are, too: what is asked there goes over the network. Who cannot ask looks elsewhere."""
+"""Sockets that look up names of hosts, too: what is asked there goes over the network. Who cannot ask looks elsewhere."""
 _LONGEST = 128
 
 

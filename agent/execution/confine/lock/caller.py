@@ -130,7 +130,7 @@ class Name(NamedTuple):
             os.close(here)
 
     def _meant(self, here: int, step: bytes, link: int) -> tuple[int, bytes | None]:
-        """Where to go on after a link, and along which path, None for along none. What is not handed back of `link` is closed."""
+        """Follow a link: the folder to go on from, and the path to go along, None for none. What is not handed back of `link` is closed."""
         status, folder = os.fstat(link), os.fstat(here)
         if status.st_dev == _proc() and folder.st_ino != 1:
             onward: int = os.open(step, PATH, dir_fd=here)  # a link to a file itself, which has no path
@@ -236,7 +236,7 @@ class Caller:
 
 
 def real_path(fd: int) -> bytes:
-    """Where an open file lies, as the kernel says; of a pipe or a socket no path."""
+    """The path of an open file, as the kernel says; a pipe or a socket has none."""
     return os.readlink(b"/proc/self/fd/%d" % fd)
 
 

@@ -130,7 +130,7 @@ def program(*, network: bool) -> list[Instruction]:
 
 @cache
 def _for_all(*, network: bool) -> tuple[bytes, bytes]:
-    """What of the filter is the same for all commands: what stands before and after the number of the group."""
+    """Build what all commands have in common of the filter: what stands before and after the number of the group."""
     *lines, last = program(network=network)
     code = seccomp.packed([*lines, *any_of("setpgid", 1, (0,), refuse(errno.EPERM)), last])
     end = (len(lines) + 3) * seccomp.INSTRUCTION_SIZE  # of the comparison, whose number stands at its end

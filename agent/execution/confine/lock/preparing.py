@@ -41,13 +41,13 @@ class Holder:
             return self._trial
 
     def unheld(self, report: RiskReport) -> str:
-        """Why `report`'s command cannot be held to its rating; "" where it can."""
+        """Say why `report`'s command cannot be held to its rating; "" where it can."""
         if not self.trial.works:
             return self.trial.reason
         return reason_against(report, root=self.trial.sudo)
 
     def plan(self, rights: Rights, env: Mapping[str, str], files: Iterable[str]) -> LockPlan:
-        """What a process with these rights may touch. `files`: paths of single files that our own lines in its shell write."""
+        """Plan what a process with these rights may touch. `files`: paths of single files that our own lines in its shell write."""
         protected = (*self._write_folders.protected, "/etc/agent-shell")
         return LockPlan(
             write=tuple(os.fsencode(_place(path)) for path in rights.write),
@@ -70,7 +70,7 @@ class Holder:
 
 
 def _place(path: str) -> str:
-    """Where something new would really lie: the name itself is not followed, for it is what the rating named."""
+    """The real place of something new: the name itself is not followed, for it is what the rating named."""
     head, name = os.path.split(path.rstrip("/"))
     return os.path.join(os.path.realpath(head), name) if name else os.path.realpath(path)
 
@@ -89,7 +89,7 @@ def _insides(folder: str) -> list[str]:
 
 
 def _pointed(folder: str, git: str) -> list[str]:
-    """What a file `.git` says, and the repository that a linked working tree shares."""
+    """The folder that a file `.git` names, and the repository that a linked working tree shares."""
     try:
         with open(git, encoding="utf-8", errors="surrogateescape") as file:
             said = _POINTER.fullmatch(file.read(4096))
@@ -116,7 +116,7 @@ _ONLY_WITH_RIGHTS = frozenset(
 
 
 def reason_against(report: RiskReport, *, root: bool) -> str:
-    """Why its programs cannot do held what they do otherwise; "" where they can. `root`: who loses rights by it, and needs none."""
+    """Say why its programs cannot do held what they do otherwise; "" where they can. `root`: who loses rights by it, and needs none."""
     runs = [(os.path.basename(run.words[0]), *run.words[1:]) for run in report.programs if run.words and not run.remote]
     if root:
         return next((f"{words[0]} reads only with the right to change" for words in runs if _needs_right(words)), "")

@@ -18,7 +18,7 @@ _INTERPRETERS = {".py": "python3", ".sh": "bash", ".pl": "perl", ".rb": "ruby", 
 
 
 def _own_file(path: str) -> os.stat_result | None:
-    """What is known of a regular file of this user, None for anything else."""
+    """Look at a regular file of this user, None for anything else."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -87,7 +87,7 @@ def gnu_date(failure: Failure) -> Fix:
 
 
 def who_has_port(failure: Failure) -> Fix:
-    """What listens on the port that is taken, or on all of them."""
+    """List what listens on the port that is taken, or on all of them."""
     port = failure.caught.get("port") or next(iter(re.findall(r"(?<![\d.])(\d{4,5})(?![\d.])", failure.command)), "")
     port = port if re.fullmatch(r"\d{1,5}", port) else ""
     if failure.present("ss"):

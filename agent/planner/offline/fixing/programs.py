@@ -93,7 +93,7 @@ def suggested(failure: Failure) -> Fix:
 
 
 def _offered(failure: Failure, wrong: str) -> list[str]:
-    """What the error proposes: the group `right`, or the words below "similar command" and "Did you mean"."""
+    """List what the error proposes: the group `right`, or the words below "similar command" and "Did you mean"."""
     right = failure.caught.get("right", "")
     if _WORD.fullmatch(right):
         return [right]

@@ -73,7 +73,7 @@ def replace_program(command: str, name: str, other: str) -> str:
 
 
 def _start_of_part(command: str, at: int) -> int:
-    """Where the `&&` part around `at` starts; 0 where the command is more than parts in a row, or one of them changes the shell."""
+    """Find the start of the `&&` part around `at`; 0 where the command is more than parts in a row, or one of them changes the shell."""
     if re.search(r"[;\n(){}`]|\$\(|\|\||(?<!&)&(?!&)", command) or re.search(
         r"(?:\A|&&)\s*(?:cd|pushd|popd|export|source|\.|set|unset|alias|\w+=)", command[:at]
     ):

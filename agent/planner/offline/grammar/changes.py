@@ -80,7 +80,7 @@ def redirections(command: str) -> list[tuple[str, str]]:
 
 
 def operations(command: str) -> frozenset[str]:
-    """What a command changes, as names of operations; empty where it only reads."""
+    """Name the operations by which a command changes something; empty where it only reads."""
     found = {
         name
         for name, pattern in _OPERATIONS.items()

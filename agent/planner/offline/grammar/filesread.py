@@ -72,7 +72,7 @@ class FilesDraft(Struct, kw_only=True):
     # --- one method for each operation of the rules; True where the piece was understood ---
 
     def noun(self, kind: str) -> bool:
-        """What is looked for; files after folders in one goal are what the folders are searched for."""
+        """Take up what is looked for; files after folders in one goal are what the folders are searched for."""
         letter = TYPES.get(kind, "")
         if not letter:
             return False
@@ -170,7 +170,7 @@ class FilesDraft(Struct, kw_only=True):
         return self._named(".*") if param == "yes" else self._test("-not -path '*/.*'")
 
     def depth(self, param: str, piece: Piece) -> bool:
-        """How far down."""
+        """Take up how far down to look."""
         number = piece.values.get("NUM")
         if param == "one":
             self.max_depth = "1"

@@ -13,7 +13,7 @@ MEANING = re.compile(r"[\\.*^$\[\]]")
 
 
 def root_words(files: Files) -> str:
-    """Where to look, as shell words."""
+    """The places to look in, as shell words."""
     return " ".join(quote_path(root.text) for root in files.roots) or "."
 
 

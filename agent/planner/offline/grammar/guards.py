@@ -77,8 +77,7 @@ _IN_A_FILE = LazyPattern(
 
 
 def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
-    """Why `command` is not what `goal` asks for; "" where nothing speaks against it. What only reads is never"
-    " refused.
+    """Say why `command` is not what `goal` asks for; "" where nothing speaks against it. What only reads is never refused.
 
     `exists` tells whether a path is there, as the goal's folder sees it.
     """
@@ -104,8 +103,8 @@ def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
 
 
 def no_plain_order(goal: str, command: str) -> str:
-    """Why a goal orders no change though `command` makes one; "" for an order, and for what only reads. Less than `refusal`: whether the
-    words ask for just this change is not looked at."""
+    """Say why a goal orders no change though `command` makes one; "" for an order, and for what only reads. Less than `refusal`: whether
+    the words ask for just this change is not looked at."""
     does = operations(command)
     said = masked(goal)
     why = no_order(said) if does and not does <= _NEW_ONLY else ""

@@ -16,7 +16,7 @@ class Containing(Struct, frozen=True, kw_only=True):
 
 
 class Files(Struct, frozen=True, kw_only=True):
-    """Which files or folders. `type` is find's letter, "any" for all, "" where nothing was said; `names` are globs, one of which fits.
+    """Files or folders. `type` is find's letter, "any" for all, "" where nothing was said; `names` are globs, one of which fits.
 
     `tests` are finished find tests; `narrow` says whether anything but the type and the place was said.
     """
@@ -39,7 +39,7 @@ class Files(Struct, frozen=True, kw_only=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """How lines or files are sorted. `key`: size, name, time, length, count, col, whole ...; `column` for "col"."""
+    """The order of lines or files. `key`: size, name, time, length, count, col, whole ...; `column` for "col"."""
 
     key: str = "name"
     column: str = ""
@@ -59,7 +59,7 @@ class Stage(Struct, frozen=True, kw_only=True):
 
 
 class Sink(Struct, frozen=True, kw_only=True):
-    """Where the result goes: printed ("show"), written ("file"), appended ("append"), or back into its file ("inplace")."""
+    """The place a result goes to: printed ("show"), written ("file"), appended ("append"), or back into its file ("inplace")."""
 
     kind: str = "show"
     path: Value | None = None

@@ -46,7 +46,7 @@ def list_command(intent: Intent) -> str:
 
 
 def _grouped(intent: Intent, order: Order | None) -> str:
-    """How many files there are of each extension, owner, or in each folder."""
+    """Count the files of each extension, owner, or in each folder."""
     files = structs.replace(intent.files, type=intent.files.type or "f")
     names = {"ext": " -name '*.*'" if not files.names else "", "owner": "", "dir": ""}[intent.group]
     part = {"ext": " | sed 's/.*\\.//'", "owner": " -printf '%u\\n'", "dir": " -printf '%h\\n'"}[intent.group]
@@ -141,7 +141,7 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
 
 
 def _by_program(intent: Intent, order: Order | None) -> tuple[str, bool] | None:
-    """What `file`, `ls`, `du`, `wc` or find tell of the files, where that is all that is shown."""
+    """Ask `file`, `ls`, `du`, `wc` or find of the files, where what that tells is all that is shown."""
     files, form = intent.files, intent.form
     find = find_words(files, inner_only=files.subfolders)
     if intent.shown == ("type",):
@@ -160,7 +160,7 @@ def _by_program(intent: Intent, order: Order | None) -> tuple[str, bool] | None:
 
 
 def _fields(intent: Intent) -> list[str]:
-    """What find prints of each file, the name among it unless only the target of a link is wanted."""
+    """List what find prints of each file, the name among it unless only the target of a link is wanted."""
     form = intent.form
     fields = [_FIELDS[kind] for kind in intent.shown if kind in _FIELDS]
     if "octal" in form:

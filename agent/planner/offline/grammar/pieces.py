@@ -24,7 +24,7 @@ GATES = frozenset({"joining", "replacing", "chowning"})
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """What a rule read: `meaning` is its operation with parameters, `values` what its slots caught, from token `start` up to `end`."""
+    """A piece that a rule read: `meaning` is its operation with parameters, `values` those of its slots, from token `start` up to `end`."""
 
     meaning: str
     values: dict[str, Value]
@@ -39,7 +39,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
     @property
     def param(self) -> str:
-        """What follows the first word of the meaning."""
+        """The meaning without its first word."""
         return self.meaning.partition(" ")[2]
 
 

@@ -22,7 +22,7 @@ _TARGET_AFTER = (
 
 
 def unsound(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
-    """Why a changing command does other than its goal; "" where nothing is seen. `said` is the goal with quotes and names masked."""
+    """Say why a changing command does other than its goal; "" where nothing is seen. `said`: the goal, quotes and names masked."""
     does = operations(command)
     if does <= {"write", "append"}:
         return ""

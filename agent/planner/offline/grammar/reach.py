@@ -28,7 +28,7 @@ _NEW_FOLDER = re.compile(
 
 
 def out_of_reach(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
-    """Why a command does less, more or other than its goal; "" where nothing is seen. `said` is the goal with quotes and names masked."""
+    """Say why a command does less, more or other than its goal; "" where nothing is seen. `said`: the goal, quotes and names masked."""
     words = shell_words(command)
     if not words:
         return ""

@@ -242,7 +242,7 @@ def _as_the_table_says(sentence: Sentence, at: int, best: Piece | None) -> Piece
 
 
 def _before_the_place(sentence: Sentence, at: int, best: Piece | None) -> Piece | None:
-    """What stands before a kind that is said between the preposition and the place: "in all log files here"."""
+    """Read a kind that is said between the preposition and the place: "in all log files here"."""
     if best is None or best.op != "scope":
         return None
     inner = range(at + 1, best.end - 1)

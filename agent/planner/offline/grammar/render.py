@@ -116,7 +116,7 @@ _STAT = {
 
 
 def stat_command(intent: Intent, files: str) -> str:
-    """What is known about given files: `stat`, `file`, or `du` for sizes that people read."""
+    """Tell what is known about given files: `stat`, `file`, or `du` for sizes that people read."""
     if "details" in intent.form:
         return f"ls -l {files}"
     if "type" in intent.shown:

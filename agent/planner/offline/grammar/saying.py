@@ -133,12 +133,12 @@ def masked(goal: str) -> str:
 
 
 def literals(goal: str) -> list[str]:
-    """What stands in quotes in a goal."""
+    """List what stands in quotes in a goal."""
     return [found[0][1:-1] for found in _QUOTED.finditer(goal.replace("’", "'"))]
 
 
 def no_order(said: str) -> str:
-    """Why a masked goal orders nothing, or not without a doubt; "" for a plain order."""
+    """Say why a masked goal orders nothing, or not without a doubt; "" for a plain order."""
     start = _POLITE.match(said)
     rest = said[start.end() :] if start else said
     if _QUESTION.match(rest) or (said.endswith("?") and not (start and _ASKED_OF_YOU.match(said))):

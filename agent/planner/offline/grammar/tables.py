@@ -144,7 +144,7 @@ def _settings(lines: list[str]) -> frozenset[str]:
 
 
 def singulars(word: str) -> list[str]:
-    """What a word may be the plural of, itself first."""
+    """List what a word may be the plural of, itself first."""
     forms = [word]
     if word.endswith("ies") and len(word) > 4:
         forms.append(word[:-3] + "y")

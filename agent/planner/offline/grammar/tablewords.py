@@ -141,7 +141,7 @@ def as_in_the_file(sentence: Sentence, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _only_way(content: str, text: str) -> str:
-    """How a text writes a word, where that is one way and another than asked; "" else. Remembered: many rules ask."""
+    """Find the one way a text writes a word, if it is another than asked; "" else. Remembered: many rules ask."""
     if text in content or text.lower() not in _lowered(content):
         return ""
     ways = set(re.findall(rf"(?i)\b{re.escape(text)}\b", content))

@@ -8,7 +8,7 @@ from agent.planner.offline.grammar.understanding.tables import TableReading
 
 
 class Counts(TableReading):
-    """How many, how often, how much."""
+    """Take up how many, how often, how much."""
 
     def on_group(self, piece: Piece, clause: int) -> bool:
         self.group = piece.param

@@ -20,7 +20,7 @@ _WHAT = {"r": ("read",), "w": ("write", "writable"), "x": ("execute", "executabl
 
 
 class Deeds(Edits):
-    """What is done with files, and where results go."""
+    """Take up what is done with files, and where results go."""
 
     def on_to(self, piece: Piece, clause: int) -> bool:
         value = next(iter(piece.values.values()))

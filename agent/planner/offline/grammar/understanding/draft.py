@@ -16,7 +16,7 @@ NEEDS_DESTINATION = frozenset({"copy", "move"})
 
 
 class Draft:
-    """What is known so far. Pieces are taken up by methods `on_...`, which are False for what has no place here."""
+    """Collect what is known so far. Pieces are taken up by methods `on_...`, which are False for what has no place here."""
 
     def __init__(self, row: Row) -> None:
         self.row = row

@@ -14,7 +14,7 @@ from agent.planner.offline.values import Value
 
 
 class Edits(Draft):
-    """What becomes of lines."""
+    """Take up what becomes of lines."""
 
     def on_stage(self, piece: Piece, clause: int) -> bool:
         if piece.param == "tac" and self.stages.order is not None:
@@ -59,7 +59,7 @@ class Edits(Draft):
 
     @staticmethod
     def _named_sign(piece: Piece) -> Value:
-        """What a rule caught; "dash" without quotes is the sign."""
+        """The sign that a rule caught; "dash" without quotes is the sign."""
         value = next(iter(piece.values.values()))
         sign = SEPARATORS.get(value.text, "") if "WORD" in piece.values else ""
         return structs.replace(value, text=sign) if len(sign) == 1 else value

@@ -13,7 +13,7 @@ _MOST = frozenset({"most", "recent", "recently", "last", "least", "ago", "space"
 
 
 class Forms(Counts, Edits):
-    """How the result is shown."""
+    """Take up how the result is shown."""
 
     def on_order(self, piece: Piece, clause: int) -> bool:
         fields: dict[str, object] = {"key": piece.param}
@@ -119,7 +119,7 @@ class Forms(Counts, Edits):
         return True
 
     def on_backup(self, piece: Piece, clause: int) -> bool:
-        """What a file was before it is edited is kept under the name with an ending more."""
+        """Keep the file as it is before it is edited, under the name with an ending more."""
         kept = piece.values["FILE"].text
         ending = kept.removeprefix(self.texts[-1].text) if self.texts else ""
         if not ending.startswith((".", "~", "_")) or ending == kept or "/" in ending:

@@ -10,7 +10,7 @@ from agent.planner.offline.values import Value
 
 
 class Lines(Things):
-    """Which lines, and what of them."""
+    """Take up which lines, and what of them."""
 
     def on_contain(self, piece: Piece, clause: int) -> bool:
         if self._about_lines(clause):

@@ -35,7 +35,7 @@ class LineReading(Lines):
         return self.on_seenline(piece, clause) and self.stages.add("limit", "tail", "1", clause=clause)
 
     def on_definition(self, piece: Piece, clause: int) -> bool:
-        """Where a name of a program is defined, in any of the usual languages."""
+        """Look for the definition of a name of a program, in any of the usual languages."""
         name = _only(piece)
         if not re.fullmatch(r"\w+", name):
             return False

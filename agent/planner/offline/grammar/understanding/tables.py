@@ -54,7 +54,7 @@ class TableReading(LineReading):
         return self.stages.add("col", "cols", "\0", column, clause=clause)
 
     def on_groupby(self, piece: Piece, clause: int) -> bool:
-        """What things are put together by, or what lines are sorted by."""
+        """Take up what things are put together by, or what lines are sorted by."""
         column = piece.values["HEAD"].text
         if self.stages.order is not None and self.stages.order.key == "whole":
             return self.stages.sort(clause, key="col", column=column)
@@ -96,7 +96,7 @@ class TableReading(LineReading):
         return self.stages.add("count", "agg", "sum", "\0", column, clause=clause)
 
     def on_joinwith(self, piece: Piece, clause: int) -> bool:
-        """What stands between lines that are joined."""
+        """Take up what stands between lines that are joined."""
         for step in self.stages.steps:
             if step.stage.op == "join":
                 step.stage = structs.replace(step.stage, args=(next(iter(piece.values.values())).text,))

@@ -16,7 +16,7 @@ ARTIFACTS = frozenset(
 
 
 class Things(Draft):
-    """What is spoken of, and where it is."""
+    """Take up what is spoken of, and where it is."""
 
     def on_free(self, piece: Piece, clause: int) -> bool:
         return True
