@@ -12,8 +12,10 @@ from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner, Provider, Redactor
 
 if TYPE_CHECKING:
+    from agent.providers.anthropic import Anthropic
     from agent.providers.catalog import ProviderEntry
     from agent.providers.local.provider import LocalModel
+    from agent.providers.openai_chat import OpenAIChat
 
 _SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small model give
 
@@ -117,6 +119,14 @@ class ModelPlanners:
             await provider.aclose()
         self._providers.clear()
 
+    async def listed(self, entry: ProviderEntry) -> tuple[str, ...]:
+        """The models that a provider lists, asked over a connection of its own. Raises ProviderError, ConfigError."""
+        provider = self._provider(entry)
+        try:
+            return await provider.list_models()
+        finally:
+            await provider.aclose()
+
     def _held(self, model: str) -> LocalModel:
         """The provider for a GGUF file, by its path or by the name that `agent-shell models` shows. Raises ConfigError."""
         from agent.execution.process_tree.child_service import ChildService
@@ -132,7 +142,7 @@ class ModelPlanners:
             settings=HttpSettings(read_timeout=settings.timeout, total_timeout=settings.timeout or TOTAL),
         )
 
-    def _provider(self, entry: ProviderEntry) -> Provider:
+    def _provider(self, entry: ProviderEntry) -> OpenAIChat | Anthropic:
         from agent.providers.catalog import build_provider
         from agent.providers.settings import TOTAL, HttpSettings
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import structs
 
+from agent.app.model_names import ModelNames
 from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
@@ -38,6 +39,7 @@ class PlannerChoice:
         self._redactor = redactor
         self._configured = PlannerSettings(loaded)
         self._models = ModelPlanners(self._configured)
+        self.model_names = ModelNames(self._configured, self._models)
         self._last: LazyPlanner | None = None
         self._offline: Planner | None = None
         self._building = threading.Lock()

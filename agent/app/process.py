@@ -146,6 +146,7 @@ class Process:
             left_open=self.logs.left_open,
             left_plan=self.logs.left_plan,
             plan_with=self.planners.plan_with,
+            model_names=self.planners.model_names,
             library=lambda: self.library,
             rags=lambda: self.rags,
         )

@@ -69,8 +69,8 @@ class CommandServices(Struct, frozen=True, eq=False):
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says whether
     it is kept already. `left_open(besides)` is a session that a crash ended in the middle of a goal, `left_plan(cwd, besides)` the id of
     the one that left a plan before its end, to go on in `cwd`. `plan_with(planner, model)` takes these for what is configured: what to
-    plan with now, and whether what it is told stays here. `changes_text(changes, cwd)` shows changes of files. `listed`: words that a
-    command has shown, for its completion.
+    plan with now, and whether what it is told stays here; `model_names()` are those known by now. `changes_text(changes, cwd)` shows
+    changes of files. `listed`: words that a command has shown, for its completion.
     """
 
     loaded: Loaded | None = None
@@ -85,6 +85,7 @@ class CommandServices(Struct, frozen=True, eq=False):
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
+    model_names: Callable[[], tuple[str, ...]] = tuple
     listed: dict[str, tuple[str, ...]] = {}
     library: Callable[[], Library] = _no_library
     rags: Callable[[], ProcessRags] = _no_rags

@@ -149,6 +149,7 @@ COMMANDS = (
         read=lambda rest: SetModel(rest) if rest else "",
         core=(SetModel,),
         handle=model,
+        complete=lambda services: services.model_names(),
         order=90,
         line=(":model [NAME], :models", "show or change the model; list what is here"),
     ),

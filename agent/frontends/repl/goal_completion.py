@@ -42,7 +42,7 @@ def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iter
     name, blank, rest = text[1:].partition(" ")
     if blank:
         row = find(name)
-        named = row.complete(services()) if row and row.complete and services and rest.strip() else ()
+        named = row.complete(services()) if row and row.complete and services else ()
         for choice in (*row.choices, *named) if row else ():
             if choice.startswith(rest):
                 yield Completion(choice, start_position=-len(rest))
