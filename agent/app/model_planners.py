@@ -153,6 +153,7 @@ class ModelPlanners:
             read_timeout=settings.timeout,
             total_timeout=settings.timeout or TOTAL,
             max_retries=settings.max_retries,
+            max_retry_wait=settings.timeout or HttpSettings().max_retry_wait,
             proxy=settings.proxy or "",
             ca_file=settings.ca_file or "",
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from agent.commands.context import CommandContext, DispatchOutcome, Session
 from agent.commands.definition import Definition
 from agent.commands.registry import definitions, find
 from agent.protocol.commands import Help, Info, InfoScope
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.outcomes import GoalSummary, Usage
+from agent.protocol.outcomes import GoalSummary, Usage, add_usage
 from agent.text.shown import shown, shown_line
 
 _TYPED = (
@@ -64,7 +65,8 @@ def history_text(goals: Sequence[GoalSummary]) -> str:
         return "no goals yet"
     lines = []
     for number, goal in enumerate(goals, 1):
-        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}]")
+        cost = "" if goal.usage.cost is None else f", ${goal.usage.cost:.4f}"
+        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}{cost}]")
         for command in goal.commands:
             ended = command.outcome if command.exit_code is None else f"exit {command.exit_code}"
             mark = ", edited" if command.edited else ""
@@ -96,11 +98,12 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
 
 
 def _session_data(session: Session) -> dict[str, str]:
-    usage = session.usage
+    goals = [*session.earlier_goals, *session.goals]
+    usage = reduce(add_usage, (goal.usage for goal in session.earlier_goals), session.usage)
     return {
         "id": session.session_id,
         "log": session.recorder.path or "not kept (--no-persist)",
-        "goals": str(len(session.earlier_goals) + len(session.goals)),
+        "goals": str(len(goals)),
         "planner": session.planner.name,
         "model": session.planner.model,
         "approve": session.approve,
@@ -108,14 +111,18 @@ def _session_data(session: Session) -> dict[str, str]:
         "confine": session.confine,
         "cwd": session.cwd,
         "tokens": _tokens(usage),
-        "cost": _cost(usage, len(session.goals)),
+        "cost": _cost(usage, len(goals)),
     }
 
 
 def _tokens(usage: Usage) -> str:
-    """All of them, and what of those read the provider's cache was for."""
-    cached = {"from the cache": usage.cached_tokens, "written to it": usage.cache_written_tokens}
-    told = ", ".join(f"{tokens:,} {what}" for what, tokens in cached.items() if tokens)
+    """All of them, and what there is to tell of some."""
+    parts = {
+        "from the provider's cache": usage.cached_tokens,
+        "written to it": usage.cache_written_tokens,
+        "thought before answering": usage.reasoning_tokens,
+    }
+    told = ", ".join(f"{tokens:,} {what}" for what, tokens in parts.items() if tokens)
     return f"{usage.input_tokens + usage.output_tokens:,}" + (f" ({told})" if told else "")
 
 

@@ -181,6 +181,7 @@ async def stand_in(
     answer = await _telling(recipes(), structs.replace(request, stream=False), on_delta, tell)
     after_command = bool(request.history) and isinstance(request.history[-1], CommandItem)
     if isinstance(answer.reply, Chat) and not after_command:
+        failure.hint = "; ".join(filter(None, (failure.hint, "the offline planner does not know this goal either")))
         raise failure
     await tell(f"{one_line(failure.message)}; the offline planner takes over")
     if isinstance(answer.reply, Chat) and request.stream:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
-from agent.planner.codecs.streaming import text_stream
+from agent.planner.codecs.streaming import ThoughtText, text_stream
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ThoughtDelta, ToolCallDone
+from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ThoughtDelta, ToolCallDone, Waiting
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 _RUN = 4  # words in a row that count as the same
@@ -179,6 +179,7 @@ class LLMPlanner:
     async def _ask(self, call: ProviderRequest, codec: Codec, on_delta: DeltaHandler, *, after_text: bool) -> _Answer:
         """One model call, with its chat text passed on as it comes."""
         decode = text_stream(codec.name) if call.stream else None
+        thoughts = ThoughtText()
         parts: list[str] = []
         calls: list[ToolCallDone] = []
         size = 0
@@ -193,9 +194,13 @@ class LLMPlanner:
                 elif isinstance(piece, ThoughtDelta):
                     size += len(piece.text)
                     await on_delta(piece.text, thought=True)
+                elif isinstance(piece, Waiting):
+                    await on_delta(f"{one_line(piece.why)}; asks again in {piece.seconds:.0f} s\n", thought=True)
                 elif isinstance(piece, TextDelta):
                     parts.append(piece.text)
                     size += len(piece.text)
+                    if call.stream and not thoughts.over and (thought := thoughts.feed(piece.text)):
+                        await on_delta(thought, thought=True)
                     if decode is not None and (text := decode(piece.text)):
                         await on_delta(f"\n{text}" if after_text else text)
                         after_text = False

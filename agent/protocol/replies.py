@@ -131,6 +131,13 @@ class ThoughtDelta(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Waiting(Struct, frozen=True, kw_only=True):
+    """The model is asked again after `seconds`; nothing of a reply has come."""
+
+    seconds: float
+    why: str
+
+
 class ToolCallDone(Struct, frozen=True, kw_only=True):
     """One complete native tool call; `arguments_json` is what the model wrote, not yet parsed."""
 
@@ -147,4 +154,4 @@ class Finish(Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
-StreamPiece = TextDelta | ThoughtDelta | ToolCallDone | Finish
+StreamPiece = TextDelta | ThoughtDelta | Waiting | ToolCallDone | Finish

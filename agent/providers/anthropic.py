@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
-from agent.protocol.replies import StreamPiece
+from agent.protocol.replies import StreamPiece, Waiting
 from agent.protocol.requests import ProviderRequest
 from agent.providers.anthropic_wire import REPLY_TOOL, MessageAssembler
 from agent.providers.client import WireClient
@@ -153,7 +153,7 @@ class Anthropic(WireClient):
                 attempts = self._attempts(request_body(request, form, model=model), model, deadline, make)
                 async with aclosing(attempts) as pieces:
                     async for piece in pieces:
-                        if not started:
+                        if not started and not isinstance(piece, Waiting):
                             started, self._forms[model] = True, form
                         yield piece
                 return

@@ -11,13 +11,15 @@ from typing import Any
 import msgspec
 
 from agent.protocol.errors import ProviderError
-from agent.protocol.replies import StreamPiece
+from agent.protocol.replies import StreamPiece, Waiting
 from agent.protocol.requests import ProviderRequest
 from agent.providers.faults import error_of_event, looks_like_page, malformed, web_page
 from agent.providers.http import Deadline, HttpClient, Response
 from agent.providers.settings import Endpoint, HttpSettings
 from agent.providers.sse import read_events
 from agent.providers.wire import Assembler, encode_body, json_or_text, model_names
+
+_TOLD_FROM = 1.0  # seconds of waiting that are worth a word
 
 
 class WireClient:
@@ -120,10 +122,12 @@ async def with_retries(
                     yield piece
             return
         except ProviderError as error:
-            wait = None if started else wait_before_retry(error, tries, settings)
+            wait, why = None if started else wait_before_retry(error, tries, settings), error.message
             if wait is None or wait >= deadline.left:
                 raise
         tries += 1
+        if wait >= _TOLD_FROM:
+            yield Waiting(seconds=wait, why=why)
         await asyncio.sleep(wait)
 
 

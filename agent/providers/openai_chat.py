@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
-from agent.protocol.replies import StreamPiece
+from agent.protocol.replies import StreamPiece, Waiting
 from agent.protocol.requests import ProviderRequest
 from agent.providers.client import WireClient
 from agent.providers.faults import is_too_long, require_key
@@ -212,9 +212,10 @@ class OpenAIChat(WireClient):
                 attempts = self._attempts(body, model, deadline, lambda: ReplyAssembler(self._endpoint, model))
                 async with aclosing(attempts) as pieces:
                     async for piece in pieces:
-                        if not started and features != wanted:
-                            self._ceilings[model] = lowered(self.ceiling(model), wanted, features)
-                        started = True
+                        if not (started or isinstance(piece, Waiting)):
+                            started = True
+                            if features != wanted:
+                                self._ceilings[model] = lowered(self.ceiling(model), wanted, features)
                         yield piece
                 return
             except ProviderError as error:

@@ -20,8 +20,8 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
 
     `read_timeout` is the longest silence between two bytes (None: 120, or 600 for a server on this machine); `total_timeout`
     bounds one model call with its retries. `max_retries` counts further tries, made only before the first piece of a reply.
-    `ca_file` is trusted in addition to the usual authorities. A key goes over plain http to a public host only with
-    `allow_plain_http_key`.
+    A server that asks for a wait is heeded up to `max_retry_wait`, never beyond `total_timeout`. `ca_file` is trusted in
+    addition to the usual authorities. A key goes over plain http to a public host only with `allow_plain_http_key`.
     """
 
     connect_timeout: float = 10.0
@@ -29,7 +29,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
     total_timeout: float = TOTAL
     max_retries: int = 2
     backoff: float = 0.5
-    max_retry_wait: float = 20.0
+    max_retry_wait: float = 60.0
     proxy: str = ""
     ca_file: str = ""
     allow_plain_http_key: bool = False

@@ -41,6 +41,7 @@ class Behaviour:
     """
 
     pieces: tuple[str, ...] = ("ok",)
+    thoughts: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
     finish: Literal["stop", "length", "tool_calls", "content_filter"] = "stop"
     usage: tuple[int, int, int] | None = (12, 5, 4)
@@ -275,6 +276,8 @@ def _openai_events(behaviour: Behaviour, asked: dict[str, Any]) -> Iterator[byte
 
     yield b": keep-alive\n\n"
     yield event(delta={"role": "assistant", "content": None}, finish_reason=None)
+    for thought in behaviour.thoughts:
+        yield event(delta={"reasoning_content": thought}, finish_reason=None)
     for piece in behaviour.pieces:
         yield event(delta={"content": piece}, finish_reason=None)
     for index, call in enumerate(behaviour.calls):

@@ -44,6 +44,33 @@ class PlainText:
         return rest
 
 
+class ThoughtText:
+    """What a model thinks between tags at the beginning of its text, as it grows. `over`: no more of it follows."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._end = ""
+        self.over = False
+
+    def feed(self, piece: str) -> str:
+        """The thought that `piece` adds."""
+        self._held += piece
+        if not self._end:
+            rest = self._held.lstrip()
+            tag = next((tag for tag in _THOUGHTS if rest.startswith(tag)), "")
+            if not tag:
+                self.over = not any(tag.startswith(rest) for tag in _THOUGHTS)
+                return ""
+            self._held, self._end = rest[len(tag) :], f"</{tag[1:]}"
+        thought, end, _ = self._held.partition(self._end)
+        if end:
+            self.over = True
+            return thought
+        cut = next(size for size in range(len(self._end) - 1, -1, -1) if thought.endswith(self._end[:size]))
+        self._held = thought[len(thought) - cut :]
+        return thought[: len(thought) - cut]
+
+
 class ModeJsonText:
     """The `mode-json` form: the value of `message` as it grows, once `mode` is known to be chat.
 

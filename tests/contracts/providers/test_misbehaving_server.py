@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass
+from email.utils import formatdate
 
 import pytest
 from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
-from agent.protocol.replies import Finish, TextDelta, ThoughtDelta, ToolCallDone
+from agent.protocol.replies import Finish, TextDelta, ThoughtDelta, ToolCallDone, Waiting
 from agent.providers.catalog import build_provider, load_catalog
 from tests.support.each import each
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
@@ -74,6 +76,16 @@ WAYS = {
         (Behaviour(status=429, headers={"retry-after": "0.01"}), streamed(HI, STOP)), text="hi", tries=2
     ),
     "answers 429 without Retry-After": Way((Behaviour(status=429), streamed(HI, STOP)), text="hi", tries=2),
+    "gives Retry-After as a date": Way(
+        (Behaviour(status=503, headers={"retry-after": formatdate(time.time() + 1, usegmt=True)}), streamed(HI, STOP)),
+        text="hi",
+        tries=2,
+    ),
+    "gives a date that is past": Way(
+        (Behaviour(status=503, headers={"retry-after": formatdate(1, usegmt=True)}), streamed(HI, STOP)),
+        text="hi",
+        tries=2,
+    ),
     "asks for an hour of waiting": Way((Behaviour(status=429, headers={"retry-after": "3600"}),), error="too many"),
     "gives a Retry-After that is no time": Way(
         (Behaviour(status=503, headers={"retry-after": "soon\x7f"}), streamed(HI, STOP)), text="hi", tries=2
@@ -148,6 +160,18 @@ def test_what_comes_of_it(name: str) -> None:
 
 def test_the_table_has_enough_of_them() -> None:
     assert len(WAYS) >= 20
+
+
+def test_a_long_wait_is_told_and_never_longer_than_the_time_that_is_left() -> None:
+    custom = load_catalog().entry("custom")
+    slow = Behaviour(status=429, headers={"retry-after": "1"})
+    with FakeLLMServer(slow, streamed(HI, STOP), slow) as server:
+        pieces = run(build_provider(custom, base_url=server.base_url, http=QUICK))
+        assert pieces[:2] == [Waiting(seconds=1.0, why="custom: 429 too many requests: as told"), TextDelta(text="hi")]
+        begun = time.monotonic()
+        with pytest.raises(ProviderError, match="too many requests"):
+            run(build_provider(custom, base_url=server.base_url, http=replace(QUICK, total_timeout=0.9)))
+        assert time.monotonic() - begun < 0.9, "not worth waiting for"
 
 
 def test_thoughts_come_apart_from_the_answer() -> None:

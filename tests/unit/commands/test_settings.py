@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.commands.info import history_text
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.events.session import SessionChanged
-from agent.protocol.outcomes import Usage
+from agent.protocol.outcomes import GoalStatus, GoalSummary, Usage
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
 
@@ -134,9 +135,22 @@ def test_info_of_the_session_tells_what_it_cost() -> None:
         output_tokens=100,
         cached_tokens=1500,
         cache_written_tokens=50,
+        reasoning_tokens=70,
         cost=0.02,
         priced="2025-11-01",
     )
     world.do(":info session")
-    assert world.result.data["tokens"] == "2,100 (1,500 from the cache, 50 written to it)"
+    told = "2,100 (1,500 from the provider's cache, 50 written to it, 70 thought before answering)"
+    assert world.result.data["tokens"] == told
     assert world.result.data["cost"] == "$0.0200 (by list prices of 2025-11-01)"
+    world.context.earlier_goals = (
+        GoalSummary(goal_id="g", goal="a", status=GoalStatus.COMPLETED, exit_code=0, usage=Usage(cost=0.04)),
+        GoalSummary(goal_id="h", goal="b", status=GoalStatus.FAILED, exit_code=1),
+    )
+    world.do(":info session")
+    assert world.result.data["cost"] == "$0.0600 ($0.0300 a goal, by list prices of 2025-11-01)"
+
+
+def test_the_history_tells_what_each_goal_cost() -> None:
+    goal = GoalSummary(goal_id="g", goal="a", status=GoalStatus.COMPLETED, exit_code=0, usage=Usage(cost=0.04))
+    assert history_text([goal]) == "1. a  [completed, $0.0400]"

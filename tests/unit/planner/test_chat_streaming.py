@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.planner.codecs.streaming import ModeJsonText, PlainText, text_stream
+from agent.planner.codecs.streaming import ModeJsonText, PlainText, ThoughtText, text_stream
 from tests.support.each import each
 from tests.support.tries import tries
 
@@ -109,3 +109,23 @@ def test_a_flood_before_the_mode_is_not_kept():
     for _ in range(300):
         stream.feed("x" * 10_000)
     assert stream.feed('","mode":"chat"}') == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "thought"),
+    [
+        ("<think>a<b</think>rest", "a<b"),
+        (" \n<thinking>a</think></thinking><think>later</think>", "a</think>"),
+        ("<think>never ends</thin", "never ends"),
+        ("<thin", ""),
+        ("text <think>a</think>", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_thoughts_as_they_grow(text: str, thought: str, size: int):
+    stream, heard = ThoughtText(), ""
+    for at in range(0, len(text), size):
+        if not stream.over:
+            heard += stream.feed(text[at : at + size])
+    assert heard == thought

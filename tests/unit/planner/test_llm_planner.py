@@ -27,6 +27,7 @@ from agent.protocol.replies import (
     ThoughtDelta,
     ToolCallDone,
     ToolCalls,
+    Waiting,
 )
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -362,6 +363,37 @@ def test_thoughts_are_passed_on_and_are_no_part_of_the_reply() -> None:
     reply = asyncio.run(planner.plan(PlannerRequest(history=(GOAL,), stream=True), hear))
     assert heard == [("hm", True), ("done", False)]
     assert (reply.reply, reply.raw) == (Chat(message="done"), CHAT)
+
+
+def test_thoughts_between_tags_are_passed_on_as_such() -> None:
+    heard: list[tuple[str, bool]] = []
+
+    async def hear(text: str, /, *, thought: bool = False) -> None:
+        heard.append((text, thought))
+
+    for size in (1, 7, 1000):
+        heard.clear()
+        text = f"<think>so</ th< ink> well</think>{CHAT}"
+        provider = ListProvider(
+            [*(TextDelta(text=text[at : at + size]) for at in range(0, len(text), size)), Finish(reason="stop")]
+        )
+        reply = asyncio.run(
+            LLMPlanner(provider, "m", redactor=Redactor()).plan(PlannerRequest(history=(GOAL,), stream=True), hear)
+        )
+        assert "".join(text for text, thought in heard if thought) == "so</ th< ink> well"
+        assert "".join(text for text, thought in heard if not thought) == "done"
+        assert reply.reply == Chat(message="done")
+
+
+def test_that_the_model_is_asked_again_later_is_told_aside() -> None:
+    heard: list[tuple[str, bool]] = []
+
+    async def hear(text: str, /, *, thought: bool = False) -> None:
+        heard.append((text, thought))
+
+    provider = ListProvider([Waiting(seconds=12.4, why="429 too\nmany"), TextDelta(text=CHAT), Finish(reason="stop")])
+    asyncio.run(LLMPlanner(provider, "m", redactor=Redactor()).plan(PlannerRequest(history=(GOAL,), stream=True), hear))
+    assert heard[0] == ("429 too many; asks again in 12 s\n", True)
 
 
 def test_each_call_is_priced_by_the_model_that_answered() -> None:
