@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import atexit
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -120,11 +122,12 @@ class _Threads:
         self._one = one
         self._reset()
         os.register_at_fork(after_in_child=self._reset)
+        atexit.register(self._wait_until_begun)
 
     def _reset(self) -> None:
         self._works: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lock = threading.Lock()
-        self._count = self._idle = 0
+        self._count = self._idle = self._not_begun = 0
 
     def put(self, work: Callable[[], None]) -> None:
         with self._lock:
@@ -135,8 +138,18 @@ class _Threads:
         if start:
             sys.setswitchinterval(_TURN)
             _thread.start_new_thread(self._run, (self._works,))  # `Thread.start` would wait until it runs
+            with self._lock:
+                self._not_begun += 1
+
+    def _wait_until_begun(self) -> None:
+        """At the end of Python, which frees what a thread needs to begin: 3.11 crashes where one begins later."""
+        latest = time.monotonic() + _BEGUN_WITHIN
+        while self._not_begun > 0 and time.monotonic() < latest:
+            time.sleep(_TURN)
 
     def _run(self, works: SimpleQueue[Callable[[], None]]) -> None:
+        with self._lock:
+            self._not_begun -= 1
         while True:
             works.get()()
             if self._one:
@@ -150,4 +163,5 @@ class _Threads:
 
 _KEPT = 8
 """Threads that wait for the next work."""
+_BEGUN_WITHIN = 5.0
 _blocking, _computing = _Threads(), _Threads(one=True)

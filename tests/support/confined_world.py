@@ -85,7 +85,7 @@ class ConfinedWorld:
             text=True,
             timeout=60,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, f"the driver ended with {done.returncode}: {done.stderr!r}, {done.stdout!r}"
         answer = json.loads(done.stdout)
         self.environment, self.cwd = answer["environment"], answer["cwd"]
         return [Ran(**one) for one in answer["results"]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -78,6 +80,29 @@ class Slow(FakeRecorder):
     def append(self, *given: object, **more: object) -> object:  # type: ignore[override]
         time.sleep(0.05)
         return super().append(*given, **more)  # type: ignore[arg-type]
+
+
+_ENDS_AT_ONCE = """
+import atexit, sys, threading
+atexit.register(lambda: print(len(sys._current_frames()) - 1))  # run last: what was registered before
+from agent.waiting import _blocking
+class Slow:
+    def __del__(self, sleep=__import__("time").sleep): sleep(0.05)
+slow, held = Slow(), threading.Lock()
+held.acquire()
+for _ in range(8): _blocking.put(held.acquire)
+"""
+
+
+def test_a_program_that_ends_at_once_waits_until_its_threads_have_begun() -> None:
+    """Python 3.11.2 crashes otherwise, where memory that it has freed is used again meanwhile."""
+    done = subprocess.run(
+        [sys.executable, "-c", _ENDS_AT_ONCE],
+        env={"MALLOC_PERTURB_": "165", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
 
 
 def test_what_is_in_the_log_was_emitted_also_where_the_sender_is_cancelled() -> None:
