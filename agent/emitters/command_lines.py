@@ -20,6 +20,7 @@ from agent.protocol.events.command import (
 from agent.protocol.events.goal import PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.events.known import Event
 from agent.protocol.outcomes import WORD_NOT_TYPED
+from agent.protocol.rehearsals import Totals
 from agent.text.shown import shown
 from agent.text.sizes import counted
 
@@ -118,6 +119,8 @@ class CommandLines:
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
         self._previewed: set[str] = set()
+        self._totals: dict[str, Totals] = {}  # what its rehearsal would change
+        self.made = ""  # what the latest command changed, where it made its rehearsal real
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
         self.summarized = False  # the goal ends with a line that says how to take it back
@@ -136,12 +139,16 @@ class CommandLines:
                 self._confirmed(event)
             case CommandStarted(command_id=key, command=command):
                 self._is_commit = event.via == "rehearsal" and key not in self._previewed
+                totals = self._totals.pop(key, None) if event.via == "rehearsal" else None
+                self.made = "" if totals is None else describe.made(totals)
                 if (self._show_all or key in self._unseen) and command != self.typed:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case CommandFinished():
                 self._command_finished(event)
-            case RehearsalStarted(preview=True) | RehearsalFinished(preview=True):
+            case RehearsalStarted(preview=True):
                 self._previewed = {event.command_id}  # the prompt shows what it would do
+            case RehearsalFinished(preview=True, command_id=key):
+                self._previewed, self._totals = {key}, {key: event.totals}
             case RehearsalStarted(cwd=cwd):
                 self._folder = cwd
                 self._previewed = set()
@@ -149,7 +156,7 @@ class CommandLines:
             case RehearsalFinished(command_id=key):
                 # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.
                 self._end_output()
-                self._rehearsed[key] = event
+                self._rehearsed[key], self._totals = event, {key: event.totals}
             case UndoFinished() if event.resumed or not event.reason:
                 self._aside(describe.undone(event, way=self._undo, color=self._color))
 

@@ -16,7 +16,7 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.goal import ContinueTriggered, GoalFinished, ToolFinished
 from agent.protocol.outcomes import ExecutionResult, Usage
-from agent.protocol.rehearsals import Rehearsal
+from agent.protocol.rehearsals import Rehearsal, Totals
 from agent.text.shown import shown, signal_name
 from agent.text.sizes import counted, seconds
 
@@ -146,6 +146,13 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
     return plain(rehearsal_lines(seen, limit=_SHOWN_CHANGES), color=color)
 
 
+def made(totals: Totals) -> str:
+    """What was changed, by counts."""
+    from agent.emitters.rehearsal_text import totals_words
+
+    return totals_words(totals)
+
+
 def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = False) -> str:
     """Say how to take a run back. `way`: what is typed for it.
 
@@ -159,13 +166,12 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
     if event.resumed:
         return paint(f"{safe_line(event.undo_id, 80)}: {safe_line(event.resumed, 400)}", "yellow", color=color)
     what = "done again" if event.state == "committed" else "taken back"
-    lines = [
-        paint(f"{what}: {counted(event.restored, 'change')} of {safe_line(event.undo_id, 80)}", "green", color=color)
-    ]
+    told = f"{what}: {counted(event.restored, 'change')}" if event.restored else f"nothing was {what}"
+    lines = [paint(f"{told} of {safe_line(event.undo_id, 80)}", "green" if event.restored else "yellow", color=color)]
     for conflict in event.skipped:
         text = f"  left as it is: {safe_line(conflict.path, 400)}: {safe_line(conflict.reason, 200)}"
         lines.append(paint(text, "yellow", color=color))
-    if event.state == "undone":
+    if event.state == "undone" and event.restored:
         lines.append(
             paint(f"  `{way} {safe_line(event.undo_id, 80)}` again brings the changes back", "dim", color=color)
         )

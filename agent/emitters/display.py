@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Literal
 
-from agent.emitters.paint import paint
+from agent.emitters.paint import at_words, paint
 from agent.emitters.streams import Sink
 from agent.protocol.errors import EmitError
 from agent.protocol.events.command import CommandFinished
@@ -128,9 +128,10 @@ class Display:
             self._mark(stream, end.endswith((b"\n", b"\r")))
 
     def line(self, stream: StreamName, text: str) -> None:
-        """Write a line of its own."""
+        """Write a line of its own, on a terminal as several where it is too wide."""
         self.fresh_line(stream)
-        self.write(stream, text + "\n")
+        sink = self.sink(stream)
+        self.write(stream, (at_words(text, sink.size()[0]) if sink.is_tty else text) + "\n")
 
     def fresh_line(self, stream: StreamName) -> None:
         """On a terminal: go to the next line unless at the start of one."""

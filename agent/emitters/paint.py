@@ -78,6 +78,35 @@ def cell_width(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
+def at_words(text: str, columns: int) -> str:
+    """`text` with lines that are wider than `columns` broken between words, the rest two columns further in; colours count for nothing.
+
+    A word that is wider stays whole, and so does a command (`$ …`): they may be copied.
+    """
+    return "\n".join(row for line in text.split("\n") for row in _rows(line, columns))
+
+
+def _rows(line: str, columns: int) -> Iterator[str]:
+    bare = _sgr().sub("", line)
+    if cell_width(bare) > columns and not bare.lstrip().startswith("$ "):
+        indent = len(bare) - len(bare.lstrip(" ")) + 2
+        row, used = "", 0
+        for piece in re.findall(" *[^ ]+", line):
+            width = cell_width(_sgr().sub("", piece))
+            if used and used + width > columns:
+                yield row
+                row, used = " " * indent + piece.lstrip(" "), indent + width - (len(piece) - len(piece.lstrip(" ")))
+            else:
+                row, used = row + piece, used + width
+        line = row
+    yield line
+
+
+@cache
+def _sgr() -> re.Pattern[str]:
+    return re.compile("\x1b\\[[0-9;]*m")
+
+
 def cut_to_width(text: str, columns: int) -> str:
     """The beginning of `text` that fits into `columns`, with an ellipsis where something is missing."""
     if cell_width(text) <= columns:
@@ -92,16 +121,13 @@ def cut_to_width(text: str, columns: int) -> str:
     return kept + "…"
 
 
-def wrapped(text: str, width: int, *, whole_words: bool = False) -> Iterator[str]:
-    """`text` (prose, made safe here) as lines of at most `width` columns; blanks at the beginning of a line stay.
-
-    `whole_words`: a word that is longer stays whole, as a path that is copied from a terminal has to.
-    """
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """`text` (prose, made safe here) as lines of at most `width` columns; blanks at the beginning of a line stay."""
     for line in prose(text).split("\n"):
-        yield from _broken(line.rstrip(), max(width, 20), whole_words)
+        yield from _broken(line.rstrip(), max(width, 20))
 
 
-def _broken(line: str, width: int, whole_words: bool) -> Iterator[str]:
+def _broken(line: str, width: int) -> Iterator[str]:
     while cell_width(line) > width:
         room, at = width, 0
         while at < len(line):
@@ -109,14 +135,8 @@ def _broken(line: str, width: int, whole_words: bool) -> Iterator[str]:
             if room < 0:
                 break
             at += 1
-        begin = len(line) - len(line.lstrip(" "))
-        cut = line.rfind(" ", begin, at + 1)
-        if whole_words:
-            cut = cut if cut > 0 else line.find(" ", at)
-            if cut < 0:
-                break
-        elif cut <= width // 3:
-            cut = max(at, 1)
+        blank = line.rfind(" ", 0, at + 1)
+        cut = blank if blank > width // 3 else max(at, 1)
         yield line[:cut].rstrip()
         line = line[cut:].lstrip(" ")
     yield line

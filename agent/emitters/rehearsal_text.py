@@ -82,7 +82,7 @@ def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
         name(text.removeprefix(_NEVER_SHOWN).lstrip(": ")) for text in rehearsal.not_shown if text in general - known
     ]
     if general & known:
-        told.append("what was said before")
+        told.append("the same as before")
     if told:
         yield [("dim", f"Not isolated: {'; '.join(told)}")]
 

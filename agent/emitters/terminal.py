@@ -15,7 +15,7 @@ from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName, notification
-from agent.emitters.paint import cell_width, paint, prose, safe_line, wrapped
+from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.protocol.errors import ClientDisconnected, EmitError
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 4096  # characters of an output line that are shown; log and planner get what their own limits allow
 _SLOW_PLANNER = 0.25  # seconds
 _DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
+_SILENT = "it printed nothing"
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
@@ -277,6 +278,8 @@ class TerminalEmitter:
         done, self._done = self._done[len(_DONE[0]) :], ""
         if done == self._printed.strip():
             done = ""  # it stands above
+        if done == _SILENT:
+            done = self._commands.made or "done"
         if done and cell_width(line(color=False, done=done, undo=undo)) > columns:
             self._words.message(_DONE[0] + done)
             done = ""
@@ -328,8 +331,6 @@ class TerminalEmitter:
 
     def _answer(self, text: str) -> None:
         self._words.end()
-        if self._display.out.is_tty:
-            text = "\n".join(wrapped(text, self._display.out.size()[0], whole_words=True))
         self._display.line("stdout", text)
 
     def _aside(self, text: str) -> None:

@@ -55,13 +55,17 @@ class UndoActions:
         verdict = await self._verdict(action, report)
         request = self._request(action, report, verdict)
         person = RecordedUndoPerson(self.person, request, self.events)
+        shown = () if sure else await asyncio.to_thread(self.store.conflicts, entry.undo_id)
         if self.approval.dry_run or not sure:
-            await self.person.show(action, entry, await asyncio.to_thread(self.store.conflicts, entry.undo_id))
+            await self.person.show(action, entry, shown)
         if self.approval.dry_run:
             return await self._given_up(action, "dry run")
         if not sure and not await person.agree(action):
             return await self._given_up(action, _DECLINED)
-        chosen = await self._chosen(person, action, sure=sure)
+        changed = await asyncio.to_thread(self.store.conflicts, entry.undo_id)
+        if not sure and changed != shown:  # while the question stood there
+            await self.person.show(action, entry, changed)
+        chosen = await self._chosen(person, action, changed, sure=sure)
         if chosen is None:
             return await self._given_up(action, _DECLINED)
         verdict = await self._verdict(action, report)  # the question may have stood there for long
@@ -112,10 +116,9 @@ class UndoActions:
         return action, await computed(rate)
 
     async def _chosen(
-        self, person: RecordedUndoPerson, action: TurnRun, *, sure: bool
+        self, person: RecordedUndoPerson, action: TurnRun, changed: tuple[Conflict, ...], *, sure: bool
     ) -> tuple[frozenset[str], tuple[Conflict, ...]] | None:
         """Return which paths stay as they are, and what goes all the same, of what was changed since; None for nothing at all."""
-        changed = await asyncio.to_thread(self.store.conflicts, action.undo_id)
         if changed and (sure or not person.can_choose):
             told = "files were changed since; nothing was taken back"
             await self._not_done(action, told)

@@ -84,9 +84,7 @@ def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool 
     _turn_all(turning, done=done)
     left_now = entry.skip
     _finish(turning, done=done)
-    skipped = tuple(
-        Conflict(path=os.fsdecode(intent.actions[index].path), reason="left as it is") for index in left_now
-    )
+    skipped = tuple(Conflict(path=os.fsdecode(intent.actions[index].path), reason="as you chose") for index in left_now)
     restored = len(intent.actions) - len(left_now)
     return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state)
 

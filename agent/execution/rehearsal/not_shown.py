@@ -23,13 +23,8 @@ from agent.protocol.rehearsals import Change
 _MOST = 12
 _CAREFULLY = "read the command closely, or run it on a copy"
 _RESERVED = ("user.overlay.overlay.", "trusted.overlay.overlay.")
-_GENERAL = (
-    "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
-)
-_FOR_USERS = (
-    "not part of any rehearsal by an ordinary user: other hard links of changed files, and "
-    "changes to files of other users or groups"
-)
+_GENERAL = "not part of any rehearsal: running services, devices, the network"
+_FOR_USERS = "not part of any rehearsal: hard links elsewhere, files of other users and groups"
 _FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
 _FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only (+i, +a); this fails here, and may work for real"
 _TOO_LARGE = "Value too large for defined data type"
@@ -91,7 +86,7 @@ def _places(reports: Sequence[dict[str, Any]], layout: Layout) -> list[str]:
         elif report["event"] == "hidden":
             found.append(f"{shown(report['root'])} was not there: {os.strerror(report['errno'])}")
         elif report["event"] == "sockets":
-            found.append(f"{shown(report['root'])}: named pipes and unlisted sockets there reach outside the rehearsal")
+            found.append(f"not part of any rehearsal: named pipes and sockets below {shown(report['root'])}")
     for path, reason in layout.left_out[:_MOST]:
         found.append(f"{shown(os.fsdecode(path))}: {reason}")
     if len(layout.left_out) > _MOST:

@@ -9,11 +9,12 @@ import pytest
 
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol.events.command import CommandFinished, CommandOutput
+from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished
 from agent.protocol.events.known import Event
 from agent.protocol.events.notices import AssistantDelta, AssistantMessage, Warned
 from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.rehearsals import Totals
 from tests.support.event_cases import as_record
 
 OUTPUT = CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset=0.0)
@@ -65,6 +66,17 @@ def test_what_was_done_and_how_to_take_it_back_are_one_line(pieces: tuple[str, .
 def test_what_the_output_says_is_not_said_again() -> None:
     assert shown(OUTPUT, ran(), *message("done: 3 a.txt"), ended()) == [f"✓ completed · {LINE}"]
     assert shown(OUTPUT, ran(), *message("done: 3 of them"), ended()) == [f"✓ 3 of them · {LINE}"]
+
+
+def test_what_prints_nothing_says_what_it_changed() -> None:
+    seen = RehearsalFinished(
+        command_id="c", outcome="finished", exit_code=0, totals=Totals(deleted=1, renamed=2), preview=True
+    )
+    begun = CommandStarted(command_id="c", command="x", via="rehearsal")
+    silent = message("done; it printed nothing")
+    assert shown(seen, begun, ran(), *silent, ended()) == [f"✓ 1 deleted, 2 renamed · {LINE}"]
+    direct = CommandStarted(command_id="c", command="x", via="")
+    assert shown(seen, direct, ran(), *silent, ended()) == [f"✓ done · {LINE}"]
 
 
 def test_several_commands_are_listed() -> None:

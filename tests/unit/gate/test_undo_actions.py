@@ -221,6 +221,10 @@ def test_what_is_changed_while_the_question_stands_is_asked_about(place: Place) 
     assert place.file.read_text() == "mine"
     started = next(event for event in world.events if isinstance(event, UndoStarted))
     assert started.left == (str(place.file),)
+    assert [[each.path for each in changed] for _, changed in person.shown] == [
+        [],
+        [str(place.file)],
+    ]  # with what would be lost
 
 
 def test_a_rule_that_comes_while_the_question_stands_counts(place: Place) -> None:

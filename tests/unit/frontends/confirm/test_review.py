@@ -153,7 +153,7 @@ def test_what_no_rehearsal_shows_is_said_in_full_once_and_then_only_pointed_at(
     review(terminal, processes, seen, "d" + ENTER)
     assert terminal.seen.count("Not isolated: services") == 1
     assert terminal.seen.count("not shown: sockets") == 2
-    assert "Not isolated: what was said before" in terminal.seen
+    assert "Not isolated: the same as before" in terminal.seen
     review(terminal, processes, seen, "v" + ENTER, "d" + ENTER)
     assert terminal.seen.count("Not isolated: services") == 2
 
