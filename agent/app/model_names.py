@@ -32,7 +32,7 @@ class ModelNames:
         self._thread: threading.Thread | None = None
 
     def __call__(self) -> tuple[str, ...]:
-        """What is known by now. Never waits."""
+        """List what is known by now. Never waits."""
         busy = self._thread is not None and self._thread.is_alive()
         other = self._asked_of is not self._configured.loaded  # another planner was chosen
         if not busy and (other or time.monotonic() - self._asked_at >= _FRESH):
@@ -56,7 +56,7 @@ class ModelNames:
         return tuple(name for name in dict.fromkeys((*own, *here, *remote)) if name.isprintable())
 
     async def _own(self) -> tuple[str, ...]:
-        """What the configured provider lists; nothing where it does not answer, has no key, or there is none."""
+        """List the names that the configured provider has; nothing where it does not answer, has no key, or there is none."""
         try:
             entry = self._configured.entry(self._configured.configured_name())
             async with asyncio.timeout(_MOST_WAITED):

@@ -147,7 +147,7 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
 
 
 def made(totals: Totals) -> str:
-    """What was changed, by counts."""
+    """Count what was changed."""
     from agent.emitters.rehearsal_text import totals_words
 
     return totals_words(totals)

@@ -36,9 +36,9 @@ FAULTS: dict[str, tuple[str, ...]] = {
         "scenarios/test_signal_stages.py::test_killed_at_a_terminal",
         "scenarios/test_rehearsal_ends.py::test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps",
     ),
-    "10 500 MB of output": (_STREAMS + "test_500_mb_in_bounded_memory",),
+    "10 500 MB of output": (_STREAMS + "test_a_flood_in_bounded_memory",),
     "11 a line of 100 MB": (
-        _STREAMS + "test_a_line_of_100_mb",
+        _STREAMS + "test_a_line_without_an_end",
         "unit/emitters/test_terminal_filter.py::test_long_lines_are_cut_on_the_screen",
     ),
     "12 torn characters, NULs": (_STREAMS + "test_characters_torn_between_writes_and_no_characters",),

@@ -8,6 +8,6 @@ _USUAL = 30
 ALL = os.environ.get("AGENT_TEST_TRIES") == "all"
 
 
-def tries(number: int) -> int:
-    """`number`, or less of it."""
-    return number if ALL else min(number, max(number // 4, _USUAL))
+def tries(number: int, least: int = _USUAL) -> int:
+    """`number`, or less of it; `least` is enough where each of them takes long."""
+    return number if ALL else min(number, max(number // 4, least))

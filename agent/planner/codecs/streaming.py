@@ -45,7 +45,7 @@ class PlainText:
 
 
 class ThoughtText:
-    """What a model thinks between tags at the beginning of its text, as it grows. `over`: no more of it follows."""
+    """Thoughts of a model between tags at the beginning of its text, as they grow. `over`: no more of it follows."""
 
     def __init__(self) -> None:
         self._held = ""

@@ -125,7 +125,8 @@ def _image_when_loaded(process: int) -> bytes:
 def _start_of_code(process: int) -> int:
     """The address at which its code begins: 0 while it is being loaded, 1 where nobody may know."""
     try:
-        return int(_begin_of(f"/proc/{process}/stat").rpartition(b")")[2].split()[23])
+        fields = _begin_of(f"/proc/{process}/stat").rpartition(b")")[2].split()
+        return 1 if fields[0] in (b"Z", b"X") else int(fields[23])  # a dead one has no code any more
     except (OSError, IndexError):
         return 1  # it has ended
 

@@ -66,6 +66,7 @@ def test_it_asks_for_nothing_but_itself_and_nothing_complains(browser: Browser, 
         opened.run("fetch('http://127.0.0.1:9/')")  # and could not, if it wanted to
 
 
+@pytest.mark.thorough
 def test_search_shows_what_has_all_the_words(page: Page) -> None:
     assert page.run(SEARCH % "'lexer.py nowhere'") == ["0 of 7 commands", []]
     assert page.run("document.getElementById('nothing').checkVisibility()")
@@ -76,6 +77,7 @@ def test_search_shows_what_has_all_the_words(page: Page) -> None:
     assert len(goals) == 8
 
 
+@pytest.mark.thorough
 def test_filters_and_jumps_lead_to_failures_and_high_risk(page: Page) -> None:
     shown = "[...document.querySelectorAll('.cmd')].filter((node) => node.checkVisibility()).map((node) => node.id)"
     for name, expected in (("failed", ["c5"]), ("high", ["c4", "c6"]), ("edited", ["c2"])):
@@ -98,6 +100,7 @@ def test_filters_and_jumps_lead_to_failures_and_high_risk(page: Page) -> None:
     assert page.run("document.activeElement.id") != "search"
 
 
+@pytest.mark.thorough
 def test_it_is_light_or_dark_as_the_system_says_until_it_is_switched(browser: Browser, demo: Path) -> None:
     opened = browser.open(demo, scheme="dark")
     assert background(opened) < 60
@@ -109,6 +112,7 @@ def test_it_is_light_or_dark_as_the_system_says_until_it_is_switched(browser: Br
         assert (background(opened) < 60) is dark
 
 
+@pytest.mark.thorough
 def test_on_paper_it_is_light_whole_and_unfolded(browser: Browser, demo: Path) -> None:
     opened = browser.open(demo, scheme="dark")
     opened.run("document.documentElement.dataset.theme = 'dark'")
@@ -130,6 +134,7 @@ def test_without_its_script_it_is_whole(browser: Browser, demo: Path) -> None:
     assert opened.run("document.querySelectorAll('summary').length") > 8
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_wider_than_the_window(browser: Browser, demo: Path, tmp_path: Path, width: int) -> None:
     for path in (demo, written(tmp_path / "hostile.html", hostile())):

@@ -85,6 +85,8 @@ CHANGES = (
     "unshare -m sh -c 'rm -rf {h}/keep'",
     "chroot / rm -rf {h}/keep",
 )
+# So many at a time, spread over the table.
+PARTS = 6
 SENDS = (
     "echo secret > /dev/tcp/127.0.0.1/{port}",
     "echo secret > /dev/udp/127.0.0.1/{port}",
@@ -197,8 +199,10 @@ def ended(world: Throwaway, commands: tuple[str, ...], **names: object) -> list[
     ]
 
 
-def test_nothing_is_changed_whatever_the_rating_says(world):
-    went_well = ended(world, CHANGES)
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.few(2)
+def test_nothing_is_changed_whatever_the_rating_says(world, part):
+    went_well = ended(world, CHANGES[part::PARTS])
     assert [
         command for command in went_well if "true" not in command and "&" not in command and "call(" not in command
     ] == []

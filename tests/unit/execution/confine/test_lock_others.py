@@ -456,3 +456,9 @@ def test_the_shell_is_known_by_what_is_loaded_when_it_is(monkeypatch):
             held = asked_descriptors.OwnDescriptors([])
             held.know_shell(running.pid)
             assert held.is_shell(Caller(running.pid))
+
+
+def test_a_program_that_has_ended_is_not_waited_for():
+    with subprocess.Popen(["true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        assert asked_descriptors._start_of_code(ended.pid)  # 0 would be taken for one that is being loaded
