@@ -220,7 +220,6 @@ class Process:
             use_theme(settings.theme or "")
             options = TerminalEmitterOptions(
                 highlight=settings.highlight,
-                theme=settings.theme,
                 verbose_tool_calls=settings.verbose,
                 show_spinner=settings.spinner,
                 at_prompt=at_prompt,

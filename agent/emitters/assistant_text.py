@@ -23,11 +23,12 @@ class AssistantText:
         self.pacer = FramePacer(lambda: locked(self._draw))
         self._text: RawText | MarkdownText | None = None
         self._streamed = ""
+        self._open_block = ""  # of a message that something was shown in the middle of
 
     @property
     def streamed(self) -> bool:
         """Tell whether a message has begun to stand on the screen."""
-        return self._text is not None
+        return bool(self._streamed)
 
     @property
     def wants_preparation(self) -> bool:
@@ -49,24 +50,31 @@ class AssistantText:
 
     def message(self, text: str) -> None:
         """A finished message: only what was not streamed before is still to be shown."""
-        rest = unseen_part(self._streamed, text) if self._text is not None else text
+        rest = unseen_part(self._streamed, text) if self._streamed else text
         if rest is None:  # another message than the one that was streamed
             self.end()
             rest = text
-        self._open().feed(rest)
+        if rest or self._text is not None:
+            self._open().feed(rest)
         self.end()
 
     def end(self) -> None:
-        """End what is on the screen, whether it is complete or not."""
+        """End the message, whether it is complete or not."""
+        self.interrupt()
+        self._streamed = self._open_block = ""
+
+    def interrupt(self) -> None:
+        """End what is on the screen; what comes of the message after that goes on below, a block that was not finished from its start."""
         self.pacer.cancel()
-        text, self._text, self._streamed = self._text, None, ""
+        text, self._text = self._text, None
         if text is not None:
-            text.finish()
+            self._open_block = text.finish()
 
     def _open(self) -> RawText | MarkdownText:
         if self._text is None:
             self._display.fresh_line("stdout")
             self._text = MarkdownText(self._display, self.renderer) if self.renderer else RawText(self._display)
+            self._text.feed(self._open_block)
         return self._text
 
     def _draw(self) -> None:
@@ -133,10 +141,11 @@ class RawText:
         text, self._pending = self._pending, ""
         self._display.write("stdout", prose(text))
 
-    def finish(self) -> None:
-        """Write the rest and end the line."""
+    def finish(self) -> str:
+        """Write the rest and end the line. Nothing of it has to be shown again."""
         self.draw()
         self._display.end_line("stdout")
+        return ""
 
 
 _LABEL = "[redacted:"

@@ -96,6 +96,10 @@ class Noticing:
     def output(self, stream: str, data: bytes) -> None:
         self._inner.output(stream, data)
 
+    def pause(self) -> None:
+        """What a terminal's emitter does before the program stops."""
+        getattr(self._inner, "pause", int)()
+
 
 def say(text: str, out: Sink | None = None) -> None:
     """An answer, as a line on stdout. The text must be safe already. Raises EmitError."""

@@ -14,7 +14,10 @@ class MarkdownText:
         self._renderer = renderer
         self._growing = ""
         self._shown: list[str] = []  # the growing block's lines on the screen; the cursor stands below them
-        self._columns = 0
+        self._columns = self._rows = (
+            0  # rows: the fewest that the terminal had; what is further up may have scrolled away
+        )
+        self._anew = False  # the shown lines are those of another width
         self._separate = False
 
     def feed(self, text: str) -> None:
@@ -36,15 +39,15 @@ class MarkdownText:
         else:
             self._replace(self._separated(plain_lines(self._growing, self._columns)))
 
-    def finish(self) -> None:
-        """Draw the end, loading the renderer if that has not happened yet."""
+    def finish(self) -> str:
+        """Draw the end, loading the renderer if that has not happened yet. The block that was still growing."""
         if self._growing:
             self._resized()
             plain = not self._renderer.ready and not has_markup(self._growing)
             lines = self._separated(plain_lines(self._growing, self._columns)) if plain else self._lines(self._growing)
             self._replace(lines)
-        self._growing = ""
-        self._shown = []
+        growing, self._growing, self._shown = self._growing[split_finished(self._growing) :], "", []
+        return growing
 
     def _lines(self, text: str) -> list[str]:
         lines: list[str] = []
@@ -57,19 +60,26 @@ class MarkdownText:
         return ["", *lines] if self._separate and lines else lines
 
     def _resized(self) -> None:
-        columns = self._display.out.size()[0]
+        """Find out where the shown lines are after the terminal was made wider or narrower.
+
+        Some terminals wrap what stands there anew, others cut it. A line that fits is one row in both. Where one does not, the rows are
+        at least as many as the lines: moving up by those leaves at most a piece of this block above, and never touches what is before.
+        """
+        columns, rows = self._display.out.size()
+        self._rows = min(rows, self._rows or rows)
         if columns != self._columns:
-            # The terminal has wrapped the old lines anew: nobody knows where they are, so they stay.
             self._columns = columns
-            self._shown = []
+            self._anew = True
+            if len(self._shown) >= self._rows:
+                self._shown = []  # it begins above the screen, and other lines than those there would be missing: all of it is drawn below
 
     def _replace(self, lines: list[str]) -> None:
         """Turn the shown lines into `lines`, touching as few as possible and none that has scrolled away."""
-        rows = self._display.out.size()[1]
         same = 0
-        while same < min(len(lines), len(self._shown)) and lines[same] == self._shown[same]:
+        while not self._anew and same < min(len(lines), len(self._shown)) and lines[same] == self._shown[same]:
             same += 1
-        keep = max(same, len(self._shown) - (rows - 1))
+        self._anew = False
+        keep = max(same, len(self._shown) - (self._rows - 1))
         back = len(self._shown) - keep
         if back == 0 and keep >= len(lines):
             return

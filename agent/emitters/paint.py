@@ -21,10 +21,16 @@ MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 
 def use_theme(theme: str) -> None:
     """Paint for a background that is light or, for every other name, dark, from now on."""
+    _in_use[:] = [theme]
     _codes.update(_CODES | (_ON_LIGHT if theme == "light" else {}))
 
 
-_codes = dict(_CODES)
+def theme_in_use() -> str:
+    """The name of it; "" for none."""
+    return _in_use[0]
+
+
+_codes, _in_use = dict(_CODES), [""]
 
 
 def paint(text: str, style: str, *, color: bool) -> str:
@@ -105,6 +111,20 @@ def _rows(line: str, columns: int) -> Iterator[str]:
 @cache
 def _sgr() -> re.Pattern[str]:
     return re.compile("\x1b\\[[0-9;]*m")
+
+
+def most_columns(text: str) -> int:
+    """Columns that a line of `text` takes at the most: terminals differ in how they join emoji and place marks."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    def most(c: str) -> int:
+        if category(c) in ("Mn", "Me"):
+            return int(c == "\N{VARIATION SELECTOR-16}")
+        return 2 if east_asian_width(c) in "WF" or "\U0001f1e6" <= c <= "\U0001f1ff" else 1
+
+    return sum(map(most, text))
 
 
 def cut_to_width(text: str, columns: int) -> str:

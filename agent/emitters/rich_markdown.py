@@ -7,16 +7,19 @@ import threading
 from functools import cache
 from typing import Any, ClassVar
 
-from agent.emitters.paint import cell_width, prose
+from agent.emitters.paint import most_columns, prose, theme_in_use
 
 _OF_CODE = {"": "ansi_dark", "dark": "ansi_dark", "light": "ansi_light"}
+_NARROWEST = 10  # columns; in less there is room for words alone
+_CELL = 4  # columns that one of a table takes at the least
+_STYLES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class RichRenderer:
-    """Renders Markdown for a terminal. `preload` imports in the background while the planner thinks."""
+    """Renders Markdown for a terminal. `preload` imports in the background while the planner thinks. `theme` "": the one in use."""
 
     def __init__(self, theme: str = "") -> None:
-        self._theme = _OF_CODE.get(theme, theme)
+        self._theme = theme
         self._thread: threading.Thread | None = None
         self._loaded = False
 
@@ -35,17 +38,27 @@ class RichRenderer:
         """Lines with SGR sequences, none wider than `width`; the text is made safe first. Loads what is missing."""
         if not self._loaded:
             self._load()
+        source, room = prose(text).expandtabs(4), width
+        while room >= _NARROWEST:
+            lines = self._drawn(source, room)
+            excess = max((most_columns(_STYLES.sub("", line)) for line in lines), default=0) - width
+            if excess <= 0:
+                return lines
+            room -= excess  # of what some terminals take more columns for than rich thinks
+        return plain_lines(text, width)
+
+    def _drawn(self, source: str, width: int) -> list[str]:
         from io import StringIO
 
         from rich.console import Console
 
         target = StringIO()
         console = Console(
-            file=target, force_terminal=True, color_system="standard", width=max(width, 10), legacy_windows=False,
+            file=target, force_terminal=True, color_system="standard", width=width, legacy_windows=False,
             highlight=False, emoji=False, markup=False, theme=_colors(), _environ={},
         )  # fmt: skip
-        source = prose(text).expandtabs(4)
-        document = _document_class()("", code_theme=self._theme, hyperlinks=False)
+        theme = self._theme or theme_in_use()
+        document = _document_class()("", code_theme=_OF_CODE.get(theme, theme), hyperlinks=False)
         document.markup = source
         document.parsed = _parser().parse(source)
         console.print(document)
@@ -64,9 +77,9 @@ def plain_lines(text: str, width: int) -> list[str]:
     lines = []
     for line in prose(text).expandtabs(4).split("\n"):
         rest = line
-        while cell_width(rest) > width:
+        while most_columns(rest) > width:
             cut = min(width, len(rest))
-            while cell_width(rest[:cut]) > width:
+            while cut > 1 and most_columns(rest[:cut]) > width:
                 cut -= 1
             lines.append(rest[:cut])
             rest = rest[cut:]
@@ -94,7 +107,8 @@ def _colors() -> Any:
 
 @cache
 def _document_class() -> Any:
-    from rich.markdown import Heading, Markdown
+    from rich.markdown import Heading, Markdown, TableElement
+    from rich.text import Text
 
     class LeftHeading(Heading):
         """A heading where the eye looks for it."""
@@ -103,8 +117,23 @@ def _document_class() -> Any:
             self.text.justify = "left"
             yield self.text
 
+    class WholeTable(TableElement):
+        """A table that loses nothing where it is narrow: words are broken, and without room for columns its cells stand in lines."""
+
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            heads = [self.header.row] if self.header is not None and self.header.row is not None else []
+            rows = [*heads, *(self.body.rows if self.body is not None else ())]
+            if max(len(row.cells) for row in rows) * _CELL > options.max_width:
+                yield from (Text(" | ").join(cell.content for cell in row.cells) for row in rows)
+                return
+            tables: Any = super().__rich_console__(console, options)
+            for table in tables:
+                for column in table.columns:
+                    column.overflow = "fold"
+                yield table
+
     class Document(Markdown):
-        elements: ClassVar = {**Markdown.elements, "heading_open": LeftHeading}
+        elements: ClassVar = {**Markdown.elements, "heading_open": LeftHeading, "table_open": WholeTable}
 
     return Document
 

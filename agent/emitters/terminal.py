@@ -59,7 +59,7 @@ _SILENT = "it printed nothing"
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
-    """`highlight`: render Markdown (colour terminals only). `theme`: a pygments style for code. `show_commands`: print each
+    """`highlight`: render Markdown (colour terminals only). `theme`: of code, another than the one in use. `show_commands`: print each
     command with its level before it runs, for when no prompt has shown it. `color` None: as the terminal says.
     `at_prompt`: what is advised is typed at the prompt of the REPL. `notify` (auto, osc9, osc777, off): how the end of a long
     command is told to a terminal that describes itself by `environ`.
@@ -128,9 +128,10 @@ class TerminalEmitter:
                 self._failure = self._failure or error
 
     def pause(self) -> None:
-        """Take the spinner away, before somebody else draws on the terminal."""
+        """Take the spinner away and leave what stands there as it is, before somebody else draws on the terminal."""
         with self._lock:
             self._spinner.stop()
+            self._words.interrupt()
 
     # --- events ---
 
@@ -151,6 +152,8 @@ class TerminalEmitter:
             return
         self._waiting = False
         self._spinner.stop()
+        if not isinstance(event, PlannerFinished):  # after which the whole message comes, if it was one
+            self._words.interrupt()  # before anybody else draws below it
         if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
@@ -243,7 +246,6 @@ class TerminalEmitter:
             resume = ":resume" if self._options.at_prompt else "`:resume` in this session"
             ending = plan_ending(event, color=color, resume=resume)
             if ending is not None:
-                self._words.end()
                 self._fresh_lines()
                 self._aside(ending)
 
@@ -330,11 +332,9 @@ class TerminalEmitter:
         return RichRenderer(self._options.theme or "") if renders else None
 
     def _answer(self, text: str) -> None:
-        self._words.end()
         self._display.line("stdout", text)
 
     def _aside(self, text: str) -> None:
-        self._words.end()
         try:
             self._display.line("stderr", text)
         except ClientDisconnected:

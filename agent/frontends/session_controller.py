@@ -55,6 +55,7 @@ class SessionController:
 
     def __post_init__(self) -> None:
         self.jobs = JobController(lambda: self.ctx.jobs, lambda: self.ctx.session_id)
+        self.signals.before_stop = self._pause
 
     async def run(
         self,
@@ -204,6 +205,9 @@ class SessionController:
         """Go on in a session that is open already."""
         await self.close(reason)
         self.ctx = opened
+
+    def _pause(self) -> None:
+        getattr(self.emitter, "pause", int)()  # only one for a terminal has it
 
     async def record(self, event: Event) -> None:
         """Record an event of the front end's own, then show it. Raises RecordingError."""

@@ -14,10 +14,11 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Signals:
-    """`ended_by` is the signal that asked the program to end, None so far."""
+    """`ended_by` is the signal that asked the program to end, None so far. `before_stop`: what is done before Ctrl-Z stops it."""
 
     def __init__(self) -> None:
         self.ended_by: signal.Signals | None = None
+        self.before_stop: Callable[[], object] = lambda: None
         self._token: CancellationToken | None = None
         self._early = False
         self._on_end: Callable[[], object] | None = None
@@ -114,6 +115,7 @@ class Signals:
         if app is not None and app.is_running:
             app.create_background_task(_stop_in_terminal())
         else:
+            self.before_stop()
             os.kill(os.getpid(), signal.SIGSTOP)
 
 

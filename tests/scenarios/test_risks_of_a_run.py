@@ -121,7 +121,7 @@ def test_macros_in_a_circle_end_before_their_first_step(place: Place, steps: dic
 def test_the_spinner_is_never_in_the_lines_of_a_tool(place: Place) -> None:
     """A model that takes its time, a command that writes at once and without an end of line: on a terminal emulator's screen."""
     screen = PaintedScreen(columns=110)
-    emitter = TerminalEmitter(TerminalEmitterOptions(verbose_tool_calls=True), screen.sink, screen.sink)
+    emitter = TerminalEmitter(TerminalEmitterOptions(verbose_tool_calls=True), screen, screen)
     started: list[type] = []
 
     class Watching(CollectingEmitter):

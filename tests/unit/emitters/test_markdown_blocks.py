@@ -178,17 +178,6 @@ def test_plain_lines_fit(text: str, width: int) -> None:
     assert all(cell_width(line) <= width for line in plain_lines(text, width))
 
 
-def test_a_resized_terminal_is_not_moved_up_in() -> None:
-    sink = MemorySink(is_tty=True, color=True, columns=60)
-    text = MarkdownText(Display(sink, sink), RENDERER)
-    text.feed("one two")
-    text.draw()
-    sink._size = (30, 24)
-    text.feed(" three")
-    text.draw()
-    assert sink.text.endswith("one two\none two three\n")
-
-
 def test_a_message_arrives_in_any_deltas(terminal) -> None:
     screen = terminal(columns=60)
 
