@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 class ProcessExecution:
     """Builds executors, jobs, rehearsals and undo of a process's sessions, as its settings say."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, secret: Callable[[str], str] = str) -> None:
         self._environ = loaded.environ
         self._settings = loaded.settings
+        self._secret = secret
         self._swept = False
         self._on_unread: Callable[[str], None] = lambda text: None
 
@@ -71,6 +72,7 @@ class ProcessExecution:
             ),
             own_shell=settings.shell,
             on_unread=self._on_unread,
+            secret=self._secret,
             tty=settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
         )
 

@@ -154,8 +154,9 @@ class ModelPlanners:
             total_timeout=settings.timeout or TOTAL,
             max_retries=settings.max_retries,
             max_retry_wait=settings.timeout or HttpSettings().max_retry_wait,
-            proxy=settings.proxy or "",
+            proxy=self._configured.filled("proxy", settings.proxy or ""),
             ca_file=settings.ca_file or "",
         )
         key = self._configured.key(entry.key_variable)
-        return build_provider(entry, base_url=self._configured.base_url(entry), api_key=key, http=http)
+        base_url = self._configured.filled("base_url", self._configured.base_url(entry))
+        return build_provider(entry, base_url=base_url, api_key=key, http=http)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
+    from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
 
@@ -33,11 +34,16 @@ class PlannerChoice:
     """
 
     def __init__(
-        self, loaded: Loaded, redactor: Redactor, *, remembered: Callable[[], RememberedCommands | None] = lambda: None
+        self,
+        loaded: Loaded,
+        redactor: Redactor,
+        *,
+        remembered: Callable[[], RememberedCommands | None] = lambda: None,
+        vault: ProcessVault | None = None,
     ) -> None:
         self._remembered = remembered
         self._redactor = redactor
-        self._configured = PlannerSettings(loaded)
+        self._configured = PlannerSettings(loaded, vault)
         self._models = ModelPlanners(self._configured)
         self.model_names = ModelNames(self._configured, self._models)
         self._last: LazyPlanner | None = None
@@ -138,7 +144,7 @@ class PlannerChoice:
         self._last = last
         leaves = not self.stays_here(planner)
         entry = self._configured.entry(name) if leaves else None
-        if entry is not None and entry.key_required and not self._configured.key(entry.key_variable):
+        if entry is not None and entry.key_required and not self._configured.has_key(entry.key_variable):
             missing = f"no key in {entry.key_variable}"
         return Stage(
             name=planner.name,
@@ -161,6 +167,22 @@ class PlannerChoice:
             return self._configured.is_here(planner.name)
         except (NotFound, ConfigError):
             return False
+
+    def needs_vault(self, planner: Planner) -> bool:
+        """Tell whether a planner that was made here can be asked only when the vault is open, and it is not."""
+        names = [stage.name for stage in self._stages(self._redactor)] if planner.name == "cascade" else [planner.name]
+        try:
+            return any(
+                self._configured.needs_vault(self._configured.entry(name)) for name in names if name in self._known
+            )
+        except CoreError:  # said when it is asked
+            return False
+
+    @property
+    def _known(self) -> Collection[str]:
+        from agent.providers.catalog import load_catalog
+
+        return load_catalog().entries
 
     def warm(self) -> None:
         """Build the planner that was asked for last, and read ahead what it can, so that the first goal does not wait for that."""

@@ -13,6 +13,7 @@ from agent.app.lazy_ports import LazyExecutor, built_late
 from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
+from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError, CoreError
 
@@ -49,9 +50,10 @@ class Process:
         self.processes: Processes = built_late(_host_processes)
         self._facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
-        self.planners = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
         self.sessions: dict[str, RequestContext] = {}
-        self.execution = ProcessExecution(loaded)
+        self.vault = ProcessVault(loaded.environ, self._learn)
+        self.planners = PlannerChoice(loaded, self.redactor, remembered=self._remembered, vault=self.vault)
+        self.execution = ProcessExecution(loaded, self.vault.value)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self.logs = ProcessLogs(loaded.settings, loaded.environ, self._clock, is_root=self.is_root)
@@ -75,6 +77,11 @@ class Process:
             return SecretRedactor(known, personal=personal)
         folder = self.settings.session_dir or default_session_dir(self.environ)
         return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
+
+    def _learn(self, name: str, value: str) -> None:
+        """Know a secret from now on, in each session too that is open."""
+        for redactor in (self.redactor, *(each.redactor for each in self.sessions.values())):
+            redactor.add_known(name, value)  # type: ignore[attr-defined]  # all are SecretRedactor here
 
     def _remembered(self) -> RememberedCommands | None:
         return self.memory.remembered()
@@ -149,6 +156,8 @@ class Process:
             model_names=self.planners.model_names,
             library=lambda: self.library,
             rags=lambda: self.rags,
+            vault=lambda: self.vault.vault,
+            vault_due=self.planners.needs_vault,
         )
 
     def role_text(self, name: str) -> str:

@@ -96,6 +96,14 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object per model")
 
 
+def _add_vault(parser: argparse.ArgumentParser) -> None:
+    from agent.commands.vault import VERBS
+
+    parser.add_argument("action", nargs="?", choices=VERBS, default="list", help="what to do")
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a secret")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="of `run`: the command, behind --")
+
+
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
     parser.add_argument("--json", action="store_true", help="one JSON object per setting")
@@ -223,6 +231,18 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell models use ~/models/qwen.gguf       plan with that file from now on
   agent-shell models use offline                  back to the recipes
 """,
+    ),
+    "vault": SubCommand(
+        "[list|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
+        "keep secrets, and give one to a command that needs it",
+        work.vault,
+        _add_vault,
+        """\
+  agent-shell vault add GITHUB_TOKEN              asks for the value, and shows nothing of it
+  pass show github | agent-shell vault add GITHUB_TOKEN
+  agent-shell vault run GITHUB_TOKEN -- gh release list
+""",
+        _OF_SESSION | {"approve", "confine", "command_timeout"},
     ),
     "config": SubCommand(
         "[show|path|edit] [--json]",

@@ -150,6 +150,13 @@ def models(options: argparse.Namespace) -> int:
     )
 
 
+def vault(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.vault import run_vault
+
+    command = _command(options.words) if options.action == "run" and options.words else " ".join(options.words)
+    return _in_a_loop(run_vault(_services(options), action=options.action, name=options.name, rest=command))
+
+
 def config(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.config import run_config
 

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from agent.protocol.decisions import RiskReport
     from agent.recording.left_open import LeftOpen
     from agent.retrieval.building import Built
+    from agent.vault.store import Vault
 
 
 AskYes = Callable[[str], Awaitable[bool]]
 AskLetter = Callable[[str, str, str], Awaitable[str]]
+AskHidden = Callable[[str], Awaitable["str | None"]]
 Compress = Callable[[], Awaitable["int | None"]]
 AskWord = Callable[[ConfirmationRequest], Awaitable[str | None]]
 TurnARun = Callable[[UndoStore, UndoEntry, UndoPerson, bool], Awaitable[Undone | None]]
@@ -59,6 +61,10 @@ def _no_library() -> Library:
     raise InvalidState(expected="a library of roles and macros", found="none")
 
 
+def _no_vault() -> Vault:
+    raise InvalidState(expected="a vault", found="none")
+
+
 def _no_rags() -> ProcessRags:
     raise InvalidState(expected="documents to look up", found="none")
 
@@ -70,7 +76,8 @@ class CommandServices(Struct, frozen=True, eq=False):
     it is kept already. `left_open(besides)` is a session that a crash ended in the middle of a goal, `left_plan(cwd, besides)` the id of
     the one that left a plan before its end, to go on in `cwd`. `plan_with(planner, model)` takes these for what is configured: what to
     plan with now, and whether what it is told stays here; `model_names()` are those known by now. `changes_text(changes, cwd)` shows
-    changes of files. `listed`: words that a command has shown, for its completion.
+    changes of files. `listed`: words that a command has shown, for its completion. `vault_due(planner)`: it can be asked only when the
+    vault is open, and that is locked.
     """
 
     loaded: Loaded | None = None
@@ -89,6 +96,8 @@ class CommandServices(Struct, frozen=True, eq=False):
     listed: dict[str, tuple[str, ...]] = {}
     library: Callable[[], Library] = _no_library
     rags: Callable[[], ProcessRags] = _no_rags
+    vault: Callable[[], Vault] = _no_vault
+    vault_due: Callable[[Planner], bool] = lambda planner: False
 
 
 class OpenRag(Retriever, Protocol):
@@ -165,13 +174,15 @@ class Person(Struct, frozen=True, eq=False):
     """The person at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
     `ask` puts a yes/no question, `choose(about, question, letters)` one that a letter answers, "" for none of them; both None where nobody
-    can be asked.
+    can be asked. `hidden` puts one whose answer is not shown, None for no answer; `reveal` shows a line on the terminal and nowhere else.
     """
 
     tell: Callable[[str], None]
     show: Callable[[str], Awaitable[None]]
     ask: AskYes | None = None
     choose: AskLetter | None = None
+    hidden: AskHidden | None = None
+    reveal: Callable[[str], None] | None = None
 
 
 class CommandContext(Struct, frozen=True, eq=False):

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from agent.commands.definition import Definition
 
 PREFIXES = (":", ".")
+_WITH_VALUE = re.compile(r"\s*[:.]vault\s+(?!(?:run|get|list|delete)\s)\S+\s+\S+\s+\S")
 _NAME_LIKE = re.compile(r"[A-Za-z][A-Za-z-]*")
+
+
+def holds_secret(line: str) -> bool:
+    """Tell whether the value of a secret stands in a line: it goes into no history and no log."""
+    return _WITH_VALUE.match(line) is not None
 
 
 @cache

@@ -152,7 +152,7 @@ COMMANDS = (
         handle=safety,
         choices=_SAFETY,
         order=110,
-        line=(":safety, :tty", "the typed word for high risk; commands' terminal"),
+        line=(":safety, :tty, :vault", "the typed word; commands' terminal; secrets"),
     ),
     Definition(
         names=("tty",),

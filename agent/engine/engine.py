@@ -11,7 +11,7 @@ from dataclasses import replace as replaced
 from msgspec.structs import replace
 
 from agent.commands.context import CommandContext, DispatchOutcome, Person
-from agent.commands.registry import dispatch, name_of, request_of
+from agent.commands.registry import dispatch, holds_secret, name_of, request_of
 from agent.engine.context import AppState, RequestContext
 from agent.engine.session_state import as_it_is, change
 from agent.engine.stream import EventStream
@@ -153,6 +153,10 @@ class _Run:
                 options = replace(options, approval=replace(options.approval, rehearse=done.rehearse))
         if given is None:
             return outcome
+        if not given.shell and self.app.services.vault_due(ctx.planner) and self.person is not None:
+            from agent.vault.opening import open_vault  # likewise
+
+            await open_vault(self.app.services.vault(), self.person.hidden, self.person.tell)
         from agent.engine.goal import new_goal  # with the gate below it, this is not for the REPL's first frame
         from agent.engine.goal_run import run_goal
 
@@ -177,6 +181,8 @@ class _Run:
         back, before = as_it_is(self.ctx), self.ctx.approval()
         try:
             for number, line in enumerate(lines, 1):
+                if holds_secret(line):
+                    raise InvalidRequest("a macro holds no secrets", hint="`:vault add NAME` asks for the value")
                 await self.stream.send(Notice(text=f"step {number}/{len(lines)} · {self.ctx.redactor.redact(line)}"))
                 command, given = request_of(line)
                 request = replace(self.request, command=command, input=given, options=self._set_since(before))

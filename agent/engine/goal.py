@@ -123,7 +123,9 @@ class Goal:
         await self.events.send(PlannerNoted(text=text))
         self.ctx.history.append(NoteItem(text=text))
 
-    async def run(self, reply: Command, *, origin: str, call_id: str = "", private: bool = False) -> CommandItem:
+    async def run(
+        self, reply: Command, *, origin: str, call_id: str = "", private: bool = False, secrets: tuple[str, ...] = ()
+    ) -> CommandItem:
         """A command through the gate; what became of it is in the history when this returns, unless it is `private`."""
         ctx = self.ctx
         self.proposed += 1
@@ -146,6 +148,7 @@ class Goal:
                 place=self.place,
                 look=reply.look,
                 slots=reply.slots,
+                secrets=secrets,
             )
         )
         self.commands.append(item)

@@ -161,8 +161,9 @@ async def _begin(goal: Goal) -> GoalItem | None:
 async def _own_command(goal: Goal) -> Ending:
     """Run the person's own command. A private one stays out of the history."""
     given = goal.given
-    own = Command(command=given.text.strip("\n"), slots=given.slots)
-    item = await goal.run(own, origin=given.origin or "person", private=given.private)
+    reason = f"it gets {', '.join(given.secrets)} of the vault" if given.secrets else ""
+    own = Command(command=given.text.strip("\n"), slots=given.slots, reason=reason)
+    item = await goal.run(own, origin=given.origin or "person", private=given.private, secrets=given.secrets)
     return Ending(status_of_direct(item), not_run(item), ExitCode.TIMEOUT if item.timed_out else None)
 
 

@@ -29,7 +29,7 @@ from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import RiskReport
-from agent.protocol.errors import RehearsalUnavailable
+from agent.protocol.errors import NotFound, RehearsalUnavailable
 from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Rehearsal
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 TerminalChoice = Literal["auto", "on", "off"]
 
 
+def _no_secret(name: str) -> str:
+    raise NotFound("secret", name)
+
+
 class ShellExecutor:
     """One `bash -c` per command, with directory, exported variables, functions, aliases, options and umask kept.
 
@@ -54,7 +58,8 @@ class ShellExecutor:
     try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
     rehearsal may go, and where its files lie (None: in the state folder that `env` names). `own_shell`: bash, zsh, fish, sh or auto
     ($SHELL), which runs what means the same there as in bash. `tty`: see `choose_tty`. `on_unread`
-    gets what was typed while a command ran and it did not read; no result holds that.
+    gets what was typed while a command ran and it did not read; no result holds that. `secret(name)`: the value of a secret that a command
+    gets in its environment; such a command leaves nothing but its folder to the next one.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class ShellExecutor:
         own_shell: str = "bash",
         tty: TerminalChoice = "auto",
         on_unread: Callable[[str], None] = lambda text: None,
+        secret: Callable[[str], str] = _no_secret,
     ) -> None:
         self._kept = KeptState(cwd, env)
         self._terminal = terminal
@@ -94,6 +100,7 @@ class ShellExecutor:
         self._rehearsals = rehearsals
         self._tty = tty
         self._on_unread = on_unread
+        self._secret = secret
         self._lock = asyncio.Lock()
 
     @property
@@ -276,12 +283,13 @@ class ShellExecutor:
         files: list[Held] = [] if confined is None else [confined]
         make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
         try:
+            secrets = {name: await in_thread(partial(self._secret, name)) for name in command.secrets}
             try:
                 start = self._shells.start(command, before, make, files)
                 launch = replace(
                     self._launch(command),
                     argv=start.argv,
-                    env=start.env if confined is None else start.env | confined.variables,
+                    env=start.env | (confined.variables if confined is not None else {}) | secrets,
                     sandbox=self._sandbox(command, start, confined),
                     inherit_stdin=self._stdin == "inherit",
                 )
@@ -297,6 +305,8 @@ class ShellExecutor:
             if start.note:
                 result = with_fields(result, notes=(*result.notes, start.note))
             after = self._shells.left(start, before)
+            if secrets and after is not None:
+                after = replace(before, cwd=after.cwd)
             if command.rights is not None and after is not None:
                 after, left_out = without_loaders(after, before)
                 result = with_fields(result, notes=(*result.notes, *left_out))

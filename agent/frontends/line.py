@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.commands.registry import parse_meta
+from agent.commands.registry import holds_secret, parse_meta
 from agent.protocol.commands import Command, NamedCommand
 
 EXIT_WORDS = frozenset({"exit", "quit"})
@@ -71,8 +71,8 @@ def parse_line(text: str) -> Line:
 
 
 def is_recorded(text: str) -> bool:
-    """Tell whether a line goes into the history: not with a blank in front, not private ones, not good-bye."""
+    """Tell whether a line goes into the history: not with a blank in front, not private ones, not good-bye, no secret."""
     stripped = text.strip()
-    if not stripped or text[0].isspace() or text.startswith("!!"):
+    if not stripped or text[0].isspace() or text.startswith("!!") or holds_secret(text):
         return False
     return stripped.lower() not in (*EXIT_WORDS, ":q", ":quit", ":exit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -39,13 +40,24 @@ async def run_goal(services: Services, goal: str, *, as_command: str = "") -> in
         return _code(controller, outcome.exit_code)
 
 
-async def exec_command(services: Services, command: str, *, via_rehearsal: bool = False) -> int:
+async def exec_command(
+    services: Services,
+    command: str,
+    *,
+    via_rehearsal: bool = False,
+    secrets: tuple[str, ...] = (),
+    ready: Callable[[SessionController], Awaitable[None]] | None = None,
+) -> int:
     """The person's own command through gate, executor and log; `via_rehearsal`: rehearsed, and then made real.
 
-    Its own exit code where it ran and ended by itself.
+    It gets `secrets` of the vault as variables; `ready` comes before it, and raises CoreError. Its own exit code where it ran and ended
+    by itself.
     """
     async with open_controller(services) as controller:
-        outcome = await controller.run(OwnCommand(command, asked=True), rehearse="always" if via_rehearsal else None)
+        if ready is not None:
+            await ready(controller)
+        given = UserInput(text=command, shell=True, secrets=secrets)
+        outcome = await controller.send(given, rehearse="always" if via_rehearsal else "off" if secrets else None)
         code = outcome.exit_code
         if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
             code = outcome.goal.commands[-1].exit_code or code

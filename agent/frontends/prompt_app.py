@@ -63,8 +63,10 @@ def build_app(
     lexer: Lexer | None = None,
     edit_mode: str = "emacs",
     for_goals: bool = False,
+    hidden: bool = False,
 ) -> Application[Any]:
     """An application that edits `buffer`. `prefix(line, wrap)` stands before each row; `for_goals` adds search and menus.
+    `hidden`: nothing of what is typed is shown, not even how much.
 
     `above`: what stands over it while it is edited, up to three rows; nothing where it is empty.
 
@@ -72,6 +74,8 @@ def build_app(
     """
     processors: list[Processor] = [HighlightSelectionProcessor(), InvisibleCharacters()]
     search_bar = None
+    if hidden:
+        processors = [Nothing()]
     if for_goals:
         from prompt_toolkit.layout.processors import (
             AppendAutoSuggestion,
@@ -198,6 +202,13 @@ def written_out(line: str) -> list[str]:
     from agent.text.visible import visible_pieces
 
     return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]
+
+
+class Nothing(Processor):
+    """Shows nothing of a line."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        return Transformation([], source_to_display=lambda at: 0, display_to_source=lambda at: 0)
 
 
 class InvisibleCharacters(Processor):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
@@ -12,11 +14,12 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-from agent.commands.context import AskLetter, AskYes
+from agent.commands.context import AskHidden, AskLetter, AskYes
 from agent.frontends.prompt_app import Prefix, build_app
 from agent.frontends.screen import Screen
 from agent.frontends.signals import Signals
 from agent.protocol.ports import Confirmer
+from agent.text.shown import shown
 
 
 def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
@@ -39,10 +42,21 @@ def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
     return ask, choose
 
 
+def secretly_at(confirmer: Confirmer) -> tuple[AskHidden | None, Callable[[str], None] | None]:
+    """The question for a secret at that terminal, and the showing of one there and nowhere else."""
+    screen = getattr(confirmer, "screen", None)
+    if not isinstance(screen, Screen):
+        return None, None
+    return partial(ask_hidden, screen), lambda text: screen.say(shown(text))
+
+
 async def ask_line(
-    screen: Screen, prompt: StyleAndTextTuples, *, edit_mode: str = "emacs", text: str = ""
+    screen: Screen, prompt: StyleAndTextTuples, *, edit_mode: str = "emacs", text: str = "", hidden: bool = False
 ) -> str | None:
-    """One line of text, `text` to begin with; None for Ctrl-C and Ctrl-D. Raises EOFError and OSError where the terminal is gone."""
+    """One line of text, `text` to begin with, not shown where it is `hidden`; None for Ctrl-C and Ctrl-D.
+
+    Raises EOFError and OSError where the terminal is gone.
+    """
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -56,7 +70,7 @@ async def ask_line(
         event.app.exit(result=None)
 
     buffer = Buffer(document=Document(text, len(text)), multiline=False)
-    app = build_app(screen, buffer, prefix=_first_row(prompt), bindings=keys, edit_mode=edit_mode)
+    app = build_app(screen, buffer, prefix=_first_row(prompt), bindings=keys, edit_mode=edit_mode, hidden=hidden)
     answer: str | None = await app.run_async(handle_sigint=False)
     return answer
 
@@ -93,6 +107,27 @@ async def ask_words(screen: Screen, question: str) -> str | None:
 
     try:
         return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")])
+    except (EOFError, OSError):
+        return None
+
+
+async def ask_hidden(screen: Screen, question: str) -> str | None:
+    """One line of text that is never shown; None for Ctrl-C and the end of input. What was typed before is forgotten: it may be a part."""
+    screen.ahead.clear()
+    screen.discard_typed_ahead()
+    try:
+        if not screen.dumb:
+            prompt: StyleAndTextTuples = [
+                ("class:strong", f"{question} "),
+                ("class:hint", "(not shown) "),
+                ("class:arrow", "❯ "),
+            ]
+            return await ask_line(screen, prompt, hidden=True)
+        with screen.unechoed():
+            answer = await read_plain_line(screen, f"{question} (not shown)")
+        screen.output.write("\n")
+        screen.output.flush()
+        return answer
     except (EOFError, OSError):
         return None
 

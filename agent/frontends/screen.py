@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -147,6 +148,24 @@ class Screen:
             line.strip() for line in "".join(char for char in text if char.isprintable() or char == "\n").split("\n")
         )
         return "\n".join(line for line in lines if line)[:_MOST_AHEAD]
+
+    @contextmanager
+    def unechoed(self) -> Iterator[None]:
+        """The terminal shows nothing of what is typed meanwhile. Raises OSError where it cannot be told so."""
+        import termios
+
+        try:
+            descriptor = self.input.fileno()
+            before = termios.tcgetattr(descriptor)
+            modes = termios.tcgetattr(descriptor)
+            modes[3] &= ~termios.ECHO
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, modes)
+        except (termios.error, NotImplementedError, ValueError) as error:
+            raise OSError(str(error)) from None
+        try:
+            yield
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
     def discard_typed_ahead(self) -> None:
         """Forget keys that were pressed for something else: a pager, an editor."""

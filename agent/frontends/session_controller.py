@@ -99,9 +99,10 @@ class SessionController:
             approval = replace(approval, mode="low", typed=True)
         request = RunRequest(input=given, command=command, options=replace(options, approval=approval))
         long: list[str] = []
+        asked = command is not None or self.services.engine.app.services.vault_due(self.ctx.planner)
         with self.signals.cancelling(token):
             outcome = await self.services.engine.run(
-                self.ctx, request, self.emitter, self.confirmer, person=self._person(long) if command else None
+                self.ctx, request, self.emitter, self.confirmer, person=self._person(long) if asked else None
             )
         if self.show is not None:
             for text in long:
@@ -133,13 +134,14 @@ class SessionController:
         if self.services.settings.json or self.show is None:
             return None
         from agent.commands.context import Person
-        from agent.frontends.questions import asking_at
+        from agent.frontends.questions import asking_at, secretly_at
 
         async def show(text: str) -> None:
             long.append(text)
 
         ask, choose = asking_at(self.confirmer)
-        return Person(tell=self.tell, show=show, ask=self.ask or ask, choose=choose)
+        hidden, reveal = secretly_at(self.confirmer)
+        return Person(tell=self.tell, show=show, ask=self.ask or ask, choose=choose, hidden=hidden, reveal=reveal)
 
     async def _elsewhere(self, request: FrontendRequest) -> RunOutcome | None:
         """Go on in the session that a command asks for, and do there what it says; None where that is nothing. Raises CoreError."""

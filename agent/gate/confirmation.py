@@ -159,6 +159,7 @@ class Asking:
             confine=confine,
             workspace=rated.confining.workspace,
             rights=held,
+            secrets=attempt.proposal.secrets,
         )
 
     def request(self, attempt: Attempt) -> ConfirmationRequest:

@@ -37,8 +37,8 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
     """The only thing an executor takes.
 
     `workspace`: the folder that confinement leaves writable. `rights`: all that it may do, where nobody looked at it; None: nothing holds
-    it. Raises ValueError unless `report` is for exactly `command` and `consent`
-    covers its level.
+    it. `secrets`: names of the vault whose values it gets as variables. Raises ValueError unless `report` is for exactly `command` and
+    `consent` covers its level.
     """
 
     command_id: str
@@ -49,6 +49,7 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
     confine: Confinement = "off"
     workspace: str = ""
     rights: Rights | None = None
+    secrets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self.command, self.report, self.consent)

@@ -152,16 +152,26 @@ class Macro(_Core, frozen=True):
 
 
 # vault
-class VaultAdd(_Core, frozen=True):
+class _Kept(_Core, frozen=True):
+    """`value`: "" to ask for it. It is in no log, and not in what this looks like."""
+
     name: str
+    value: str = ""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class VaultAdd(_Kept, frozen=True):
+    pass
 
 
 class VaultGet(_Core, frozen=True):
     name: str
 
 
-class VaultUpdate(_Core, frozen=True):
-    name: str
+class VaultUpdate(_Kept, frozen=True):
+    pass
 
 
 class VaultDelete(_Core, frozen=True):

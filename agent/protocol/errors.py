@@ -2,9 +2,11 @@
 
     CoreError
     ├── InvalidRequest      the caller asked for something malformed
+    │   └── WrongPassphrase  the vault is as it was
     ├── InvalidState        right request, wrong moment (`expected`, `found`)
     ├── NotFound            `what` called `name` does not exist
     ├── ConfigError         a setting or file cannot be used
+    │   └── Damaged         it is not as it was written, and left so
     ├── Cancelled           somebody stopped it; success for people, 130 for scripts
     ├── PolicyDenied        policy refused
     ├── BudgetExceeded      steps, time or tokens are used up
@@ -78,6 +80,10 @@ class InvalidRequest(CoreError):
     exit_code = ExitCode.USAGE
 
 
+class WrongPassphrase(InvalidRequest):
+    """The vault is as it was."""
+
+
 class InvalidState(CoreError):
     code = "invalid_state"
     http_status = 409
@@ -104,6 +110,10 @@ class NotFound(CoreError):
 class ConfigError(CoreError):
     code = "config"
     exit_code = ExitCode.CONFIGURATION
+
+
+class Damaged(ConfigError):
+    """A file is not as it was written. It is left as it is."""
 
 
 class Cancelled(CoreError):

@@ -45,7 +45,8 @@ class UserInput(Struct, frozen=True, kw_only=True):
 
     A `private` one (`!!cmd`) is logged but never shown to a planner; an `unlisted` one (typed with a blank in front) is logged, and left
     out of histories. `origin`: who proposes such a command, where it is not the person
-    who typed it ("replay"). `slots`: what of such a command has to be filled in before it can run.
+    who typed it ("replay"). `slots`: what of such a command has to be filled in before it can run. `secrets`: names of the
+    vault whose values it gets as variables.
     """
 
     text: str
@@ -58,6 +59,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
     unlisted: bool = False
     origin: str = ""
     slots: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
     @classmethod
     def from_text(cls, text: str) -> UserInput:

@@ -35,7 +35,10 @@ from tests.support.session_world import Nobody
 
 
 class CommandWorld:
-    """One session. `told` is what the person saw, in order; `asked` what they were asked; `yes` None: nobody can be asked."""
+    """One session. `told` is what the person saw, in order; `asked` what they were asked; `yes` None: nobody can be asked.
+
+    `hidden`: what they answer unseen, None: nobody can; `revealed`: what was shown to them alone.
+    """
 
     def __init__(
         self,
@@ -44,6 +47,7 @@ class CommandWorld:
         app: dict[str, Any] | None = None,
         yes: bool | None = True,
         letters: Sequence[str] = (),
+        hidden: Sequence[str | None] | None = None,
         interactive: bool = True,
         cwd: str = "/work",
         **session: Any,
@@ -71,6 +75,8 @@ class CommandWorld:
         self.cancel = CancellationToken()
         self._yes = yes
         self._letters = list(letters)
+        self._hidden = None if hidden is None else list(hidden)
+        self.revealed: list[str] = []
 
     async def _show(self, text: str) -> None:
         self.told.append(text)
@@ -79,14 +85,21 @@ class CommandWorld:
         self.asked.append(question)
         return bool(self._yes)
 
+    async def _answer_unseen(self, question: str) -> str | None:
+        self.asked.append(question)
+        assert self._hidden is not None
+        return self._hidden.pop(0)
+
     async def _choose(self, about: str, question: str, letters: str) -> str:
         self.asked.append(about)
         return self._letters.pop(0)
 
     @property
     def person(self) -> Person:
-        asking = {} if self._yes is None else {"ask": self._ask, "choose": self._choose}
-        return Person(tell=self.told.append, show=self._show, **asking)  # type: ignore[arg-type]
+        asking: dict[str, Any] = {} if self._yes is None else {"ask": self._ask, "choose": self._choose}
+        if self._hidden is not None:
+            asking |= {"hidden": self._answer_unseen, "reveal": self.revealed.append}
+        return Person(tell=self.told.append, show=self._show, **asking)
 
     async def run(self, command: Command, *, person: Person | None = None) -> RunOutcome:
         """What a front end does; `person` None: one that has nobody."""

@@ -61,6 +61,8 @@ def _does(request: ConfirmationRequest) -> Fragments:
 def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_root: bool) -> list[Fragments]:
     """List what never gives way to anything else."""
     notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
+    if request.proposal.secrets:
+        notes.append([("class:warn", f"it gets {', '.join(request.proposal.secrets)} of the vault")])
     if request.report.parse != "ok":
         notes.append([("class:warn", "not read completely: it may do more than this says")])
     big = size_note(request.proposal.command if request.draft is None else request.draft)

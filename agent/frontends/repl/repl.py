@@ -93,8 +93,8 @@ class Repl:
 
     def _goal_prompt(self) -> GoalPrompt:
         controller = self._controller
-        redact = controller.ctx.redactor.redact
-        history = GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact)
+        path = os.path.join(state_dir(self._environ), "history.jsonl")
+        history = GoalHistory(path, lambda text: controller.ctx.redactor.redact(text))  # noqa: PLW0108 - `ctx` changes
         return GoalPrompt(
             self._screen,
             history,

@@ -10,7 +10,7 @@ HEAVY = {
     "httpx", "httpcore", "anyio", "rich", "pygments", "markdown_it", "tree_sitter", "tree_sitter_bash", "tomllib",
     "dotenv", "hypothesis", "re2", "tomlkit", "jinja2", "difflib",
     "importlib.metadata", "agent.planner.offline.planner", "agent.planner.llm",
-    "agent.risk.classifier", "agent.providers.catalog",
+    "agent.risk.classifier", "agent.providers.catalog", "agent.vault", "cryptography",
 }  # fmt: skip
 
 

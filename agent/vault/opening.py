@@ -1,0 +1,60 @@
+"""Ask for the passphrase of a vault that is locked, a few times, where somebody can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from agent.protocol.errors import InvalidState, WrongPassphrase
+from agent.vault.store import Vault
+from agent.waiting import in_thread
+
+AskHidden = Callable[[str], Awaitable["str | None"]]
+_TRIES = 3
+_SHORTEST = 8
+
+
+async def open_vault(vault: Vault, hidden: AskHidden | None, tell: Callable[[str], None]) -> None:
+    """Have it open. `hidden` asks without showing the answer, None for Ctrl-C; nobody is asked where it is None. Raises CoreError."""
+    if not await in_thread(lambda: vault.locked):
+        return
+    if hidden is None:
+        raise _locked("nobody is there to ask for its passphrase")
+    if not await in_thread(lambda: vault.exists):
+        vault.unlock(await _new_passphrase(vault, hidden, tell))
+        return
+    for _ in range(_TRIES):
+        passphrase = await hidden("passphrase of the vault")
+        if not passphrase:
+            break
+        try:
+            await in_thread(partial(vault.unlock, passphrase))
+            return
+        except WrongPassphrase as error:
+            tell(error.message)
+    raise _locked("no passphrase of it was given")
+
+
+async def _new_passphrase(vault: Vault, hidden: AskHidden, tell: Callable[[str], None]) -> str:
+    tell(f"No keyring of the system can be used, so the vault is a file: {vault.path}")
+    tell(f"It is encrypted under a passphrase of at least {_SHORTEST} characters, which nobody can tell you again.")
+    for _ in range(_TRIES):
+        passphrase = await hidden("a passphrase for the vault")
+        if not passphrase:
+            break
+        if len(passphrase) < _SHORTEST:
+            tell(f"that has fewer than {_SHORTEST} characters")
+        elif await hidden("the same again") == passphrase:
+            return passphrase
+        else:
+            tell("these were two different ones")
+    raise _locked("it has no passphrase yet")
+
+
+def _locked(why: str) -> InvalidState:
+    return InvalidState(
+        expected="an open vault",
+        found="one that is locked",
+        message=f"the vault is locked: {why}",
+        hint="nothing was done",
+    )
