@@ -25,6 +25,7 @@ def spawn(tmp_path: Path, line: str) -> pexpect.spawn:
 
 
 @pytest.mark.parametrize(("keys", "code", "ran"), [("\r", 0, True), ("\x03", 130, False)])
+@pytest.mark.few(1)
 def test_a_piped_goal_is_confirmed_on_the_terminal(tmp_path: Path, keys: str, code: int, ran: bool) -> None:
     child = spawn(tmp_path, f"echo some context | {PROGRAM} exec 'touch made-$((40+2))'; echo code $?")
     child.expect("❯".encode())

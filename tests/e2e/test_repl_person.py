@@ -161,7 +161,7 @@ def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", ["goal", "planner", "confirmation", "word", "command"])
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str) -> None:
     delay = LONG_WAIT if moment == "planner" else 0
     text = {"word": "userdel agent-shell-no-such-user", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
@@ -247,6 +247,7 @@ def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, co
 
 
 @pytest.mark.parametrize("parent", ["", "sh"], ids=["alone", "below make"])
+@pytest.mark.few(1)
 def test_ctrl_z_stops_and_comes_back(home: Path, work: Path, parent: str) -> None:
     """Also where a program waits for ours in the same job, as make does."""
     launcher = ["bash", "--norc", "--noprofile", "-i"]

@@ -147,6 +147,7 @@ def test_a_full_disk_stops_commit_and_undo_before_anything_is_lost(bench: Bench)
     assert (said["nothing done"], said["one of two"], said["turned"]) == ([], [], [])
 
 
+@ONE_USER
 def test_a_rehearsal_that_fills_the_disk_is_ended(bench: Bench) -> None:
     _on_a_small_disk(bench, "80m")
     (said,) = bench.runs("echo kept > f; head -c 200M /dev/zero > large; sleep 30")
@@ -225,6 +226,7 @@ def test_files_of_other_users(bench: Bench) -> None:
     assert bench.listing() == before
 
 
+@ONE_USER
 def test_without_an_overlay_file_system_that_is_said_and_nothing_runs(bench: Bench) -> None:
     words = bench.words
     bench.words = (sys.executable, str(SUPPORT / "without_overlay.py"), *words)

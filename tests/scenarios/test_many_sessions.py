@@ -92,7 +92,7 @@ async def undo(each: Member) -> None:
 STEPS = (goals, jobs, rules, settings, undo)
 
 
-@pytest.mark.parametrize("many", [12, pytest.param(50, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("many", [8, pytest.param(50, marks=pytest.mark.thorough)])
 def test_no_line_stands_in_the_log_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     world = SessionWorld(tmp_path, monkeypatch, *[{"mode": "chat", "message": "said"}] * many)
     chance = random.Random(7)

@@ -49,7 +49,7 @@ def test_a_full_standard_output(world: World, more: str) -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_standard_streams_that_are_closed(world: World, closed: str) -> None:
     """What the program opens must not slip into the places of the closed streams, and the log stays clean."""
     done = shell(world, f'"$@" exec --approve medium "echo out; echo err >&2; touch done" {closed}; echo "code $?"')
@@ -70,7 +70,7 @@ def test_a_goal_with_a_closed_stream(world: World, closed: str) -> None:
 
 @pytest.mark.parametrize("arguments", ["--version", "--help", "risk ls", "doctor", "config show", "completions bash"])
 @pytest.mark.parametrize("where", [">/dev/full", ">&-"])
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_sub_commands_without_a_place_for_their_answer(world: World, arguments: str, where: str) -> None:
     done = shell(world, f'"$@" {arguments} {where}; echo "code $?" >&2')
     if where == ">/dev/full":
@@ -151,7 +151,7 @@ def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     ],
     ids=str,
 )  # fmt: skip
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     ended = world.run(
         *world.scripted(command("printf 'größe 漢字\\n'"), chat("schön 漢")), "--approve", "low", "wörter", env=env

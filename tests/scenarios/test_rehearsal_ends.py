@@ -66,7 +66,7 @@ def scratches(bench: Bench) -> list[Path]:
         "while :; do (sleep 60 &) ; sleep 0.02; done",
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_a_time_out_leaves_nothing(bench: Bench, command: str) -> None:
     said = bench.run(command, timeout=0.4)
     assert said["result"]["timed_out"]
@@ -246,7 +246,7 @@ os.execv(sys.argv[1], sys.argv[1:])
         ),
     ],
 )
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_where_the_kernel_forbids_it_that_is_said(bench: Bench, call: str, number: int, reason: str) -> None:
     import json
 

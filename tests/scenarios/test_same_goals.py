@@ -338,6 +338,7 @@ def test_a_front_end_is_sixty_lines() -> None:
 
 @pytest.mark.covers("S0-17", "S1-80")
 @pytest.mark.parametrize(("answers", "code"), [(b"y\ny\n", 0), (b"", 130)], ids=["yes", "nobody answers"])
+@pytest.mark.few(1)
 def test_the_example_runs_what_was_agreed_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: bytes, code: int
 ) -> None:

@@ -269,7 +269,7 @@ def of_medium_risk() -> st.SearchStrategy[str]:
     return st.sampled_from([command for command in short if rated(command).level is Level.MEDIUM])
 
 
-@settings(max_examples=tries(100), deadline=None)
+@settings(max_examples=tries(100, 12), deadline=None)
 @given(
     st.deferred(of_medium_risk),  # rating the corpus takes a second, which no other test shall wait for
     st.sampled_from(["{a}; {b}", "{b}; {a}", "{a} && {b}", "{a} | {b}", "( {b} ); {a}", "{a} & {b}"]),

@@ -95,7 +95,8 @@ def fixed_level(effect: str) -> str:
     return CELL[row.level] if row is not None and row.level else ""
 
 
-@each("file", FILES)
+@each("file", FILES, parts=3)
+@pytest.mark.few(1)
 def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):

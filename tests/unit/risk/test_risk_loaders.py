@@ -44,7 +44,7 @@ def spellings(name: str, option: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("wrapper", "end"), [*(("", end) for end in ENDS), *itertools.product(WRAPPERS, ENDS[:2])])
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_what_loads_or_runs_is_never_low(wrapper: str, end: str) -> None:
     assert len(ROWS) > 300
     commands = [

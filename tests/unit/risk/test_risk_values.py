@@ -273,7 +273,8 @@ def test_an_unknown_value_is_at_least_medium_wherever_it_is_made(
     assert level(outer.replace("eval '{}'", "{}").format(script(setting, place, inner))) is not Level.LOW
 
 
-@each("place", [place for place in COUNTED if not place.startswith(("PS4", "coproc", "set --"))])
+@each("place", [place for place in COUNTED if not place.startswith(("PS4", "coproc", "set --"))], parts=3)
+@pytest.mark.few(1)
 def test_numbers_stay_low(place: str) -> None:
     for setting in NUMBERS:
         assert level(script(setting, place)) is Level.LOW, setting

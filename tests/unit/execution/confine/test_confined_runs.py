@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.support.confined_world import ConfinedWorld, need
+from tests.support.few import ONE_USER
 
 LANDLOCK_ONLY = {"unshare": "EPERM"}
 
@@ -60,13 +61,13 @@ def went_well(world, mode, commands):
     return [command for command, code in zip(filled, codes, strict=True) if code == "0"], ran
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_nothing_outside_the_workspace_is_written(world):
     assert went_well(world, "workspace", WRITES)[0] == []
     assert world.untouched()
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_the_workspace_is_written_as_ever(world):
     script = "mkdir -p a/b; echo one > a/b/f; mv a c; chmod 600 c/b/f; ln -s c/b/f l; cat l; sed -i s/one/two/ c/b/f; cat c/b/f; rm -r c l"
     ran = world.one("workspace", script)
@@ -74,7 +75,7 @@ def test_the_workspace_is_written_as_ever(world):
     assert os.listdir(world.workspace) == []
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_read_only_writes_nowhere_but_in_its_temporary_folder(world):
     wrote, temporary = world.run(
         ("read-only", "touch here"), ("read-only", 'f=$(mktemp) && echo x > "$f" && cat "$f" && cat <<< here-string')
@@ -100,7 +101,7 @@ def test_metadata_outside_holds_on_namespaces_and_is_named_as_a_gap_on_landlock(
         assert "permission bits, owners, times" in " ".join(mode.confining["misses"])
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_state_is_kept_and_what_only_the_run_had_is_not(world):
     (world.workspace / "sub").mkdir()
     world.own()
@@ -116,13 +117,13 @@ def test_state_is_kept_and_what_only_the_run_had_is_not(world):
     assert world.environment["TMPDIR"] == str(world.base / "tmp")
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_its_private_folder_goes_with_it(world):
     world.run(("workspace", "mkdir -p $TMPDIR/deep/er; chmod 0 $TMPDIR/deep"))
     assert os.listdir(world.base / "tmp") == []
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_a_long_command_and_descriptors_of_ours(world):
     long, fds = world.run(
         ("workspace", f": {'x' * 130_000}; echo done"),
@@ -132,7 +133,7 @@ def test_a_long_command_and_descriptors_of_ours(world):
     assert set(fds.out.split()) <= {"0", "1", "2", "3", "255", "self"}
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_harmless_devices_and_terminals_work(world):
     ran = world.one(
         "workspace",
@@ -141,7 +142,7 @@ def test_harmless_devices_and_terminals_work(world):
     assert (ran.code, ran.out) == (0, "3\n2")
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_unix_sockets_are_refused_and_pairs_are_not(world):
     script = 'python3 -c "import socket; socket.socketpair(); print(1); socket.socket(socket.AF_UNIX)"'
     ran = world.one("workspace", script)
@@ -150,7 +151,7 @@ def test_unix_sockets_are_refused_and_pairs_are_not(world):
     assert "Permission denied" in ran.err
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_io_uring_and_foreign_namespaces_are_refused(world):
     script = 'python3 -c "import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.syscall(425, 1, 0), ctypes.get_errno())"'
     uring, own, other = world.run(
@@ -193,7 +194,7 @@ ESCAPES = (
         ("read-only,no-network", LANDLOCK_ONLY, "Landlock"),
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_there_is_no_way_out(who, mode, without, means):
     world = ConfinedWorld(who, without=without)
     try:
@@ -204,6 +205,7 @@ def test_there_is_no_way_out(who, mode, without, means):
         world.remove()
 
 
+@ONE_USER
 def test_namespaces_hold_without_landlock(who):
     world = ConfinedWorld(who, without={"landlock_create_ruleset": "ENOSYS"})
     try:
@@ -217,6 +219,7 @@ def test_namespaces_hold_without_landlock(who):
         world.remove()
 
 
+@ONE_USER
 def test_a_block_device_cannot_be_opened(who):
     if os.geteuid() != 0:
         pytest.skip("only root could open one at all")
@@ -235,6 +238,7 @@ def test_a_block_device_cannot_be_opened(who):
             world.remove()
 
 
+@ONE_USER
 def test_shared_memory_is_its_own(who):
     world = ConfinedWorld(who)
     try:
@@ -250,7 +254,7 @@ def test_shared_memory_is_its_own(who):
         world.remove()
 
 
-@pytest.mark.few(2)
+@ONE_USER
 def test_no_mount_of_it_is_left(world):
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         before = file.read()

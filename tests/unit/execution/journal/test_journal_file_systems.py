@@ -293,7 +293,7 @@ def _as_nobody() -> tuple[list[str], str]:
 
 
 @pytest.mark.parametrize("case", list(CASES))
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_in_a_mount_namespace(case: str, tmp_path: Path) -> None:
     words, packages = [sys.executable], os.environ.get("PYTHONPATH", "")
     folder = tmp_path

@@ -11,7 +11,6 @@ import pytest
 
 from agent.execution.overlay.model import Step
 from agent.execution.overlay.reader import read_steps
-from tests.support.few import ONE_USER
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, in_memory
 from tests.unit.execution.rehearsal.reading import overlay, read, words
 
@@ -283,7 +282,7 @@ def test_folders_that_even_their_owner_may_not_enter_are_read(for_users: Overlay
     assert words(for_users, opened) == [("meta", "old"), ("create", "old/g")]
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_too_many_files_and_too_deep_folders_are_obstacles(world: OverlayWorld) -> None:
     world.new_case()
     world.run("touch {1..30}")

@@ -23,7 +23,8 @@ def test_the_list_is_long_enough() -> None:
     assert len(UNKNOWN) >= 60
 
 
-@each("goal", UNKNOWN)
+@each("goal", UNKNOWN, parts=4)
+@pytest.mark.few(1)
 def test_unrelated_goals_get_an_honest_answer(goal: str, tmp_path: object) -> None:
     reply = answer(goal_item(goal, str(tmp_path)))
     assert isinstance(reply, Chat)

@@ -50,7 +50,7 @@ def squeezed(text: str) -> str:
 
 @pytest.mark.parametrize("width", [60, 100])
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_every_command_of_the_corpus(width: int, part: int) -> None:
     for command in corpus()[part::4]:
         check(command, width, CONTEXT if width == 60 else NONE)
