@@ -9,7 +9,6 @@ import selectors
 import struct
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from agent.execution import terminal as terminals
 
@@ -158,13 +157,10 @@ class Keyboard:
         typed = terminals.edited(bytes(self._typed), self._master)
         if not left or not typed.endswith(left):
             return ""
-        with suppress(UnicodeDecodeError):
-            text = left.decode()
-            if all(char.isprintable() or char in "\n\t" for char in text):
-                if not text.endswith("\n"):
-                    self._real.write(b"\n")  # it stands there as it was typed; what comes next begins a line
-                return text
-        return ""
+        text = terminals.plain_text(left)
+        if text and not text.endswith("\n"):
+            self._real.write(b"\n")  # it stands there as it was typed; what comes next begins a line
+        return text
 
 
 class WaitHint:

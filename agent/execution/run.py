@@ -90,7 +90,9 @@ class RunningCommand:
                 return failed
             pump = Pump(channels, captures, self._sink, None if handing is None else handing.ask)
             if real is not None:
-                real.take(raw_output=channels.pass_through)
+                early = real.take(raw_output=channels.pass_through)
+                if early:
+                    self._on_unread(early)
             used = True
             try:
                 ending = pump.run()

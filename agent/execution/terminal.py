@@ -140,13 +140,17 @@ class RealTerminal:
         self.modes = ModeTracker()
         self._raw_output = False
 
-    def take(self, *, raw_output: bool) -> None:
-        """Give us every key as it is pressed, from now on: what was typed before is not an answer to this command.
+    def take(self, *, raw_output: bool) -> str:
+        """Give us every key as it is pressed, from now on; the text that was typed before, which is not an answer to this command.
 
         `raw_output`: a program draws by itself, so newlines stay bare.
         """
+        typed = b""
+        with suppress(OSError, termios.error):
+            typed = _unread(self.fd)
         self._raw_output = raw_output
         self._apply(termios.TCSAFLUSH)
+        return plain_text(typed)
 
     def set_raw_output(self, raw: bool) -> None:
         """Switch the translation of newlines while keys stay raw."""
@@ -269,18 +273,32 @@ def take_unread(master: int) -> bytes:
     except OSError:
         return b""
     try:
-        before, modes = termios.tcgetattr(slave), termios.tcgetattr(slave)
-        modes[_LFLAG] &= ~(termios.ICANON | termios.ECHO)
-        modes[_CC][termios.VMIN], modes[_CC][termios.VTIME] = 0, 0
-        termios.tcsetattr(slave, termios.TCSANOW, modes)
-        try:
-            return os.read(slave, _MOST_UNREAD)
-        finally:
-            termios.tcsetattr(slave, termios.TCSANOW, before)
+        return _unread(slave)
     except (OSError, termios.error):
         return b""
     finally:
         os.close(slave)
+
+
+def _unread(fd: int) -> bytes:
+    """What lies in a terminal, also without the end of a line. Raises OSError, termios.error."""
+    before, modes = termios.tcgetattr(fd), termios.tcgetattr(fd)
+    modes[_LFLAG] &= ~(termios.ICANON | termios.ECHO)
+    modes[_CC][termios.VMIN], modes[_CC][termios.VTIME] = 0, 0
+    termios.tcsetattr(fd, termios.TCSANOW, modes)
+    try:
+        return os.read(fd, _MOST_UNREAD)
+    finally:
+        termios.tcsetattr(fd, termios.TCSANOW, before)
+
+
+def plain_text(typed: bytes) -> str:
+    """What was typed, "" where it is more than lines of text."""
+    with suppress(UnicodeDecodeError):
+        text = typed.decode()
+        if all(char.isprintable() or char in "\n\t" for char in text):
+            return text
+    return ""
 
 
 def keys_make_signals(master: int) -> bool:

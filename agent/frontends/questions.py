@@ -136,7 +136,7 @@ _MAX_LINE = 200_000
 
 
 async def read_plain_line(screen: Screen, question: str) -> str | None:
-    """Read a line after `question`, without the line's end; None at the end of input."""
+    """Read a line after `question`, without the line's end; None at the end of input. What came with it is set aside."""
     screen.output.write(f"{question}: ")
     screen.output.flush()
     loop = asyncio.get_running_loop()
@@ -155,7 +155,9 @@ async def read_plain_line(screen: Screen, question: str) -> str | None:
         if not chunk or len(gathered) > _MAX_LINE:
             done.set_result(None)
         elif b"\n" in gathered:
-            done.set_result(bytes(gathered).split(b"\n")[0].decode("utf-8", "surrogateescape"))
+            line, _, more = bytes(gathered).partition(b"\n")
+            screen.set_aside(more.decode("utf-8", "ignore"))
+            done.set_result(line.decode("utf-8", "surrogateescape"))
 
     loop.add_reader(descriptor, readable)
     try:
@@ -165,15 +167,25 @@ async def read_plain_line(screen: Screen, question: str) -> str | None:
 
 
 async def read_plain_goal(screen: Screen, signals: Signals) -> str | None:
-    """A goal; None also where a signal ends the program. Ctrl-C, which cleared what was typed, asks anew on a line of its own."""
-    reading = asyncio.ensure_future(read_plain_line(screen, "goal"))
+    """A goal; None also where a signal ends the program. Ctrl-C, which cleared what was typed, asks anew on a line of its own.
+
+    What was typed too early is shown, line by line; Enter alone does it.
+    """
+    ahead, _, later = screen.typed_ahead().partition("\n")
+    screen.set_aside(later)
+    question = f"goal (Enter alone: {shown(ahead)})" if ahead else "goal"
+    reading = asyncio.ensure_future(read_plain_line(screen, question))
 
     def again() -> None:
+        nonlocal ahead
+        ahead = ""
+        screen.typed_ahead()
         screen.output.write("\ngoal: ")
         screen.output.flush()
 
     with signals.ending_prompt(reading.cancel), signals.at_interrupt(again), suppress(asyncio.CancelledError):
-        return await reading
+        line = await reading
+        return ahead if line is not None and not line.strip() else line
     if signals.ended_by is None:
         raise asyncio.CancelledError
     return None

@@ -124,7 +124,7 @@ class Screen:
 
     def set_aside(self, text: str) -> None:
         """Keep what was typed, and was not meant for what stands there, for the next prompt."""
-        if len(self.ahead) < _MOST_AHEAD:
+        if text and len(self.ahead) < _MOST_AHEAD:
             self.ahead.append(text[:_MOST_AHEAD])
 
     def set_aside_typed_ahead(self) -> None:

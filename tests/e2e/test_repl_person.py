@@ -333,6 +333,26 @@ def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
         assert person.leaves() == 0
 
 
+def test_dumb_terminal_shows_what_was_typed_too_early_and_does_it_after_enter(home: Path, work: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
+        person.see("goal:", where="line")
+        person.type("!echo started; sleep 1\r")
+        person.see("y run", where="line")
+        person.type("y\r")
+        person.see("started")
+        person.type("!echo early-$((40+2))\r!echo later-$((40+3))\r")  # while it runs
+        person.see(r"goal \(Enter alone: !echo early-\$\(\(40\+2\)\)\):", where="line")
+        assert "early-42" not in person.text
+        person.type("\r")
+        person.see("y run", where="line")
+        person.type("y\r")
+        person.see("early-42")
+        person.see(r"goal \(Enter alone: !echo later-\$\(\(40\+3\)\)\):", where="line")
+        person.type("exit\r")
+        assert person.leaves() == 0
+        assert "later-43" not in person.text
+
+
 def test_dumb_terminal_asks_anew_after_ctrl_c(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
         person.see("goal:", where="line")

@@ -81,7 +81,7 @@ class GoalPrompt:
             for_goals=True,
         )
         self.app.after_render += self._on_render
-        self._buffer.on_text_changed += lambda _: self._guard.other_key()
+        self._buffer.on_text_changed += lambda _: self._changed()
 
     async def read(self) -> str | None:
         """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
@@ -147,6 +147,11 @@ class GoalPrompt:
             self._rendered = True
             self._after_first_render()
 
+    def _changed(self) -> None:
+        self._guard.other_key()
+        if not self._buffer.text:
+            self._guard = EnterGuard(0)  # what had stood there is gone: the rest is typed, and its Enter sends it
+
     def _send(self, app: Application[Any]) -> None:
         if app.is_done:
             return
@@ -197,6 +202,7 @@ class GoalPrompt:
         def _clear(event: KeyPressEvent) -> None:
             self._hint = self._pasted.drop() or ("" if buffer.text else "Ctrl-D or exit leaves")
             buffer.reset(Document())
+            self._changed()
 
         @keys.add("c-r", filter=focused & Condition(lambda: self._search is not None) & (emacs_mode | vi_insert_mode))
         def _search(event: KeyPressEvent) -> None:

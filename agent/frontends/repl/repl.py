@@ -38,8 +38,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     """Run until the person leaves; the exit code (0, or 128 + the signal that ended it)."""
     settings = services.settings
     screen = screen or open_screen(theme=settings.theme)
-    if not screen.dumb:  # there a line cannot be filled in
-        services.hand_unread(screen.set_aside)
+    services.hand_unread(screen.set_aside)
     signals = Signals()
     services = replace(services, processes=EndingProcesses(services.processes, signals))
     named, is_new = await in_thread(partial(_named, services)) if settings.session_id else (None, False)

@@ -206,3 +206,11 @@ def test_colours_change_at_once(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
     go(terminal, world, ":set theme light\r", ":set theme pink\r", "exit\r")
     assert terminal.screen.theme == "light"
+
+
+def test_lines_after_a_cleared_line_each_have_their_enter(terminal: FakeTerminal, tmp_path: Path) -> None:
+    world = World(FakePlanner(say("a"), say("b")), tmp_path)
+    terminal.screen.dead_time = 0.18
+    terminal.screen.set_aside("typed too early")
+    go(terminal, world, "\x03first thing\rsecond thing\r", "exit\r")
+    assert [goal for goal, _ in finished(world)] == ["first thing", "second thing"]
