@@ -90,9 +90,7 @@ class RunningCommand:
                 return failed
             pump = Pump(channels, captures, self._sink, None if handing is None else handing.ask)
             if real is not None:
-                early = real.take(raw_output=channels.pass_through)
-                if early:
-                    self._on_unread(early)
+                self._on_unread(real.take(raw_output=channels.pass_through))
             used = True
             try:
                 ending = pump.run()
