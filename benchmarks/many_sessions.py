@@ -41,8 +41,8 @@ _GOALS = (
 
 
 @contextmanager
-def services() -> Iterator[Services]:
-    """Everything in a throw-away home."""
+def services(**more: object) -> Iterator[Services]:
+    """Everything in a throw-away home; `more` settings."""
     with tempfile.TemporaryDirectory() as base:
         work = Path(base, "work")
         work.mkdir()
@@ -51,7 +51,7 @@ def services() -> Iterator[Services]:
         before = dict(os.environ)
         os.environ.update(HOME=base, XDG_STATE_HOME=f"{base}/state", XDG_CONFIG_HOME=f"{base}/config")
         try:
-            flags = {"session_dir": f"{base}/logs", "cwd": str(work), "planner": "offline", "approve": "low"}
+            flags = {"session_dir": f"{base}/logs", "cwd": str(work), "planner": "offline", "approve": "low", **more}
             yield build_services(load(flags))
         finally:
             os.environ.clear()

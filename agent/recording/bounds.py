@@ -23,6 +23,8 @@ CLOSED_FIELDS = frozenset(
     }
 )  # fmt: skip
 
+_WITHOUT_TEXT = frozenset({bool, int, float})
+
 
 def map_text(value: T, change: TextChange) -> T:
     """`value` with `change` applied to all its text; the same object where nothing changed."""
@@ -30,8 +32,11 @@ def map_text(value: T, change: TextChange) -> T:
 
 
 def _map(value: Any, change: TextChange, name: str) -> Any:
-    if type(value) is str:
+    kind = type(value)
+    if kind is str:
         return change(name, value)
+    if value is None or kind in _WITHOUT_TEXT:
+        return value
     if isinstance(value, Struct):
         return _map_struct(value, change)
     if isinstance(value, dict):

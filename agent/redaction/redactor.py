@@ -17,6 +17,7 @@ from agent.text.lazy_pattern import lazily
 _LABEL_START = "[redacted:"
 _MAX_PASSES = 16
 _MOST_LEARNED, _SHORTEST_LEARNED = 50, 10
+_SHORT, _MOST_CLEAN = 200, 2_000
 _AFTER_VALUE = ";)}|&,"  # what a shell reads as the end of a word, should a detector have taken it for a part
 # Also where personal data is not looked for: labels of logs that were written with it are kept.
 _PERSONAL = ("email", "phone", "card", "ssn", "iban")
@@ -48,6 +49,9 @@ class SecretRedactor:
         self._known = KnownValues()
         self._personal = personal
         self._learned: set[str] = set()
+        self._clean: set[tuple[str, str]] = (
+            set()
+        )  # names with texts that hold no secret, until a further value is known
         self._kinds = {"password", "secret-value", "unsettled", *_PERSONAL, *(detector.kind for detector in DETECTORS)}
         for name, value in (known_values or {}).items():
             self.add_known(name, value)
@@ -82,6 +86,7 @@ class SecretRedactor:
         """One more secret that is known by value, such as a key that was just entered."""
         if kind := self._known.add(name, value):
             self._kinds.add(kind)
+            self._clean = set()  # a new one: who is looking through a text just now writes into the old one
 
     def known_in(self, text: str) -> dict[str, int]:
         """Count each known value in `text`, in any form."""
@@ -130,6 +135,17 @@ class SecretRedactor:
 
     def redact_field(self, name: str, text: str) -> str:
         """Like `redact` for a text that stands under `name`: a command, or a field called password, whatever that looks like."""
+        clean, asked = self._clean, (name, text)
+        if asked in clean:
+            return text
+        done = self._field(name, text)
+        if done == text and len(text) <= _SHORT:
+            if len(clean) >= _MOST_CLEAN:
+                clean.clear()
+            clean.add(asked)
+        return done
+
+    def _field(self, name: str, text: str) -> str:
         if name in COMMAND_FIELDS:
             return self.redact_command(text)
         if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):

@@ -187,3 +187,20 @@ def test_keys_that_become_equal_keep_both_values() -> None:
 )  # fmt: skip
 def test_hostile_repetition_is_answered(text: str) -> None:
     REDACTOR.redact(text)
+
+
+def test_a_text_that_held_no_secret_holds_one_once_that_is_known() -> None:
+    redactor = SecretRedactor()
+    for name, text in (("message", "it is swordfish-7731-x"), ("command", "echo swordfish-7731-x")):
+        assert redactor.redact_field(name, text) == redactor.redact_field(name, text) == text
+    redactor.add_known("TOKEN", "swordfish-7731-x")
+    for name, text in (("message", "it is swordfish-7731-x"), ("command", "echo swordfish-7731-x")):
+        assert "swordfish" not in redactor.redact_field(name, text)
+
+
+def test_what_is_clean_under_one_name_is_a_secret_under_another() -> None:
+    redactor = SecretRedactor()
+    assert redactor.redact_field("message", "hunter2-blue-42") == "hunter2-blue-42"
+    assert "hunter2" not in redactor.redact_field("password", "hunter2-blue-42")
+    for number in range(5_000):
+        assert redactor.redact_field("message", f"line {number}") == f"line {number}"
