@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.providers.catalog import ProviderEntry
     from agent.providers.local.provider import LocalModel
     from agent.providers.openai_chat import OpenAIChat
+    from agent.retrieval.manuals import Manuals
 
 _SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small model give
 
@@ -23,8 +24,9 @@ _SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small mod
 class ModelPlanners:
     """Builds them; what was opened for them is closed by `aclose`."""
 
-    def __init__(self, settings: PlannerSettings) -> None:
+    def __init__(self, settings: PlannerSettings, manuals: Callable[[], Manuals] | None = None) -> None:
         self._configured = settings
+        self._manuals = manuals
         self._providers: list[Provider] = []
         self._of_planner: dict[int, Provider] = {}
 
@@ -92,6 +94,7 @@ class ModelPlanners:
             temperature=0.0 if small and settings.temperature is None else settings.temperature,
             small=small,
             examples=examples,
+            manuals=None if self._manuals is None else self._manuals(),
             redactor=redactor,
             seconds=settings.timeout,
             priced=priced,

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
+    from agent.retrieval.manuals import Manuals
 
 
 class PlannerChoice:
     """Names to planners: `auto`, `offline`, `local` (a GGUF file), `cascade`, `scripted:FILE`, and every entry of the catalogue.
 
-    `remembered` is what the offline planner has of earlier goals.
+    `remembered` is what the offline planner has of earlier goals; `manuals` those of programs here, None for planners that do without.
     """
 
     def __init__(
@@ -40,11 +41,12 @@ class PlannerChoice:
         *,
         remembered: Callable[[], RememberedCommands | None] = lambda: None,
         vault: ProcessVault | None = None,
+        manuals: Callable[[], Manuals] | None = None,
     ) -> None:
         self._remembered = remembered
         self._redactor = redactor
         self._configured = PlannerSettings(loaded, vault)
-        self._models = ModelPlanners(self._configured)
+        self._models = ModelPlanners(self._configured, manuals)
         self.model_names = ModelNames(self._configured, self._models)
         self._last: LazyPlanner | None = None
         self._offline: Planner | None = None

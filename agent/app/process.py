@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import LazyExecutor, built_late
 from agent.app.log import ProcessLogs
+from agent.app.manuals import ProcessManuals
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
 from agent.app.vault import ProcessVault
@@ -52,7 +53,10 @@ class Process:
         self.redactor = self._make_redactor()
         self.sessions: dict[str, RequestContext] = {}
         self.vault = ProcessVault(loaded.environ, self._learn)
-        self.planners = PlannerChoice(loaded, self.redactor, remembered=self._remembered, vault=self.vault)
+        self.manuals = ProcessManuals(loaded.environ, keeps=loaded.settings.persist)
+        self.planners = PlannerChoice(
+            loaded, self.redactor, remembered=self._remembered, vault=self.vault, manuals=self.manuals.manuals
+        )
         self.execution = ProcessExecution(loaded, self.vault.value)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -124,6 +128,7 @@ class Process:
             remembered=self.memory.examples,
             performer=built_late(self._performer),
             rate_action=self.policies.rate_action,
+            lacking=self.manuals.lacking,
             settings_rows=self._settings_rows,
             config_path=config,
             services=self._command_services(),
@@ -175,7 +180,7 @@ class Process:
     def rags(self) -> ProcessRags:
         from agent.app.retrieval import ProcessRags
 
-        return ProcessRags(lambda: self.library, self.environ, self.processes)
+        return ProcessRags(lambda: self.library, self.environ)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of

@@ -11,22 +11,19 @@ from agent.protocol.messages import ContextBlock
 
 if TYPE_CHECKING:
     from agent.library.library import Library
-    from agent.protocol.execution import Processes
     from agent.protocol.ports import Redactor
     from agent.retrieval.building import Built
     from agent.retrieval.index import RagIndex
 
 _MOST_CHARS = 12_000
-_HELP_SECONDS = 10.0
 
 
 class ProcessRags:
     """The RAGs of the person. `environ` says where the state folder is."""
 
-    def __init__(self, library: Callable[[], Library], environ: Mapping[str, str], processes: Processes) -> None:
+    def __init__(self, library: Callable[[], Library], environ: Mapping[str, str]) -> None:
         self._library = library
         self._environ = dict(environ)
-        self._processes = processes
 
     def open(self, name: str) -> OpenRag:
         """A RAG as it was built last. Raises NotFound, ConfigError, IoError."""
@@ -37,18 +34,15 @@ class ProcessRags:
         self, name: str, redactor: Redactor, *, progress: Callable[[int, int], None], anew: bool = False
     ) -> Built:
         """Bring its index up to date. Paths in it begin at home. Raises CoreError; may be cancelled, and loses nothing then."""
+        from agent.app.manuals import ask_help
         from agent.retrieval.building import build
 
         rag = await asyncio.to_thread(self._library().rags.load, name)
         index = await asyncio.to_thread(self._index, name)
-
-        async def capture(argv: tuple[str, ...]) -> tuple[int, str]:
-            return await self._processes.capture(argv, cwd="/", timeout=_HELP_SECONDS)
-
         try:
             home = os.path.expanduser("~")
             return await build(
-                index, rag.documents, home, capture=capture, redact=redactor.redact, progress=progress, anew=anew
+                index, rag.documents, home, ask=ask_help, redact=redactor.redact, progress=progress, anew=anew
             )
         finally:
             index.close()

@@ -32,6 +32,11 @@ def state_dir(environ: dict[str, str]) -> str:
     return os.path.join(_xdg(environ, "XDG_STATE_HOME", os.path.join(".local", "state")), "agent-shell")
 
 
+def cache_dir(environ: dict[str, str]) -> str:
+    """`$XDG_CACHE_HOME/agent-shell`: what can be made anew at any time."""
+    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), "agent-shell")
+
+
 def default_session_dir(environ: dict[str, str]) -> str:
     """The checkout's `sessions/`, else the state folder's; never the working folder."""
     root = checkout_root()

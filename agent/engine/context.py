@@ -56,6 +56,7 @@ class AppState:
 
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
     before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools.
+    `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
     `services` is what commands use.
@@ -75,6 +76,7 @@ class AppState:
     changed: Changed = what_changed
     performer: Performer | None = None
     rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
+    lacking: Callable[[RiskReport], str] = lambda report: ""
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -98,6 +100,7 @@ class AppState:
             rules_seen=self.rules_seen,
             changed=self.changed,
             rate_action=self.rate_action,
+            lacking=self.lacking,
         )
 
 

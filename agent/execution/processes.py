@@ -93,7 +93,7 @@ class HostProcesses:
 
     async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
         """Exit code and stdout, at most 1 MiB of it; 124 after `timeout` seconds, 127 where it cannot be started."""
-        return await in_thread(lambda: self._capture(argv, cwd, timeout))
+        return await in_thread(lambda: self.captured(argv, cwd, timeout))
 
     def _run_attached(self, argv: tuple[str, ...], attached: _Attached) -> int:
         import subprocess
@@ -126,7 +126,8 @@ class HostProcesses:
                         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
                 os.close(terminal)
 
-    def _capture(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
+    def captured(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
+        """The same. Blocks."""
         import subprocess
 
         try:

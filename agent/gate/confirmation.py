@@ -170,7 +170,7 @@ class Asking:
             verdict=attempt.rated.verdict,
             safety_off=self.approval.safety_off,
             is_root=self.is_root,
-            note="\n".join(filter(None, (attempt.note, self._partly_hidden(attempt.command)))),
+            note="\n".join(filter(None, (attempt.note, attempt.rated.lacks, self._partly_hidden(attempt.command)))),
             approve=self.approval.mode,
             draft=attempt.command if attempt.edited else None,
             rehearsal=self._rehearsal(attempt),

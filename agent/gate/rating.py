@@ -53,19 +53,27 @@ class Rater:
 
     async def rate(self, proposal: Proposal, command: str, stage: Stage) -> Rated:
         """Rate `command` as a version of `proposal`, and ask policy. Raises RecordingError."""
-        judges, cwd = self.judges, proposal.cwd
-        (report, context), in_force = await computed(
-            lambda: (rate(judges, command, cwd, self.executor), _in_force(judges, cwd))
-        )
+        cwd = proposal.cwd
+        (report, context), in_force, lacks = await computed(lambda: self._looked_up(proposal, command))
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
         confining = await self._confining(report, in_force) if self.executor is not None else _FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
-        return await self.judge(
+        rated = await self.judge(
             proposal, report, stage, cwd, longest=longest, confining=confining, context=context, in_force=in_force
         )
+        return replace(rated, lacks=lacks) if lacks else rated
+
+    def _looked_up(
+        self, proposal: Proposal, command: str
+    ) -> tuple[tuple[RiskReport, RiskContext | None], PolicyInForce, str]:
+        """The rating, the policy, and what a planner's programs lack here. Blocks."""
+        judges = self.judges
+        rating = rate(judges, command, proposal.cwd, self.executor)
+        lacks = judges.lacking(rating[0]) if proposal.origin == "planner" else ""
+        return rating, _in_force(judges, proposal.cwd), lacks
 
     async def quietly(self, proposal: Proposal, command: str) -> Rated:
         """The rating of an edit that nobody has sent off, and may never; it is in no log, and nothing is decided by it."""

@@ -51,6 +51,7 @@ class Judges(Struct, frozen=True, eq=False):
 
     `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
     the person has to see before it counts, `rules_seen` is told when it stood on the screen. `changed` looks again right before a run.
+    `lacking`: options that its programs do not have here, in words.
     """
 
     classify: RiskClassifier
@@ -64,6 +65,7 @@ class Judges(Struct, frozen=True, eq=False):
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down
     rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
+    lacking: Callable[[RiskReport], str] = lambda report: ""
 
 
 FREE = Confining()
@@ -75,6 +77,7 @@ class Rated(Struct, frozen=True):
 
     `changed`: what was not any more as an earlier rating of the same text had found it. `rights`: to which it is held
     where it runs unasked, None where nothing holds it. `policy`: what was in force, None where that could not be looked up.
+    `lacks`: options that its programs do not have here, in words.
     """
 
     command: str
@@ -85,6 +88,7 @@ class Rated(Struct, frozen=True):
     changed: str = ""
     rights: Rights | None = None
     policy: Policy | None = None
+    lacks: str = ""
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:

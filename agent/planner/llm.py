@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from msgspec import structs
 
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
 from agent.planner.codecs.streaming import ThoughtText, text_stream
+from agent.planner.echoes import echoes
+from agent.planner.option_facts import OptionFacts, correction, lost
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Chat, Command, Finish, PlannerReply, TextDelta, ThoughtDelta, ToolCallDone, Waiting
+from agent.protocol.replies import (
+    Chat,
+    Command,
+    Finish,
+    Plan,
+    PlannerReply,
+    Reply,
+    TextDelta,
+    ThoughtDelta,
+    ToolCallDone,
+    Waiting,
+)
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
-_RUN = 4  # words in a row that count as the same
-_LEAST = 6  # words; fewer may be an answer that happens to stand there, too
-_MOST_READ = 2_000  # characters of the message
-_SHARE = 0.8
+if TYPE_CHECKING:
+    from agent.retrieval.manuals import Manuals
+
 T = TypeVar("T")
 _BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
 
@@ -35,6 +48,7 @@ class LLMPlanner:
     is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
     `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it. `small`: the prompt is one for
     a small model. `seconds` bound one `plan` as a whole, whatever it waits for. `priced` puts its cost to a call of a model.
+    With `manuals`, a proposal whose options its programs do not have here is asked for once more.
     """
 
     def __init__(
@@ -54,6 +68,7 @@ class LLMPlanner:
         small: bool = False,
         seconds: float | None = None,
         priced: Callable[[Usage, str], Usage] | None = None,
+        manuals: Manuals | None = None,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -62,12 +77,14 @@ class LLMPlanner:
         self._schema = schema
         self._max_output_tokens = max_output_tokens
         self._temperature = temperature
+        self._facts = OptionFacts(manuals) if manuals is not None else None
         self._prompt = Prompt(
             context_tokens=context_tokens,
             system_extra=system_extra,
             system_prompt=system_prompt,
             small=small,
             redact=redactor.redact,
+            manual=self._facts.of if self._facts is not None else None,
         )
         self._redact = redactor.redact
         self._examples = examples
@@ -102,11 +119,7 @@ class LLMPlanner:
             max_output_tokens=2 * max_tokens,  # with what it thinks before
             temperature=self._temperature,
         )
-
-        async def unheard(text: str, /, *, thought: bool = False) -> None:
-            """Nobody reads along."""
-
-        answer = await self._ask(call, codec, unheard, after_text=False)
+        answer = await self._ask(call, codec, _unheard, after_text=False)
         text = strip_thinking(answer.text).strip()
         if not text or answer.finish.reason == "content_filter" or echoes(text, messages[0].content):
             raise PlannerError("the model wrote no summary")
@@ -129,6 +142,9 @@ class LLMPlanner:
         bounds = (self._max_output_tokens, request.max_output_tokens)
         answer_tokens = min((bound for bound in bounds if bound is not None), default=None)
         shown = self._shown(request.history, codec)
+        goal = next((item for item in reversed(request.history) if isinstance(item, GoalItem)), None)
+        if self._facts is not None and goal is not None:
+            await asyncio.to_thread(self._facts.look_up, goal)
         messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens, examples=shown)
         usage = Usage()
         why = ""
@@ -155,14 +171,38 @@ class LLMPlanner:
                     raise Echoed("it repeats the instructions; answer the goal")
             except PlannerError as error:
                 why, kind = error.message, type(error)
-                messages = (*messages, *self._repair(codec, answer, why))
+                told = prompt_text("repair").replace("{why}", one_line(self._redact(why)))
+                messages = (*messages, *self._repair(codec, answer, told))
                 continue
-            raw = codec.raw(answer.text, answer.calls)
-            return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
+            planned = self._planned(codec, answer, reply, usage)
+            return planned if attempt else await self._with_options_of_here(call, codec, answer, planned, goal)
         hint = "try again, put the goal in other words, or choose another model"
         if kind is Echoed:
             raise Echoed("the model only repeats its instructions", hint=hint)
         raise PlannerError(f"the model's reply could not be used, also after asking again: {one_line(why)}", hint=hint)
+
+    def _planned(self, codec: Codec, answer: _Answer, reply: Reply, usage: Usage) -> PlannerReply:
+        raw = codec.raw(answer.text, answer.calls)
+        return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
+
+    async def _with_options_of_here(
+        self, call: ProviderRequest, codec: Codec, answer: _Answer, first: PlannerReply, goal: GoalItem | None
+    ) -> PlannerReply:
+        """`first`, or what the model gives in its place when it is told of options that do not exist here, if that is better."""
+        text = goal.text if goal is not None else ""
+        if self._facts is None or not (missing := await asyncio.to_thread(self._facts.missing, first.reply, text)):
+            return first
+        messages = (*call.messages, *self._repair(codec, answer, correction(missing)))
+        try:
+            again = await self._ask(structs.replace(call, messages=messages), codec, _unheard, after_text=False)
+            reply = codec.parse(again.text, again.calls, again.finish)
+        except (PlannerError, ProviderError):  # what there is already stands
+            return first
+        usage = add_usage(first.usage, self._cost(again, messages))
+        left = await asyncio.to_thread(self._facts.missing, reply, text)
+        if not isinstance(reply, (Command, Plan)) or lost(left) >= lost(missing):
+            return structs.replace(first, usage=usage)
+        return self._planned(codec, again, reply, usage)
 
     def _shown(self, history: tuple[HistoryItem, ...], codec: Codec) -> tuple[ChatMessage, ...]:
         """Examples for what is worked on, each as a goal and the reply to it. They are of the host alone, so nothing is redacted."""
@@ -212,12 +252,15 @@ class LLMPlanner:
         usage = _counted(answer, messages)
         return usage if self._priced is None else self._priced(usage, answer.finish.model or self._model)
 
-    def _repair(self, codec: Codec, answer: _Answer, why: str) -> tuple[ChatMessage, ...]:
-        """The invalid reply and what was wrong with it; these messages serve one more call and are not kept."""
+    def _repair(self, codec: Codec, answer: _Answer, told: str) -> tuple[ChatMessage, ...]:
+        """The reply as it was and what was wrong with it; these messages serve one more call and are not kept."""
         raw = codec.raw(answer.text, answer.calls).strip()
         shown = clip(self._redact(raw), _BAD_REPLY_TOKENS) or "(empty)"
-        told = prompt_text("repair").replace("{why}", one_line(self._redact(why)))
         return ChatMessage(role="assistant", content=shown), ChatMessage(role="user", content=told)
+
+
+async def _unheard(text: str, /, *, thought: bool = False) -> None:
+    """Nobody reads along."""
 
 
 class _Answer(NamedTuple):
@@ -236,17 +279,3 @@ def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
     written = answer.text + "".join(call.name + call.arguments_json for call in answer.calls)
     sent = sum(map(message_tokens, messages))
     return Usage(input_tokens=sent, output_tokens=estimate_tokens(written), cost=usage.cost, estimated=True)
-
-
-def echoes(message: str, instructions: str) -> bool:
-    """Tell whether nearly all of `message` stands in `instructions`, whatever the case and the punctuation."""
-    said = _runs(message[:_MOST_READ])
-    if len(said) < _LEAST - _RUN + 1:
-        return False
-    known = set(_runs(instructions))
-    return sum(run in known for run in said) >= _SHARE * len(said)
-
-
-def _runs(text: str) -> list[tuple[str, ...]]:
-    words = re.findall(r"\w+", text.lower())
-    return [tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)]

@@ -23,7 +23,8 @@ class Prompt:
     """Builds prompts of one planner. `context_tokens` is the model's whole context, the answer included.
 
     `small`: short instructions, and the facts about the machine among them instead of beside each goal. A goal then looks just like those
-    of the examples; else a model of a few hundred million parameters answers with what stands in the facts.
+    of the examples; else a model of a few hundred million parameters answers with what stands in the facts. `manual`: what manuals of
+    programs here say for a goal, the same each time.
     """
 
     def __init__(
@@ -34,7 +35,9 @@ class Prompt:
         redact: Callable[[str], str],
         system_prompt: str | None = None,
         small: bool = False,
+        manual: Callable[[GoalItem], str] | None = None,
     ) -> None:
+        self._manual = manual
         self._system_prompt = system_prompt
         self.small = small
         self._context_tokens = context_tokens
@@ -97,13 +100,18 @@ class Prompt:
     def _facts(self, history: tuple[HistoryItem, ...]) -> str:
         """Those of the last goal."""
         goal = next((item for item in reversed(history) if isinstance(item, GoalItem)), None)
-        facts = environment_text(goal.environment, self._redact) if goal is not None else ""
-        return f"# Environment\n{facts}" if facts else ""
+        if goal is None:
+            return ""
+        facts = environment_text(goal.environment, self._redact)
+        known = self._manual(goal) if self._manual is not None else ""
+        return "\n\n".join(part for part in (f"# Environment\n{facts}" if facts else "", known) if part)
 
     def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
         shares = TokenShares.within(room)
         if self._reporter is None or self._reporter.shares != shares:
-            self._reporter = Reporter(shares, self._redact, facts=not self.small)
+            self._reporter = Reporter(
+                shares, self._redact, facts=not self.small, manual=None if self.small else self._manual
+            )
         renderer = Renderer(codec, self._reporter)
         groups: list[tuple[ChatMessage, ...]] = []
         for item in history:

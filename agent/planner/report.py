@@ -45,13 +45,22 @@ class TokenShares(NamedTuple):
 
 
 class Reporter:
-    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret. `facts`: goals with theirs.
+    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret. `facts`: goals with theirs;
+    `manual`: what manuals say for one.
 
     What was written about an item is remembered: every step renders the whole history again.
     """
 
-    def __init__(self, shares: TokenShares, redact: Callable[[str], str], *, facts: bool = True) -> None:
+    def __init__(
+        self,
+        shares: TokenShares,
+        redact: Callable[[str], str],
+        *,
+        facts: bool = True,
+        manual: Callable[[GoalItem], str] | None = None,
+    ) -> None:
         self.shares = shares
+        self._manual = manual
         self._facts = facts
         self._redact = redact
         self._memo: dict[tuple[int, bool], tuple[HistoryItem, str]] = {}
@@ -98,6 +107,8 @@ class Reporter:
         parts = [f"# Goal\n{self._text(item.text, self.shares.goal) or '(empty)'}"]
         if self._facts and (facts := environment_text(item.environment, self._redact)):
             parts.append(f"# Environment\n{facts}")
+        if self._manual is not None and (known := self._manual(item)):
+            parts.append(known)
         share = self.shares.files // max(len(item.files), 1)
         for file in item.files:
             block = data_block(self._line(file.path, 200), self._text(file.content, share))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.retrieval.chunking import Chunk, chunks
-from agent.retrieval.documents import Capture, Document, digest, documents, file_text, text_of
+from agent.retrieval.documents import Document, digest, documents, text_of
 from agent.retrieval.index import RagIndex
 
 
@@ -26,12 +26,13 @@ async def build(
     wanted: Sequence[str],
     folder: str,
     *,
-    capture: Capture,
+    ask: Callable[[str], str],
     redact: Callable[[str], str],
     progress: Callable[[int, int], None] = lambda done, total: None,
     anew: bool = False,
 ) -> Built:
-    """Read what `wanted` names. `anew`: also what seems unchanged. Secrets are replaced before anything is kept.
+    """Read what `wanted` names. `anew`: also what seems unchanged. Secrets are replaced before anything is kept. `ask(path)`: what a
+    program prints for `--help`.
 
     May be cancelled between two documents; the next build goes on from there. Raises InvalidRequest, IoError.
     """
@@ -44,8 +45,7 @@ async def build(
         if document.stamp and document.stamp == stamp and not anew:
             unchanged += 1
             continue
-        file = document.kind == "file"
-        text = await asyncio.to_thread(file_text, document.place) if file else await text_of(document, capture)
+        text = await asyncio.to_thread(text_of, document, ask)
         if text is None:
             unreadable.append(document.name)
             continue
@@ -54,7 +54,7 @@ async def build(
             unchanged += 1
             await asyncio.to_thread(index.stamped, document.place, document.stamp)
             continue
-        cut = await asyncio.to_thread(_cut, text, redact)
+        cut = await asyncio.to_thread(_cut, document, text, redact)
         await asyncio.to_thread(index.put, document.name, document.place, document.stamp, now, cut)
         read += 1
     gone = set(known) - {document.place for document in found}
@@ -63,5 +63,5 @@ async def build(
     return Built(read, unchanged, len(gone), tuple(unreadable))
 
 
-def _cut(text: str, redact: Callable[[str], str]) -> list[Chunk]:
-    return list(chunks(redact(text)))
+def _cut(document: Document, text: str, redact: Callable[[str], str]) -> list[Chunk]:
+    return list(chunks(redact(text), options=document.kind != "file"))

@@ -16,6 +16,8 @@ _DEFINITION = re.compile(
     r"(?:export\s+|pub(?:\([a-z]+\))?\s+|async\s+|static\s+|public\s+|private\s+)*"
     r"(?:def|class|function|func|fn|interface|struct|enum|impl|module|trait|type)\s+(\w+)"
 )
+_OPTION = re.compile(r"[ \t]{1,14}(-{1,2}[\w?#@\[](?:\S| (?! ))*)")
+_PART = re.compile(r" {3}[A-Z]\S*(?: \S+){0,7}$")  # of a manual
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
@@ -28,14 +30,14 @@ class Chunk:
     text: str
 
 
-def chunks(text: str) -> Iterator[Chunk]:
-    """Pieces of `text` in order; together they hold every line that is not blank."""
+def chunks(text: str, *, options: bool = False) -> Iterator[Chunk]:
+    """Pieces of `text` in order; together they hold every line that is not blank. `options`: of a manual, each option is a piece."""
     headings: list[tuple[int, str]] = []
     piece = _Piece()
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
         fenced ^= bool(_FENCE.match(line))
-        level, title = (0, "") if fenced else _heading(line)
+        level, title = (0, "") if fenced else _option(line) if options and line[:1] in (" ", "\t") else _heading(line)
         if title:
             yield from piece.end(headings)
             headings = [*(each for each in headings if each[0] < level), (level, title)]
@@ -69,6 +71,14 @@ class _Piece:
             if part.strip():
                 yield Chunk(self._first, heading, part)
         self._lines, self.size = [], 0
+
+
+def _option(line: str) -> tuple[int, str]:
+    """The names of an option whose description begins here, or the heading of a part of a section."""
+    found = _OPTION.match(line)
+    if found:
+        return 8, found[1][:120]
+    return (2, line.strip()[:120]) if _PART.match(line) else (0, "")
 
 
 def _heading(line: str) -> tuple[int, str]:

@@ -6,21 +6,18 @@ import glob
 import hashlib
 import os
 import re
-import shutil
 import stat
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.protocol.errors import InvalidRequest
+from agent.retrieval.manual_files import page_named, page_text, program_path, stamp_of
+from agent.retrieval.program_help import may_be_asked, said
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DOCUMENTS = 100_000
 _SKIPPED = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".mypy_cache", ".ruff_cache"}
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-_OVERSTRUCK = re.compile(".\b")
-_STYLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-Capture = Callable[[tuple[str, ...]], Awaitable[tuple[int, str]]]
 
 
 @dataclass(frozen=True)
@@ -53,10 +50,8 @@ def documents(wanted: Sequence[str], folder: str) -> Iterator[Document]:
 def _of_program(kind: str, name: str) -> Iterator[Document]:
     if not _PROGRAM.fullmatch(name):
         raise InvalidRequest(f"{kind}:{name[:80]} names no program")
-    program = shutil.which(name)
-    if program is None and kind == "help":
-        return
-    stamp = "" if program is None else _stamp(os.stat(program))
+    page = page_named(name) if kind == "man" else None
+    stamp = page.stamp if page is not None else stamp_of(program_path(name)) if kind == "help" else ""
     yield Document(f"{kind}:{name}", f"{kind}:{name}", stamp, kind)
 
 
@@ -96,16 +91,16 @@ def _stamp(info: os.stat_result) -> str:
     return f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
 
 
-async def text_of(document: Document, capture: Capture) -> str | None:
-    """The text of a man page or of a program's help, None where there is none.
-
-    `capture` runs a program without input and gives its exit code and output.
-    """
+def text_of(document: Document, ask: Callable[[str], str]) -> str | None:
+    """What a document says, None for what has no text. `ask(path)`: what a program prints for `--help`. Blocks."""
+    if document.kind == "file":
+        return file_text(document.place)
     name = document.place.partition(":")[2]
-    argv = ("man", "-P", "cat", "--", name) if document.kind == "man" else (shutil.which(name) or name, "--help")
-    code, text = await capture(argv)
-    plain = _STYLE.sub("", _OVERSTRUCK.sub("", text)).strip()
-    return plain if plain and (code == 0 or document.kind == "help") else None
+    if document.kind == "man":
+        page = page_named(name)
+        return (page_text(page.path) or None) if page is not None else None
+    path = program_path(name)
+    return (said(ask(path)) or None) if path and may_be_asked(name, path) else None
 
 
 def file_text(path: str) -> str | None:

@@ -15,7 +15,6 @@ from agent.protocol.events.notices import Notice
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunOptions, RunRequest
 from tests.support.command_world import CommandWorld
-from tests.support.fake_terminal import FakeProcesses
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandWorld:
     (tmp_path / "notes" / "cake.md").write_text("# Cake\nTake five eggs.\n")
     library = Library(str(tmp_path / "config"))
     library.rags.save("notes", "documents: [notes]\n")
-    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, FakeProcesses())
+    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)})
     return CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
 
 

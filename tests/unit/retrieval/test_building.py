@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from agent.retrieval.documents import documents
 from agent.retrieval.index import RagIndex
 
 
-async def no_programs(argv: tuple[str, ...]) -> tuple[int, str]:
-    return 127, ""
+def no_programs(path: str) -> str:
+    return ""
 
 
 def redact(text: str) -> str:
@@ -34,7 +35,7 @@ class World:
 
     def build(self, *wanted: str, **more: object) -> Built:
         return asyncio.run(
-            build(self.index, wanted or ("docs",), str(self.folder), capture=no_programs, redact=redact, **more)  # type: ignore[arg-type]
+            build(self.index, wanted or ("docs",), str(self.folder), ask=no_programs, redact=redact, **more)  # type: ignore[arg-type]
         )
 
 
@@ -77,26 +78,41 @@ def test_a_cancelled_build_loses_nothing(world: World) -> None:
                 raise asyncio.CancelledError
 
         with pytest.raises(asyncio.CancelledError):
-            await build(
-                world.index, ("docs",), str(world.folder), capture=no_programs, redact=redact, progress=progress
-            )
+            await build(world.index, ("docs",), str(world.folder), ask=no_programs, redact=redact, progress=progress)
 
     asyncio.run(cancelled())
     assert world.index.counts()[0] == 1
     assert (world.build().read, world.index.counts()[0]) == (1, 2)
 
 
-def test_programs_tell_their_help_and_man_pages(world: World) -> None:
+@pytest.mark.covers("S1-22")
+def test_programs_tell_their_help_and_man_pages_one_option_a_passage(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = world.folder / "man"
+    (root / "man1").mkdir(parents=True)
+    (root / "man1" / "pack.1").write_text(
+        ".TH PACK 1\n.SH NAME\npack \\- packs things\n.SH OPTIONS\n.TP\n\\fB\\-a\\fR\nall things\n"
+        ".TP\n\\fB\\-\\-skip\\fR=\\fIPATTERN\\fR\nleaves pears out\n"
+    )
+    monkeypatch.setattr("agent.retrieval.manual_files._ROOTS", (str(root),))
     asked = []
 
-    async def capture(argv: tuple[str, ...]) -> tuple[int, str]:
-        asked.append(argv)
-        return 0, "N\bNA\bAME\n\x1b[1mls\x1b[0m - list\n"
+    def ask(path: str) -> str:
+        asked.append(path)
+        return "Usage: tar\n  -z, --gzip    filter plums through gzip\n"
 
-    asyncio.run(build(world.index, ("man:ls", "help:sh"), "/", capture=capture, redact=redact))
-    assert asked[0] == ("man", "-P", "cat", "--", "ls")
-    assert (asked[1][0][0], asked[1][1]) == ("/", "--help")
-    assert world.index.search("list", 1)[0].text == "NAME\nls - list"
+    built = asyncio.run(
+        build(world.index, ("man:pack", "man:none", "help:tar", "help:none"), "/", ask=ask, redact=redact)
+    )
+    assert (built.read, built.unreadable) == (2, ("man:none", "help:none"))
+    assert [os.path.basename(path) for path in asked] == ["tar"]
+    hit = world.index.search("pears", 5)[0]
+    assert (hit.name, hit.heading) == ("man:pack", "OPTIONS › --skip=PATTERN")
+    assert [line.strip() for line in hit.text.splitlines()] == ["--skip=PATTERN", "leaves pears out"]
+    assert world.index.search("plums", 5)[0].heading == "-z, --gzip"
+    (root / "man1" / "pack.1").write_text(".SH NAME\npack \\- packs more\n")
+    assert asyncio.run(build(world.index, ("man:pack",), "/", ask=ask, redact=redact)).read == 1
 
 
 @pytest.mark.parametrize("word", ["man:", "man:../x", "help:a b", "help:-x", "man:a;b"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.planner.llm import echoes
+from agent.planner.echoes import echoes
 
 INSTRUCTIONS = (
     "Reply with one JSON object. Propose one shell command that reaches the goal, and say why in one sentence."

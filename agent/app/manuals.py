@@ -1,0 +1,63 @@
+"""Wire what is known of installed programs' options: part of the composition root. Nothing of it is loaded before a command is rated."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.protocol.decisions import RiskReport
+    from agent.retrieval.manuals import Manuals
+
+_SECONDS = 0.004
+"""What a confirmation waits for it: a text that was read before is at hand in less."""
+_HELP_SECONDS = 5.0
+
+
+def ask_help(path: str) -> str:
+    """What a program prints for `--help`. Whether it may be asked, its caller has seen to."""
+    from agent.execution.confine.held_output import held_output
+
+    return held_output((path, "--help"), _HELP_SECONDS)
+
+
+class ProcessManuals:
+    """The manuals of this machine. `environ` says where the cache folder is; without `keeps`, nothing is kept there."""
+
+    def __init__(self, environ: Mapping[str, str], *, keeps: bool) -> None:
+        self._environ = dict(environ)
+        self._keeps = keeps
+        self._building = threading.Lock()
+
+    def manuals(self) -> Manuals:
+        with self._building:
+            return self._manuals
+
+    @cached_property
+    def _manuals(self) -> Manuals:
+        from agent.config.paths import cache_dir
+        from agent.retrieval.manuals import Manuals
+
+        return Manuals(os.path.join(cache_dir(self._environ), "manuals") if self._keeps else "", ask_help)
+
+    def lacking(self, report: RiskReport) -> str:
+        """What programs of a rated command do not have here, in words; "" for nothing, and for what cannot be known soon enough.
+
+        The rest is read all the same, for the next time.
+        """
+        if not any(word[:1] == "-" for run in report.programs for word in run.words[1:]):
+            return ""
+        found: list[str] = []
+        done = threading.Event()
+
+        def look() -> None:
+            with contextlib.suppress(Exception):  # it only helps; whatever is wrong with a page, nothing is said of it
+                found.extend(each.text for each in self.manuals().missing(report))
+            done.set()
+
+        threading.Thread(target=look, name="manuals", daemon=True).start()
+        return "; ".join(found) if done.wait(_SECONDS) else ""

@@ -1,0 +1,119 @@
+"""Find the manual page of a program among those that came with it, and read it. Nothing is run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from agent.retrieval.roff import plain
+
+_ROOTS = ("/usr/local/share/man", "/usr/share/man", "/usr/local/man")
+_SECTIONS = ("1", "8", "6")
+_ALL_SECTIONS = (*_SECTIONS, "5", "7", "3", "2", "4")
+_ENDINGS = (".gz", "", ".bz2")
+_MOST_BYTES = 4 << 20
+_SHARED = ("busybox", "toybox", "coreutils", "uutils")
+"""Programs of many names: what a page says of one of the names is of another maker's program."""
+
+
+class Source(NamedTuple):
+    """Where a text comes from, and what changes with it."""
+
+    path: str
+    stamp: str
+
+
+def program_path(name: str) -> str:
+    """The real file that `name` on PATH is, "" where there is none, or the working folder says which."""
+    found = shutil.which(name) if "/" not in name else None
+    return found if found is not None and os.path.isabs(found) else ""
+
+
+def page_of(name: str, program: str) -> Source | None:
+    """The page `name` that came with the file `program`; None where there is none."""
+    if os.path.basename(os.path.realpath(program)).startswith(_SHARED):
+        return None
+    folder = os.path.dirname(program)
+    prefix = "/usr" if folder in ("/bin", "/sbin", "/usr/games") else os.path.dirname(folder)
+    for root in (os.path.join(prefix, "share", "man"), os.path.join(prefix, "man")):
+        page = _page_in(root, name, _SECTIONS)
+        if page is not None:
+            return page
+    return None
+
+
+def page_named(name: str) -> Source | None:
+    """The page `name` ("tar", "fstab", or "crontab.5" of that section) that comes first here."""
+    plain_name, _, section = name.rpartition(".")
+    exact = plain_name if plain_name and section.isdigit() else ""
+    program = program_path(name)
+    found = page_of(name, program) if program else None
+    if found is not None:
+        return found
+    for root in _ROOTS:
+        page = _page_in(root, exact, (section,)) if exact else None
+        page = page or _page_in(root, name, _ALL_SECTIONS)
+        if page is not None:
+            return page
+    return None
+
+
+def _page_in(root: str, name: str, sections: Sequence[str]) -> Source | None:
+    for section in sections:
+        for ending in _ENDINGS:
+            path = os.path.join(root, f"man{section}", f"{name}.{section}{ending}")
+            stamp = stamp_of(path)
+            if stamp:
+                return Source(path, stamp)
+    return None
+
+
+def stamp_of(path: str) -> str:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return ""
+    return f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
+
+
+def pages_beside(page: Source, name: str) -> Iterator[Source]:
+    """Pages in the same folder that begin with `name` and a dash: a long one may leave its options to them."""
+    with contextlib.suppress(OSError), os.scandir(os.path.dirname(page.path)) as found:
+        for entry in found:
+            if entry.name.startswith(f"{name}-") and (stamp := stamp_of(entry.path)):
+                yield Source(entry.path, stamp)
+
+
+def page_text(path: str) -> str:
+    """A page as plain text, "" where it cannot be read."""
+    source = _source(path)
+    if source.startswith(".so "):  # a page by another name
+        other = source[4:].split("\n", 1)[0].strip()
+        root = os.path.dirname(os.path.dirname(path))
+        target = os.path.normpath(os.path.join(root, other))
+        source = next((text for ending in ("", ".gz", ".xz", ".bz2") if (text := _source(target + ending))), "")
+    return plain(source)
+
+
+def _source(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES)
+        return b"".join(_unpacked(path, data)).decode("utf-8", "replace")
+    except (OSError, EOFError, ValueError, zlib.error):
+        return ""
+
+
+def _unpacked(path: str, data: bytes) -> Iterator[bytes]:
+    if path.endswith(".gz"):
+        yield zlib.decompressobj(31).decompress(data, _MOST_BYTES)
+    elif path.endswith(".bz2"):
+        import bz2
+
+        yield bz2.BZ2Decompressor().decompress(data, _MOST_BYTES)
+    else:
+        yield data

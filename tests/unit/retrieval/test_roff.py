@@ -1,0 +1,103 @@
+"""Sources of manual pages become text in which an option and what explains it can be told apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.retrieval.roff import plain
+
+MAN = r""".\" a comment
+.de Sp
+.if t .sp .3
+..
+.ds = \-\^\-
+.TH PACK 1
+.SH NAME
+pack \- packs
+.SH OPTIONS
+.SS "Names of files"
+.TP
+.BI \*=strip= num
+Strips
+.I num
+parts.
+.TP
+\fB\-f\fR, \fB\-\-file\fR=\fIARCHIVE\fR
+Use it\(emalways.
+.ie n \{\
+.RS 4
+never seen
+.\}
+.PP
+\fB\-\-amend\fR
+.RS 4
+Replace the tip
+.RE
+.nf
+pack -x \e
+  now
+.fi
+"""
+
+MDOC = r""".Dd May 1
+.Dt BOX 1
+.Sh NAME
+.Nm box
+.Nd keeps things
+.Sh SYNOPSIS
+.Nm box
+.Op Fl 46Aa
+.Op Fl b Ar address
+.Sh DESCRIPTION
+.Bl -tag -width Ds
+.It Fl b Ar address Ns Op : Ns Ar port
+Use
+.Dq it .
+.It Fl -long | Fl q
+Says
+.Xr cat 1 .
+.El
+"""
+
+
+def test_the_man_macros() -> None:
+    assert plain(MAN).split("\n") == [
+        "NAME",
+        "       pack - packs",
+        "",
+        "OPTIONS",
+        "   Names of files",
+        "       --strip=num",
+        "              Strips num parts.",
+        "       -f, --file=ARCHIVE",
+        "              Use it—always.",
+        "",
+        "       --amend",
+        "           Replace the tip",
+        "       pack -x \\",
+        "       now",
+    ]
+
+
+def test_the_mdoc_macros() -> None:
+    assert plain(MDOC).split("\n") == [
+        "NAME",
+        "       box - keeps things",
+        "",
+        "SYNOPSIS",
+        "       box [-46Aa] [-b address]",
+        "",
+        "DESCRIPTION",
+        "       -b address[:port]",
+        '              Use "it".',
+        "       --long | -q",
+        "              Says cat 1.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ".", "'", ".TP", ".It", ".Fl", "\\", "\\f", "\\f[", ".IP\n.RE\n.El\n.El", ".ds x\n\\*x", "\\N'99999999'"],
+)
+def test_what_is_no_page_does_no_harm(text: str) -> None:
+    assert len(plain(text)) <= len(text) + 8
