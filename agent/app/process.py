@@ -171,10 +171,10 @@ class Process:
 
     @cached_property
     def library(self) -> Library:
-        from agent.config.paths import config_dir
+        from agent.config.paths import config_dir, state_dir
         from agent.library.library import Library
 
-        return Library(config_dir(self.environ))
+        return Library(config_dir(self.environ), state_dir(self.environ) if self.settings.persist else "")
 
     @cached_property
     def rags(self) -> ProcessRags:

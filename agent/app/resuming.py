@@ -45,7 +45,7 @@ class Resumed:
         if past is None:
             return
         left = past.settings
-        for key in ("approve", "confine", "rehearse", "tty", "role", "rag"):
+        for key in ("approve", "confine", "rehearse", "tty", "role", "rag", "agent"):
             value = left.get(key)
             if value is not None and value != (getattr(settings, key) or ""):
                 self._take(key, value, given=origins.get(key) == "command line")
@@ -91,7 +91,7 @@ class Resumed:
         else:
             changed: dict[str, Any] = {key: value or None}
             self.settings = structs.replace(self.settings, **changed)
-            if key not in ("role", "rag"):  # these have to be found first
+            if key not in ("role", "rag", "agent"):  # these have to be found first
                 self.keep(said)
 
 

@@ -13,6 +13,7 @@ from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
 
 if TYPE_CHECKING:
+    from agent.app.agents import OpenedAgent
     from agent.app.process import Process
     from agent.engine.context import RequestContext
     from agent.engine.goal import Goal
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Planner, Redactor, Retriever
     from agent.protocol.requests import ApproveMode
+    from agent.recording.past import Past
 
 
 class LazyGoalLoop:
@@ -79,12 +81,17 @@ class SessionFactory:
         strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
         role = process.role_text(settings.role) if settings.role else ""
+        configured, plain_rag = planner, settings.rag
+        own = _agent(process, settings) if settings.agent and branched is None else None
+        if own is not None:
+            settings, planner = own.settings, own.planner(configured, redactor)
         retriever: Retriever | None = process.rags.open(settings.rag) if settings.rag else None
         started = {
             "planner": planner.name,
             "model": planner.model,
             "role": settings.role or "",
             "rag": settings.rag or "",
+            **({"agent": own.agent.words} if own is not None else {}),
             **rules_of(settings),
         }
         started["rehearse"] = _rehearse(settings)
@@ -102,8 +109,11 @@ class SessionFactory:
             )
             if resumed.settings.role != settings.role:
                 role = self._role(resumed)
+            if resumed.settings.agent != settings.agent:
+                own, planner = self._other_agent(resumed, past, plain_rag, redactor), configured
             if resumed.settings.rag != settings.rag:
                 retriever = self._retriever(resumed)
+            todo = own.todo(past, resumed) if own is not None else ()
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
             jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
@@ -140,6 +150,9 @@ class SessionFactory:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
                 context.plan_left, context.pending = past.plan, past.pending
                 context.name, context.listed = past.name, list(past.listed)
+            if own is not None:
+                context.agent, context.todo = own.agent, todo
+                context.before_agent = own.before(configured, redactor)
             if branched is not None:
                 carry_over(branched, context)
             by, left = "resume" if branched is None else "branch", past.settings if past is not None else {}
@@ -149,6 +162,17 @@ class SessionFactory:
             raise
         process.opened(context)
         return context
+
+    def _other_agent(
+        self, resumed: Resumed, past: Past | None, plain_rag: str | None, redactor: Redactor
+    ) -> OpenedAgent | None:
+        """The agent that the session was left with, in the place of the one that is configured, whose rag goes with it."""
+        from agent.app.agents import OpenedAgent
+
+        assert past is not None
+        if "rag" not in past.settings:
+            resumed.settings = structs.replace(resumed.settings, rag=plain_rag)
+        return OpenedAgent.resumed(resumed, past, self._process, redactor)
 
     def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor) -> Planner:
         """The planner that was chosen in the session, where there is one and it can be made."""
@@ -189,6 +213,13 @@ class SessionFactory:
             resumed.settings = structs.replace(resumed.settings, role=None)
             resumed.drop(error.message)
             return ""
+
+
+def _agent(process: Process, settings: Settings) -> OpenedAgent:
+    """Raises CoreError."""
+    from agent.app.agents import OpenedAgent  # of those who have none nothing is loaded
+
+    return OpenedAgent.of(process, settings)
 
 
 def _rehearse(settings: Settings) -> Literal["off", "ask", "preview", "auto"]:

@@ -21,9 +21,11 @@ from agent.protocol.rehearsals import Change as FileChange
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.replies import Alternative, PlanLeft
 from agent.protocol.requests import ApproveMode, RehearseMode
+from agent.protocol.todos import Todo
 
 if TYPE_CHECKING:
     from agent.config.load import Loaded
+    from agent.library.agents import ActiveAgent
     from agent.library.library import Library
     from agent.memory.service import Memory
     from agent.policy.model import Policy, SessionRules
@@ -158,6 +160,9 @@ class Session(Protocol):
     last_sources: tuple[str, ...]
     name: str
     listed: list[str]
+    agent: ActiveAgent | None
+    before_agent: tuple[Change, ...]
+    todo: tuple[Todo, ...]
     last_message: str
     last_command: str
     last_alternatives: tuple[Alternative, ...]

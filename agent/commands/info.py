@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
+from agent.commands.agents import active
 from agent.commands.context import CommandContext, DispatchOutcome, Session
 from agent.commands.definition import Definition
 from agent.commands.registry import definitions, find
 from agent.protocol.commands import Help, Info, InfoScope
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.outcomes import GoalSummary, Usage, add_usage
+from agent.protocol.todos import todo_text
 from agent.text.shown import shown, shown_line
 
 _TYPED = (
-    ("GOAL", "what you want, in plain words"),
+    ("GOAL, :prompt GOAL", "what you want, in plain words"),
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
@@ -88,6 +90,16 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
             "documents": ", ".join(documents),
             "last sources": ", ".join(session.last_sources),
         }
+    elif arguments.scope is InfoScope.AGENT:
+        agent = active(context)
+        data = {
+            "agent": agent.words,
+            "tools": "all" if agent.tools is None else ", ".join(agent.tools) or "none",
+            "rag": session.rag_name,
+            "model": f"{session.planner.name} {session.planner.model}".rstrip(),
+            "instructions": shown(agent.text),
+            "todo": shown(todo_text(session.todo)) or "nothing",
+        }
     else:
         data = {row["setting"]: row["value"] for row in context.app.settings_rows()}
         data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
@@ -136,9 +148,9 @@ def _cost(usage: Usage, goals: int) -> str:
 
 def _usable(context: CommandContext, arguments: Info) -> None:
     scope = arguments.scope
-    there = scope in (InfoScope.SYSTEM, InfoScope.SESSION) or (
-        context.session.role_name if scope is InfoScope.ROLE else scope is InfoScope.RAG and context.session.rag_name
-    )
+    session = context.session
+    needed = {InfoScope.ROLE: session.role_name, InfoScope.RAG: session.rag_name, InfoScope.AGENT: session.agent}
+    there = needed.get(scope, True)
     if not there:
         raise InvalidState(expected=f"an active {scope.value}", found="none")
 
@@ -173,7 +185,7 @@ COMMANDS = (
     ),
     Definition(
         names=("info",),
-        arguments="[system|session|role|rag]",
+        arguments="[system|session|role|rag|agent]",
         help="settings and state",
         examples=(":info", ":info session"),
         read=_scope,

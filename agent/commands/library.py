@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agent.commands.context import CommandContext, DispatchOutcome
+from agent.commands.agents import active, needs_agent
+from agent.commands.context import Change, CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.naming import needs_log, save_session
 from agent.commands.rags import edit_documents, needs_rag
@@ -14,6 +15,7 @@ from agent.library.library import KINDS
 from agent.protocol.commands import (
     Delete,
     DeleteTarget,
+    EditAgentConfig,
     EditConfig,
     EditRagDocs,
     EditRole,
@@ -25,22 +27,28 @@ from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.outcomes import FrontendRequest
 
 
-async def save(context: CommandContext, arguments: SaveRole | SaveSession) -> DispatchOutcome:
+async def save(context: CommandContext, arguments: SaveRole | SaveSession | str) -> DispatchOutcome:
+    """Raises CoreError."""
     if isinstance(arguments, SaveSession):
         return save_session(context, arguments)
-    return await save_role(context, arguments)
+    session = context.session
+    if isinstance(arguments, SaveRole):
+        return await _save(context, "role", arguments.name or session.role_name, session.role_text)
+    left = active(context).name
+    text, _ = await asyncio.to_thread(context.services.library().agents.text, left)
+    return await _save(context, "agent", arguments.partition(" ")[2].strip() or left, text)
 
 
-async def save_role(context: CommandContext, arguments: SaveRole) -> DispatchOutcome:
-    """The active role as one of the person's own, under its name or another. Raises CoreError."""
-    session, roles = context.session, context.services.library().roles
-    name = arguments.name or session.role_name
-    if name in await asyncio.to_thread(roles.own):
-        sure = context.person.ask is not None and await context.person.ask(f"replace your role {name}?")
+async def _save(context: CommandContext, kind: str, name: str, text: str) -> DispatchOutcome:
+    """Keep what is active as one of the person's own, under its name or another. Raises CoreError."""
+    entries = context.services.library().of(kind)
+    if name in await asyncio.to_thread(entries.own):
+        sure = context.person.ask is not None and await context.person.ask(f"replace your {kind} {name}?")
         if not sure:
-            raise InvalidState(expected="a name that is free", found=f"a role {name} of yours", hint=":save role NAME")
-    path = await asyncio.to_thread(roles.save, name, session.role_text)
-    return DispatchOutcome(f"role {name}: {path}", {"role": name, "path": path})
+            found = f"{'an' if kind == 'agent' else 'a'} {kind} {name} of yours"
+            raise InvalidState(expected="a name that is free", found=found, hint=f":save {kind} NAME")
+    path = await asyncio.to_thread(entries.save, name, text)
+    return DispatchOutcome(f"{kind} {name}: {path}", {kind: name, "path": path})
 
 
 async def edit_role(context: CommandContext, arguments: EditRole) -> DispatchOutcome:
@@ -67,9 +75,9 @@ async def _edit(context: CommandContext, kind: str, name: str) -> DispatchOutcom
     return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
 
 
-async def delete(context: CommandContext, arguments: Delete) -> DispatchOutcome:
+async def delete(context: CommandContext, arguments: Delete | str) -> DispatchOutcome:
     """Remove an entry of the person's own, after asking. Raises CoreError."""
-    kind, name = arguments.target.value, arguments.name
+    kind, _, name = arguments.partition(" ") if isinstance(arguments, str) else (arguments.target, "", arguments.name)
     entries = context.services.library().of(kind)
     path = entries.path(name)
     if name not in await asyncio.to_thread(entries.own):
@@ -83,16 +91,28 @@ async def delete(context: CommandContext, arguments: Delete) -> DispatchOutcome:
     await asyncio.to_thread(entries.delete, name)
     if kind == "rag":
         await asyncio.to_thread(context.services.rags().forget, name)
-    return DispatchOutcome(f"deleted: {kind} {name}", {kind: name, "path": path})
+    agent = context.session.agent
+    its_own = kind == "agent-data" and agent is not None and agent.name == name
+    changes = (Change("todo", "", {"todo": ()}),) if its_own else ()
+    return DispatchOutcome(f"deleted: {kind} {name}", {kind: name, "path": path}, changes=changes)
 
 
-def _with_role(context: CommandContext, arguments: Any) -> None:
-    if isinstance(arguments, (SaveRole, EditRole)):
+def _editable(context: CommandContext, arguments: Any) -> None:
+    if isinstance(arguments, EditRole):
         needs_role(context)
     if isinstance(arguments, EditRagDocs):
         needs_rag(context)
     if isinstance(arguments, EditSession):
         needs_log(context)
+    if isinstance(arguments, EditAgentConfig):
+        needs_agent(context)
+
+
+def _savable(context: CommandContext, arguments: SaveRole | SaveSession | str) -> None:
+    if isinstance(arguments, SaveRole):
+        needs_role(context)
+    elif isinstance(arguments, str):
+        needs_agent(context)
 
 
 async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -107,13 +127,17 @@ async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return DispatchOutcome(
                 frontend_request=FrontendRequest(action="story", argument=context.session.session_id)
             )
+        case EditAgentConfig():
+            return await _edit(context, "agent", active(context).name)
     return await edit_named(context, arguments)
 
 
-def _what_to_save(rest: str) -> SaveRole | SaveSession:
+def _what_to_save(rest: str) -> SaveRole | SaveSession | str:
     kind, _, name = rest.partition(" ")
     if kind == "session":
         return SaveSession(name.strip() or None)
+    if kind == "agent":
+        return rest
     if kind != "role":
         raise InvalidRequest("name what to save, as in `:save role NAME` or `:save session NAME`")
     return SaveRole(name.strip() or None)
@@ -125,48 +149,50 @@ def _what_to_edit(rest: str) -> Any:
         return EditConfig() if rest == "config" else EditSession()
     if rest in ("role", "rag-docs"):
         return EditRole() if rest == "role" else EditRagDocs()
-    if kind in ("role", "macro", "rag-docs") and name.strip():
+    if rest == "agent":
+        return EditAgentConfig()
+    if kind in ("role", "macro", "rag-docs", "agent") and name.strip():
         return rest
     raise InvalidRequest("name what to edit, as in `:edit role`, `:edit macro NAME` or `:edit config`")
 
 
-def _what_to_delete(rest: str) -> Delete:
+def _what_to_delete(rest: str) -> Delete | str:
     kind, _, name = rest.partition(" ")
     if kind not in KINDS or not name.strip():
         raise InvalidRequest("name what to delete, as in `:delete role NAME` or `:delete macro NAME`")
-    return Delete(DeleteTarget(kind), name.strip())
+    return f"agent {name.strip()}" if kind == "agent" else Delete(DeleteTarget(kind), name.strip())
 
 
 COMMANDS = (
     Definition(
         names=("save",),
-        arguments="role|session [NAME]",
-        help="keep the active role as one of your own, or give the session a name",
+        arguments="role|agent|session [NAME]",
+        help="keep the active role or agent as one of your own, or give the session a name",
         examples=(":save role", ":save role reviewer", ":save session disk-full"),
         read=_what_to_save,
         core=(SaveRole, SaveSession),
         handle=save,
-        usable=_with_role,
-        choices=("role", "session"),
+        usable=_savable,
+        choices=("role", "agent", "session"),
         order=254,
         line=(":save, :edit, :delete", "keep, change, remove what is in your library"),
     ),
     Definition(
         names=("edit",),
-        arguments="config|session|role|role NAME|macro NAME|rag-docs [NAME]",
+        arguments="config|session|role|role NAME|macro NAME|rag-docs [NAME]|agent [NAME]",
         help="open it in your editor; of a session, read what it came to",
-        examples=(":edit config", ":edit role", ":edit macro tidy", ":edit rag-docs", ":edit session"),
+        examples=(":edit config", ":edit role", ":edit macro tidy", ":edit rag-docs", ":edit agent", ":edit session"),
         read=_what_to_edit,
-        core=(EditRole, EditRagDocs, EditSession),
+        core=(EditRole, EditRagDocs, EditAgentConfig, EditSession),
         handle=edit,
-        usable=_with_role,
-        choices=("config", "role", "macro", "rag-docs", "session"),
+        usable=_editable,
+        choices=("config", "role", "macro", "rag-docs", "agent", "session"),
         order=255,
         elsewhere=True,
     ),
     Definition(
         names=("delete",),
-        arguments="role|macro|rag NAME",
+        arguments="role|macro|rag|agent|agent-data NAME",
         help="remove one of your own, after asking",
         examples=(":delete role reviewer", ":delete macro tidy"),
         read=_what_to_delete,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.ports import Planner
+from agent.protocol.ports import Planner, Redactor
 from agent.text.shown import shown_line
 
 _MARK = "*"
@@ -28,16 +28,25 @@ async def model(context: CommandContext, arguments: SetModel | str) -> DispatchO
 
 def set_model(context: CommandContext, command: SetModel) -> DispatchOutcome:
     """Raises NotFound, ConfigError."""
-    make, redactor = context.app.make_planner, context.session.redactor
-    planner_name, separator, name = command.model.partition(":")
+    planner = planner_of(context, command.model)
+    text = f"model: {planner.model or planner.name}"
+    return DispatchOutcome(text, {"planner": planner.name, "model": planner.model}, changes=to_planner(planner))
+
+
+def planner_of(context: CommandContext, model: str) -> Planner:
+    """The planner that asks `name`, or `planner:name`. Raises NotFound, ConfigError."""
+    return planner_with(context.app.make_planner, model, context.session.redactor)
+
+
+def planner_with(make: Callable[..., Planner], model: str, redactor: Redactor) -> Planner:
+    """The same with `make`. Raises NotFound, ConfigError."""
+    planner_name, separator, name = model.partition(":")
     known = separator and planner_name.replace("-", "_").isidentifier()
     try:
         planner = make(planner_name, name or None, redactor) if known else None
     except NotFound:
         planner = None  # model names may contain colons themselves ("llama3:8b")
-    planner = planner or make(None, command.model, redactor)
-    text = f"model: {planner.model or planner.name}"
-    return DispatchOutcome(text, {"planner": planner.name, "model": planner.model}, changes=to_planner(planner))
+    return planner or make(None, model, redactor)
 
 
 def to_planner(planner: Planner) -> tuple[Change, ...]:

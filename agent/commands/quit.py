@@ -1,19 +1,20 @@
-"""`:exit`: leave a role or a rag that was taken, or the session for a new one; without a word, the program."""
+"""`:exit`: leave a role, a rag or an agent that was taken, or the session for a new one; without a word, the program."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from agent.commands.agents import leave_agent, needs_agent
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.rags import leave_rag, needs_rag
 from agent.commands.roles import leave_role, needs_role
 from agent.commands.sessions import begin
-from agent.protocol.commands import ExitRag, ExitRole, ExitSession
+from agent.protocol.commands import ExitAgent, ExitRag, ExitRole, ExitSession
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.outcomes import FrontendRequest
 
-_WHAT = {"role": ExitRole, "rag": ExitRag, "session": ExitSession}
+_WHAT = {"role": ExitRole, "rag": ExitRag, "agent": ExitAgent, "session": ExitSession}
 
 
 async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -24,6 +25,8 @@ async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return leave_rag(context)
         case ExitSession():
             return begin("")
+        case ExitAgent():
+            return leave_agent(context)
     return DispatchOutcome(frontend_request=FrontendRequest(action="quit"))
 
 
@@ -33,6 +36,8 @@ def usable(context: CommandContext, arguments: Any) -> None:
             needs_role(context)
         case ExitRag():
             needs_rag(context)
+        case ExitAgent():
+            needs_agent(context)
 
 
 def _what(rest: str) -> Any:
@@ -44,11 +49,11 @@ def _what(rest: str) -> Any:
 COMMANDS = (
     Definition(
         names=("quit", "exit", "q"),
-        arguments="[role|rag|session]",
-        help="leave; or leave the role, the rag, the session for a new one",
+        arguments="[role|rag|agent|session]",
+        help="leave; or leave the role, the rag, the agent, the session for a new one",
         examples=(":quit", ":exit role"),
         read=_what,
-        core=(ExitRole, ExitRag, ExitSession),
+        core=(ExitRole, ExitRag, ExitAgent, ExitSession),
         handle=leave,
         usable=usable,
         choices=tuple(_WHAT),

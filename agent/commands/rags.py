@@ -21,15 +21,16 @@ async def use(context: CommandContext, arguments: UseRag) -> DispatchOutcome:
 
         await context.person.show(await asyncio.to_thread(overview, context.services.library().rags))
         return DispatchOutcome()
-    return await _built(context, arguments.name, anew=False)
+    return await take_rag(context, arguments.name)
 
 
 async def rebuild(context: CommandContext, arguments: RebuildRag) -> DispatchOutcome:
     """Read all documents of the active RAG anew. Raises CoreError."""
-    return await _built(context, context.session.rag_name, anew=True)
+    return await take_rag(context, context.session.rag_name, anew=True)
 
 
-async def _built(context: CommandContext, name: str, *, anew: bool) -> DispatchOutcome:
+async def take_rag(context: CommandContext, name: str, *, anew: bool = False) -> DispatchOutcome:
+    """Look `name` up from now on, brought up to date, or read anew. Raises CoreError."""
     rags = context.services.rags()
     if name not in await asyncio.to_thread(context.services.library().rags.names):
         raise NotFound("rag", name, hint=f"`:edit rag-docs {name}` makes one")

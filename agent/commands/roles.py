@@ -82,6 +82,6 @@ COMMANDS = (
         usable=_usable,
         complete=_names,
         order=250,
-        line=(":role, :macro, :prompt", "take a role; do a macro; send text as a goal"),
+        line=(":role, :agent, :macro", "take one; do a macro; :starter, :clear of agents"),
     ),
 )

@@ -217,6 +217,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="rag", kind="text", flag="--rag", metavar="NAME", group="run",
         help="documents of yours to look up beside each goal: a file NAME.yaml in your rags folder",
     ),
+    Setting(
+        name="agent", kind="text", flag="--agent", metavar="NAME", group="run",
+        help="an agent to work with: sysadmin, reviewer, data, or a file NAME.md of yours; 'NAME KEY=VALUE' fills variables",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file to the planner"

@@ -122,6 +122,12 @@ def continuing(event: ContinueTriggered, *, color: bool) -> str:
     return paint(f"⟳ Continuing ({event.count}/{event.max}, {todos} remaining)", "yellow", color=color)
 
 
+def todo_lines(text: str, *, color: bool) -> str:
+    """An agent's list, what is done dimmed."""
+    lines = (safe_line(line, 300) for line in text.splitlines())
+    return "\n".join(paint(line, "dim", color=color) if line.startswith("[x]") else line for line in lines)
+
+
 def rehearsing(event: RehearsalStarted) -> str:
     """Announce the output of a rehearsal."""
     return f"rehearsing, network {'on' if event.network else 'off'}; changes nothing"

@@ -45,7 +45,7 @@ from agent.protocol.events.notices import (
     Notice,
     Warned,
 )
-from agent.protocol.events.session import LogRepaired, SessionNamed
+from agent.protocol.events.session import LogRepaired, SessionChanged, SessionNamed
 from agent.protocol.records import Record
 
 if TYPE_CHECKING:
@@ -220,6 +220,8 @@ class TerminalEmitter:
                 self._aside(describe.error_lines(error, color=color))
             case ContinueTriggered():
                 self._aside(describe.continuing(event, color=color))
+            case SessionChanged(key="todo", to=todo) if todo:
+                self._aside(describe.todo_lines(todo, color=color))
             case CompressionStarted():
                 self._aside("Compressing session...")
             case CompressionFinished():

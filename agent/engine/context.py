@@ -33,9 +33,11 @@ from agent.protocol.ports import (
 from agent.protocol.records import Record
 from agent.protocol.replies import Alternative, PlanLeft
 from agent.protocol.requests import Approval, ApproveMode
+from agent.protocol.todos import Todo
 
 if TYPE_CHECKING:
-    from agent.commands.context import CommandServices
+    from agent.commands.context import Change, CommandServices
+    from agent.library.agents import ActiveAgent
 
 NormalForm = Callable[[str], tuple[str, ...]]
 
@@ -133,9 +135,10 @@ class RequestContext:
     `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was stopped there. `last_alternatives`:
     what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them
     nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources` says which went with the last
-    one. `rules` count for this session only, `jobs` are what its commands left running, with those of the sessions before it at the same
-    front end. `opening`: what was recorded before there was an emitter. `unlisted`: the last goal stays out of histories. `lock`: held by
-    the one run that there may be at a time, whose events go to `stream`.
+    one. `todo` is the list of `agent`, `before_agent` what leaving it sets. `rules` count for this session only, `jobs` are what its
+    commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
+    emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go to
+    `stream`.
     """
 
     recorder: Recorder
@@ -162,6 +165,9 @@ class RequestContext:
     last_sources: tuple[str, ...] = ()
     name: str = ""
     listed: list[str] = field(default_factory=list)
+    agent: ActiveAgent | None = None
+    before_agent: tuple[Change, ...] = ()
+    todo: tuple[Todo, ...] = ()
     last_message: str = ""
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()
@@ -202,6 +208,7 @@ def carry_over(before: RequestContext, after: RequestContext) -> None:
     after.safety_off, after.confine = before.safety_off, before.confine
     after.role_name, after.role_text = before.role_name, before.role_text
     after.rag_name, after.retriever = before.rag_name, before.retriever
+    after.agent, after.before_agent, after.todo = before.agent, before.before_agent, before.todo
     after.pending_files = list(before.pending_files)
     after.last_message, after.last_command = before.last_message, before.last_command
     after.last_alternatives = before.last_alternatives

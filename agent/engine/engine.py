@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice
 from agent.protocol.execution import UndoStore
 from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import ExitCode, RunOutcome, add_usage
+from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, RunOptions, RunRequest
@@ -86,7 +86,10 @@ class Engine:
 
 @dataclass(frozen=True)
 class _Run:
-    """One request in the session that it is for: how it is told, and who is asked."""
+    """One request in the session that it is for: how it is told, and who is asked.
+
+    `reached`: what it came to each time before it went on by itself.
+    """
 
     app: AppState
     ctx: RequestContext
@@ -94,6 +97,7 @@ class _Run:
     stream: EventStream
     confirmer: Confirmer
     person: Person | None
+    reached: list[RunOutcome] = field(default_factory=list)
 
     async def to_its_end(self, outcome: RunOutcome) -> RunOutcome:
         """Between its two events, whatever goes wrong."""
@@ -157,24 +161,10 @@ class _Run:
             from agent.vault.opening import open_vault  # likewise
 
             await open_vault(self.app.services.vault(), self.person.hidden, self.person.tell)
-        from agent.engine.goal import new_goal  # with the gate below it, this is not for the REPL's first frame
-        from agent.engine.goal_run import run_goal
+        from agent.engine.continuing import Pursuit  # with the gate below it, this is not for the REPL's first frame
 
-        goal = new_goal(self.app, ctx, options, given, events=self.stream, confirmer=self.confirmer)
-        summary = await run_goal(goal)
-        ctx.usage = add_usage(ctx.usage, summary.usage)
-        ctx.goals.append(summary)
-        return replace(
-            outcome,
-            goal=summary,
-            final_message=summary.message or None,
-            exit_code=summary.exit_code,
-            turns=summary.steps,
-            tool_call_count=goal.tool_calls,
-            files_written=tuple(goal.files_written),
-            done=goal.done,
-            error_code=goal.error_code,
-        )
+        pursuit = Pursuit(self.app, ctx, options, self.stream, self.confirmer, self.reached.append)
+        return await pursuit.run(given, outcome)
 
     async def _lines(self, outcome: RunOutcome, lines: tuple[str, ...]) -> RunOutcome:
         """Typed lines, until one fails; then the session is set as it was before them. Raises CoreError."""
@@ -239,6 +229,7 @@ class _Run:
 
     async def _failed(self, outcome: RunOutcome, error: CoreError) -> RunOutcome:
         await self.stream.send_if_possible(Failed(error=error.info()))
+        outcome = self.reached[-1] if self.reached else outcome
         return replace(outcome, exit_code=error.exit_code, error_code=error.code)
 
 

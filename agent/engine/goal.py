@@ -86,7 +86,10 @@ class Budget:
 
 @dataclass(eq=False, kw_only=True)
 class Goal:
-    """One goal, thrown away when it has ended. `commands` is what became of each; `place` is where in the plan the next ones stand."""
+    """One goal, thrown away when it has ended. `commands` is what became of each; `place` is where in the plan the next ones stand.
+
+    `done`: the planner said that there is nothing left to do; `asked`: it put a question to the person.
+    """
 
     app: AppState
     ctx: RequestContext
@@ -110,6 +113,7 @@ class Goal:
     skips: int = 0
     tool_calls: int = 0
     done: bool = False
+    asked: bool = False
     error_code: str = ""
 
     async def say(self, message: str) -> None:

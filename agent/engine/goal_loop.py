@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.engine.agent_tools import tools_of
 from agent.engine.goal import Goal
 from agent.engine.plan_steps import follow, settle
 from agent.engine.proposing import propose, react
@@ -32,10 +33,10 @@ async def ask(goal: Goal) -> PlannerReply:
     await events.send(PlannerStarted(step=step, planner=planner.name, model=planner.model))
     request = PlannerRequest(
         history=tuple(ctx.history),
-        tools=tuple(tool.spec for tool in app.tools.values()),
+        tools=tuple(tool.spec for tool in tools_of(goal).values()),
         stream=options.stream is not False,
         code_only=options.code_only,
-        role=ctx.role_text,
+        role="\n\n".join(filter(None, (ctx.role_text, ctx.agent.text if ctx.agent is not None else ""))),
     )
 
     async def delta(text: str, /, *, thought: bool = False) -> None:

@@ -19,6 +19,7 @@ from agent.protocol.events.notices import Failed, Notice
 from agent.protocol.messages import ContextBlock, ContinuationKind, GoalItem
 from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
 from agent.protocol.replies import Command
+from agent.protocol.todos import todo_text
 from agent.waiting import cancellable, in_thread
 
 _MAX_GOAL_CHARS = 200_000
@@ -27,6 +28,8 @@ _MAX_GOAL_CHARS = 200_000
 def goal_text(goal: Goal) -> tuple[str, str]:
     """The goal in words, redacted, and where it comes from. Raises InvalidRequest and InvalidState."""
     ctx, given = goal.ctx, goal.given
+    if given.continuation is ContinuationKind.TODO:
+        return given.text, "continuation"
     if given.continuation is ContinuationKind.PLAN:
         if ctx.plan_left is None:
             raise InvalidState(expected="a plan that was left", found="none")
@@ -55,6 +58,7 @@ async def goal_item(goal: Goal) -> GoalItem:
     notes = await in_thread(partial(_new_project_notes, goal))
     remembered = await in_thread(partial(_remembered, goal))
     passages = await _passages(goal)
+    todo = (ContextBlock(label="your todo list", text=todo_text(ctx.todo)),) if ctx.todo else ()
     files = (*ctx.pending_files, *given.files)
     ctx.pending_files.clear()
     return GoalItem(
@@ -63,7 +67,7 @@ async def goal_item(goal: Goal) -> GoalItem:
         environment=environment,
         files=tuple(replace(file, content=redact(file.content)) for file in files),
         context=tuple(
-            replace(block, text=redact(block.text)) for block in (*given.context, *notes, *remembered, *passages)
+            replace(block, text=redact(block.text)) for block in (*given.context, *notes, *remembered, *passages, *todo)
         ),
     )
 
@@ -153,7 +157,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
     )
     if item is not None and given.continuation is None and not ctx.unlisted:
         ctx.listed.append(goal.text)
-    if given.continuation is None:
+    if given.continuation in (None, ContinuationKind.TODO):
         ctx.pending = None  # as the log has it: another goal came in between
     return item
 

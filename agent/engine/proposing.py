@@ -15,9 +15,14 @@ from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.protocol.replies import Command
 from agent.waiting import computed
 
+RUN_COMMAND = ("run_command", "shell", "bash")
+
 
 async def propose(goal: Goal, reply: Command, call_id: str = "") -> CommandItem:
     """Take a command through the gate; it is in the history then. Raises PlannerError for a planner that goes round in circles."""
+    agent = goal.ctx.agent
+    if agent is not None and not agent.may_use(*RUN_COMMAND):
+        raise PlannerError(f"the agent {agent.name} may not run commands", hint="`:exit agent` leaves it")
     command, normal_form = reply.command, goal.app.normal_form
     words = await computed(partial(normal_form, command))
     before = goal.guard.before(words, goal.ctx.cwd)

@@ -11,8 +11,12 @@ from agent.engine.stream import EventStream
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionChanged, SessionNamed
 from agent.protocol.ports import Emitter, EventSink
+from agent.protocol.todos import todo_text
 
-_SET = ("planner", "role_name", "role_text", "rag_name", "retriever", "approve", "safety_off", "confine", "rehearse")
+_SET = (
+    "planner", "role_name", "role_text", "rag_name", "retriever", "agent", "before_agent", "todo",
+    "approve", "safety_off", "confine", "rehearse",
+)  # fmt: skip
 """Attributes of a session that commands set."""
 
 
@@ -23,6 +27,8 @@ def settings_of(ctx: RequestContext) -> dict[str, str]:
         "model": ctx.planner.model,
         "role": ctx.role_name,
         "rag": ctx.rag_name,
+        "agent": ctx.agent.words if ctx.agent is not None else "",
+        "todo": todo_text(ctx.todo),
         **rules_of(ctx),
     }
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agent.engine.agent_tools import tools_of
 from agent.engine.goal import Goal
-from agent.engine.proposing import propose, react
+from agent.engine.proposing import RUN_COMMAND, propose, react
 from agent.engine.strategy import Ending
 from agent.engine.summary import message_after_chat, status_after_chat
 from agent.planner.codecs.fields import opinion
@@ -19,7 +20,6 @@ from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ToolResult
 from agent.protocol.replies import Command, ToolCalls
 
-RUN_COMMAND = ("run_command", "shell", "bash")
 COMPLETE = ("session_complete", "finish")
 ASK = ("ask_question",)
 ALIASES = {"file_write": "write_file"}
@@ -66,6 +66,7 @@ async def run_calls(goal: Goal, reply: ToolCalls) -> Ending | None:
 async def _after(goal: Goal, came_to: _Calls, said: str) -> Ending | None:
     """Draw from all of them what they mean for the goal."""
     if came_to.question is not None:
+        goal.asked = True
         await goal.say(came_to.question)
         return Ending(GoalStatus.ANSWERED, came_to.question)
     if came_to.done:
@@ -109,7 +110,7 @@ async def _command(goal: Goal, call: ToolCall, came_to: _Calls) -> Ending | None
 
 
 async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
-    tools = goal.app.tools
+    tools = tools_of(goal)
     tool = tools.get(ALIASES.get(call.name, call.name))
     if tool is None:
         known = ", ".join(sorted({*tools, RUN_COMMAND[0], COMPLETE[0]}))

@@ -15,6 +15,7 @@ class ContinuationKind(StrEnum):
     CONTINUE = "continue"
     REGENERATE = "regenerate"
     PLAN = "plan"  # the plan that was left
+    TODO = "todo"  # what an agent's list has open: its input has the words
 
 
 class FileInput(Struct, frozen=True, kw_only=True):

@@ -82,8 +82,9 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
 
 
 class SessionFold:
-    """`settings`: the last value by key, of what was changed in the session. `rules`: names of those that count for it alone now,
-    `rules_before`: that did so in the process before.
+    """`settings`: the last value by key, of what was changed in the session, and the agent that it began with. `before_agent`: what it was
+    set to when an agent was taken in it. `rules`: names of those that count for it alone now, `rules_before`: that did so in the process
+    before.
 
     `pending`: the question that the last goal was stopped at; None where it was answered, or a secret in the command is not kept. What a
     tool wanted to write is not resumed: the planner is asked again.
@@ -91,6 +92,8 @@ class SessionFold:
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
+        self.before_agent: dict[str, str] = {}
+        self._started: dict[str, str] = {}
         self.rules: tuple[str, ...] = ()
         self.rules_before: tuple[str, ...] = ()
         self.pending: PendingApproval | None = None
@@ -101,14 +104,8 @@ class SessionFold:
 
     def take(self, event: Event) -> None:
         match event:
-            case SessionChanged(key=key, to=to):
-                self.settings[key] = to
-            case RuleAdded(rules=rules, where="session"):
-                self.rules += rules
-            case RuleRemoved(rules=rules, where="session"):
-                self.rules = tuple(name for name in self.rules if name not in rules)
-            case SessionStarted():
-                self.rules_before, self.rules = self.rules, ()
+            case SessionStarted() | SessionChanged() | RuleAdded(where="session") | RuleRemoved(where="session"):
+                self._set(event)
             case CoreCommandFinished():
                 self._older(event)
             case GoalStarted():
@@ -133,6 +130,23 @@ class SessionFold:
             case GoalFinished(status=status) if status != GoalStatus.INTERRUPTED.value:
                 self.pending = None
 
+    def _set(self, event: SessionStarted | SessionChanged | RuleAdded | RuleRemoved) -> None:
+        match event:
+            case SessionStarted(settings=settings):
+                self._started = settings
+                for key in ("agent", "todo"):
+                    if settings.get(key):
+                        self.settings.setdefault(key, settings[key])
+                self.rules_before, self.rules = self.rules, ()
+            case SessionChanged(key=key, to=to):
+                if key == "agent" and not self.settings.get(key):
+                    self.before_agent = self._started | self.settings
+                self.settings[key] = to
+            case RuleAdded(rules=rules):
+                self.rules += rules
+            case RuleRemoved(rules=rules):
+                self.rules = tuple(name for name in self.rules if name not in rules)
+
     def _older(self, event: CoreCommandFinished) -> None:
         """Take it from logs of earlier versions; newer ones have said it before, in the same words."""
         data = {key: value for key, value in event.data.items() if isinstance(value, str)}
@@ -153,7 +167,7 @@ class Past(Struct, frozen=True):
     """`history` is what the planner was told, `notes` say what of it is lost, `plan` was left before its end.
 
     `settings` is what the session was set to, where that was changed in it; `rules` the names of those that its last process made for it
-    alone;
+    alone; `before_agent` what it was set to when its agent was taken;
     `pending` the question that its last goal was stopped at. `name` is its own, `listed` are the goals in words that are no secret.
     """
 
@@ -166,6 +180,7 @@ class Past(Struct, frozen=True):
     pending: PendingApproval | None = None
     name: str = ""
     listed: tuple[str, ...] = ()
+    before_agent: dict[str, str] = {}
 
 
 def past_of(path: str) -> Past:
@@ -188,6 +203,7 @@ def past_of(path: str) -> Past:
         left.pending,
         left.name,
         tuple(left.listed),
+        left.before_agent,
     )
 
 

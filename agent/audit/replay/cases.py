@@ -10,7 +10,7 @@ from agent.protocol.events.command import RehearsalFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, RunFinished, RunStarted
 from agent.protocol.events.known import FORMAT_VERSION, Event, UnknownEvent
 from agent.protocol.events.notices import Failed
-from agent.protocol.events.session import LogScrubbed, SessionFinished, SessionPruned, SessionStarted
+from agent.protocol.events.session import LogScrubbed, SessionChanged, SessionFinished, SessionPruned, SessionStarted
 from agent.protocol.records import Record
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine
@@ -121,6 +121,10 @@ def _obstacle(case: Case) -> str:
     unknown = sorted({event.type[:60] for event in events if isinstance(event, UnknownEvent)})
     if unknown:
         return f"it has events that this version does not know: {', '.join(unknown[:5])}"
+    if sum(isinstance(event, GoalStarted) for event in events) > 1:
+        return "it has several goals: a macro, or an agent that went on by itself"
+    if any(isinstance(event, SessionChanged) and event.by == "agent" for event in events):
+        return "an agent wrote its todo list in it, and a replay has no agent"
     ended = [place for place, event in enumerate(events) if isinstance(event, GoalFinished)]
     if not ended:
         return "it was cut off by a crash"

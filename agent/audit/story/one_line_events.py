@@ -131,6 +131,12 @@ def _change(
     match event:
         case UndoFinished():
             return _undo(event)
+        case SessionChanged(key="todo", to=to, by=by):
+            return (
+                f"the todo list: {'; '.join(to.splitlines()) or 'empty'}",
+                "info",
+                {"key": "todo", "to": to, "by": by},
+            )
         case SessionChanged(key=key, before=before, to=to, by=by):
             words = f"{key} is {to or 'none'} now" + (f", it was {before}" if before else "")
             words += "" if by == "person" else f" ({by})"

@@ -36,8 +36,9 @@ class SessionFinished(RecordedEvent, frozen=True, kw_only=True, tag="session.fin
 class SessionChanged(RecordedEvent, frozen=True, kw_only=True, tag="session.changed", rename={"before": "from"}):
     """Something that the session is set to becomes another, recorded before it counts.
 
-    `key`: planner, model, role, approve, confine, rehearse, safety, tty, history (what the planner was told), files (for the next goal).
-    `by`: person; macro, when it has ended; resume or branch, where the session is not set as its log says.
+    `key`: planner, model, role, rag, agent (name and values), todo (its list in lines), approve, confine, rehearse, safety, tty,
+    history (what the planner was told), files (for the next goal).
+    `by`: person; agent, of its own list; macro, when it has ended; resume or branch, where the session is not set as its log says.
     """
 
     key: str

@@ -1,0 +1,117 @@
+"""Read agents: Markdown with instructions that a planner follows, and in front of them what it may use; and their kept todo lists."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from agent.library.entries import Entries
+from agent.library.front_matter import front_and_body, typed
+from agent.library.roles import Variable, fill
+from agent.protocol.errors import ConfigError, InvalidRequest
+from agent.protocol.todos import Todo, todos_in
+
+_NO_COMMANDS = "You cannot run commands here: answer in words."
+
+
+class _Front(Struct, frozen=True, forbid_unknown_fields=True):
+    description: str = ""
+    variables: tuple[Variable, ...] = ()
+    starters: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    rag: str = ""
+    model: str = ""
+
+
+class ActiveAgent(Struct, frozen=True):
+    """An agent with its variables filled. `words`: its name and the values that were given, as they are typed after `:agent`."""
+
+    name: str
+    words: str
+    text: str
+    starters: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+
+    def may_use(self, *names: str) -> bool:
+        """Tell whether it may use a tool that has one of these names."""
+        return self.tools is None or any(name in self.tools for name in names)
+
+
+class Agent(Struct, frozen=True):
+    """`tools`: the names of those that it may use, None for all. `rag`, `model`: what it works with, "" for what the session has."""
+
+    name: str
+    text: str
+    description: str = ""
+    variables: tuple[Variable, ...] = ()
+    starters: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    rag: str = ""
+    model: str = ""
+
+    def active(self, values: Mapping[str, str]) -> ActiveAgent:
+        """Raises InvalidRequest for a variable that has no value, and a value for what is none."""
+        names = [each.name for each in self.variables]
+        unknown = [name for name in values if name not in names]
+        if unknown:
+            raise InvalidRequest(
+                f"the agent {self.name} has no variable {unknown[0]}", hint=f"it has: {', '.join(names) or 'none'}"
+            )
+        of = f"the agent {self.name}"
+        text = fill(self.text, self.variables, values, of)
+        if self.tools is not None and "run_command" not in self.tools:
+            text += f"\n\n{_NO_COMMANDS}"
+        starters = tuple(fill(each, self.variables, values, of) for each in self.starters)
+        words = shlex.join((self.name, *(f"{name}={value}" for name, value in values.items())))
+        return ActiveAgent(self.name, words, text, starters, self.tools)
+
+
+def agent_words(words: Sequence[str]) -> tuple[str, str, dict[str, str]]:
+    """The name, the session (a word after it without `=`, "" for this one) and the values in `NAME [SESSION] [KEY=VALUE...]`.
+
+    Raises InvalidRequest.
+    """
+    name, session, values = "", "", dict[str, str]()
+    for place, word in enumerate(words):
+        key, equals, value = word.partition("=")
+        if place == 0:
+            name = word
+        elif equals:
+            values[key] = value
+        elif place == 1:
+            session = word
+        else:
+            raise InvalidRequest(
+                f"{word!r} gives no variable a value", hint="`:agent NAME KEY=VALUE`, quoted where it has blanks"
+            )
+    return name, session, values
+
+
+def read_agent(name: str, text: str, path: str) -> Agent:
+    """Raises ConfigError."""
+    front, body, line = front_and_body(text)
+    settings = typed(front, _Front, path, first_line=line)
+    if not body:
+        raise ConfigError(f"{path}: the agent has no instructions")
+    return Agent(
+        name,
+        body,
+        settings.description,
+        settings.variables,
+        tuple(" ".join(each.split()) for each in settings.starters),
+        settings.tools,
+        settings.rag,
+        settings.model,
+    )
+
+
+def agents_in(folder: str) -> Entries[Agent]:
+    """The person's agents in `folder`, and those that ship."""
+    return Entries("agent", folder, ".md", read_agent, shipped="agents")
+
+
+def agent_data_in(folder: str) -> Entries[tuple[Todo, ...]]:
+    """The todo lists that agents have kept, by the agent's name."""
+    return Entries("agent-data", folder, ".txt", lambda name, text, path: todos_in(text))
