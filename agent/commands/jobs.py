@@ -11,7 +11,7 @@ from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.execution import Job
 from agent.text.lazy_pattern import lazily
-from agent.text.shown import shown, shown_line, shown_name, signal_name
+from agent.text.shown import exit_words, shown, shown_line, shown_name, signal_name
 from agent.text.sizes import seconds
 
 _SHOWN_LINES = 200
@@ -93,7 +93,9 @@ def state_of(job: Job) -> str:
     word = "killed" if job.killed or job.signal is not None else "ended"
     if job.signal is not None:
         word += f" by {signal_name(job.signal)}"
-    return word if job.exit_code is None else f"{word}, exit {job.exit_code}"
+    if job.exit_code is None:
+        return word
+    return f"{word}, exit {job.exit_code}" if job.signal is not None else f"{word}, {exit_words(job.exit_code)}"
 
 
 def jobs_text(jobs: tuple[Job, ...], now: float) -> str:

@@ -17,7 +17,7 @@ from agent.protocol.events.command import (
 from agent.protocol.events.goal import ContinueTriggered, GoalFinished, ToolFinished
 from agent.protocol.outcomes import ExecutionResult, Usage
 from agent.protocol.rehearsals import Rehearsal, Totals
-from agent.text.shown import shown, signal_name
+from agent.text.shown import exit_words, shown, signal_name
 from agent.text.sizes import counted, seconds
 
 _SHOWN_COMMAND_CHARS = 4_000
@@ -57,14 +57,16 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
     if result.signal is not None:
         return paint(f"killed by {signal_name(result.signal)} after {took}", "yellow", color=color)
     if event.exit_code != 0:
-        return paint(f"exit {event.exit_code} after {took}", "yellow", color=color)
+        return paint(f"{exit_words(event.exit_code)} after {took}", "yellow", color=color)
     return None
 
 
 def job_ending(event: JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
     word = {"left": "keeps running", "lost": "is no longer watched"}.get(event.outcome, safe_line(event.outcome, 60))
-    code = "" if event.exit_code is None or event.outcome != "ended" else f" with exit {event.exit_code}"
+    named = event.note.startswith("by ")  # the signal is told of already
+    ended = event.exit_code is not None and event.outcome == "ended"
+    code = f" with {f'exit {event.exit_code}' if named else exit_words(event.exit_code or 0)}" if ended else ""
     note = f" ({safe_line(event.note, 200)})" if event.note else ""
     text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"
     return paint(text, "yellow" if code not in ("", " with exit 0") or event.outcome == "lost" else "dim", color=color)

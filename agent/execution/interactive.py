@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     r"(?P<operator>&>>|&&|&>|>&|<&|\|\||;;|\|&|>>|<<|<\(|>\(|[|&;\n()<>])|(?P<blank>\s)|(?P<plain>.)",
     re.DOTALL,
 )
+_VERSION = re.compile(r"-?\d+\.[\d.]+\Z")
 _OPENING, _CLOSING = ("{", "if", "while", "until", "for", "select", "case"), ("}", "fi", "done", "esac")
 
 
@@ -216,9 +217,9 @@ def _shows_progress(segment: Segment) -> bool:
 
 
 def _program(segment: Segment) -> list[str]:
-    """Its words from the program on, which is named without its folder."""
+    """Its words from the program on, which is named without its folder and its version (python3.11)."""
     words = unwrap(segment.words)
-    return [os.path.basename(words[0]), *words[1:]] if words else []
+    return [_VERSION.sub("", os.path.basename(words[0])), *words[1:]] if words else []
 
 
 def _listed(words: list[str], names: list[str]) -> bool:

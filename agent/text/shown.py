@@ -37,6 +37,19 @@ def shown_name(text: str) -> str:
     return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
+_BY_SIGNAL = 128
+_ENDING = ("HUP", "INT", "QUIT", "ILL", "ABRT", "BUS", "FPE", "KILL", "SEGV", "PIPE", "ALRM", "TERM", "XCPU")
+
+
+def exit_words(code: int) -> str:
+    """`exit 2`; `exit 137 (SIGKILL)` where a shell says so that a signal ended its command."""
+    if code > _BY_SIGNAL:
+        name = signal_name(code - _BY_SIGNAL)
+        if name.removeprefix("SIG") in _ENDING:
+            return f"exit {code} ({name})"
+    return f"exit {code}"
+
+
 def signal_name(number: int) -> str:
     """`SIGTERM`, or `signal 99` for one without a name."""
     import signal

@@ -114,6 +114,9 @@ def test_does_not_need_it(command: str) -> None:
         ("apt list", "pipes"),
         ("npm ci &", "pipes"),
         ("pip install x && vim setup.cfg", "whole"),
+        ("python3.11", "whole"),
+        ("/usr/bin/python3.11 -c 1", "pipes"),
+        ("lua5.4 && ls", "whole"),
     ],
 )
 def test_progress_bars_get_a_terminal_for_their_output(command: str, need: str) -> None:
