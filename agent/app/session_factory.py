@@ -130,6 +130,7 @@ class SessionFactory:
                 planner=planner,
                 redactor=redactor,
                 strategy=strategy,
+                base=cwd,
                 executor=executor,
                 rehearser=executor,
                 checkpoints=built_late(lambda: process.execution.make_checkpoints(redactor.redact)),

@@ -138,13 +138,14 @@ class RequestContext:
     one. `todo` is the list of `agent`, `before_agent` what leaving it sets. `rules` count for this session only, `jobs` are what its
     commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
     emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go to
-    `stream`.
+    `stream`. `base`: the folder that it was opened in.
     """
 
     recorder: Recorder
     planner: Planner
     redactor: Redactor
     strategy: TurnStrategy
+    base: str = ""
     executor: Executor | None = None
     rehearser: Rehearser | None = None
     checkpoints: Checkpoints | None = None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec.structs import replace
 
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
+from agent.engine.written import written
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.protocol.confinement import strictest
@@ -21,6 +25,7 @@ from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import Clock, Confirmer
 from agent.protocol.replies import Command, PlanLeft
 from agent.protocol.requests import Limits, RunOptions
+from agent.waiting import in_thread
 
 
 @dataclass(eq=False)
@@ -137,6 +142,7 @@ class Goal:
         if origin == "planner":
             ctx.last_alternatives = reply.alternatives
         self.gate.timeout = self.budget.command_timeout
+        began = time.time_ns()
         item = await self.gate.run(
             Proposal(
                 command_id=f"{self.id}.{self.proposed}",
@@ -158,7 +164,14 @@ class Goal:
         self.commands.append(item)
         if not private:
             ctx.history.append(item)
+        if item.outcome == "ran" and not item.job:
+            report = self.gate.report
+            self.wrote(await in_thread(partial(written, report, item.cwd, ctx.base or item.cwd, began)))
         return item
+
+    def wrote(self, paths: Iterable[str]) -> None:
+        """Keep the files that a tool or a command wrote, each once."""
+        self.files_written += [path for path in paths if path not in self.files_written]
 
 
 def new_goal(

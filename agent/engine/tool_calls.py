@@ -134,7 +134,7 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
         result = ToolResult(content=f"{type(error).__name__}: {error}", is_error=True)
     finally:
         await goal.events.send_if_possible(_finished(call, result))
-    goal.files_written += [path for path in result.files_written if path not in goal.files_written]
+    goal.wrote(result.files_written)
     came_to.did_something = came_to.did_something or not result.is_error
     goal.ctx.history.append(_item(call, result))
     note = goal.guard.after(words, "", int(result.is_error), result.content, False)

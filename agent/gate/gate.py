@@ -23,7 +23,7 @@ from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, refusal, unattended
 from agent.protocol.actions import FileAction, Performed
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Approved, Confirmation, Proposal, Rehearse, Skipped
+from agent.protocol.decisions import Approved, Confirmation, Level, Proposal, Rehearse, RiskReport, Skipped
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.execution import Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem
@@ -62,6 +62,7 @@ class Gate:
         self._events = events
         self._approval = approval
         self._max_chars = max_chars
+        self._latest: Attempt | None = None
         off = approval.safety_off
         self._rater = Rater(judges, events, approval, executor)
         self._files = FileActions(
@@ -97,6 +98,11 @@ class Gate:
     def timeout(self, seconds: float | None) -> None:
         self._asking.timeout = seconds
 
+    @property
+    def report(self) -> RiskReport:
+        """The rating of what ran last, or would have."""
+        return self._latest.rated.report if self._latest is not None else RiskReport(command="", level=Level.LOW)
+
     async def run(self, proposal: Proposal) -> CommandItem:
         """Take a proposal all the way; the item says what became of it."""
         await self._events.send(
@@ -113,7 +119,7 @@ class Gate:
                 slots=proposal.slots or UNSET,
             )
         )
-        attempt = Attempt(proposal, await self._rater.rate(proposal, proposal.command, "proposed"))
+        attempt = self._latest = Attempt(proposal, await self._rater.rate(proposal, proposal.command, "proposed"))
         refused = await self._refused(attempt)
         if refused is not None:
             return refused

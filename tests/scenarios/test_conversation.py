@@ -70,12 +70,14 @@ def test_a_no_is_told_to_the_model(tmp_path, monkeypatch):
     assert "did not agree" in str(provider.requests[1].messages)
 
 
+@pytest.mark.covers("S0-7", "S0-15")
 def test_a_command_of_the_model_runs_in_the_base_path(tmp_path, monkeypatch):
     person = FakePerson()
     talk, _, base = open_with(
         tmp_path, monkeypatch, person, reply("run_command", command="echo hi > made.txt"), "Made it."
     )
-    assert asyncio.run(talk.start("make it")).text == "Made it."
+    output = asyncio.run(talk.start("make it"))
+    assert (output.text, output.files_written) == ("Made it.", ("made.txt",))
     assert (base / "made.txt").read_text() == "hi\n"
     assert person.asked[0].proposal.command == "echo hi > made.txt"
 

@@ -79,7 +79,7 @@ class Place:
         return asyncio.run(go())
 
     def lines(self, records: list[Record]) -> str:
-        """One event a line, without what differs from run to run and from machine to machine."""
+        """One event a line, without what differs from run to run and from machine to machine, and without what says nothing."""
         events = [json.loads(encode(record), object_hook=_anywhere) for record in records]
         text = "".join(f"{json.dumps(lasting(event), ensure_ascii=False)}\n" for event in events)
         return text.replace(str(self.base), "/place")
@@ -91,7 +91,8 @@ class Place:
 
 
 def _anywhere(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: "of this machine" if _passes(key, each) else each for key, each in value.items()}
+    told = {key: "of this machine" if _passes(key, each) else each for key, each in value.items()}
+    return {key: each for key, each in told.items() if each not in (None, "", 0, [], {})}
 
 
 def _passes(key: str, value: Any) -> bool:
