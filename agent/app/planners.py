@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import structs
 
-from agent.app.model_names import ModelNames
 from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
@@ -22,6 +21,7 @@ from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
+    from agent.app.model_names import ModelNames
     from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
@@ -47,10 +47,15 @@ class PlannerChoice:
         self._redactor = redactor
         self._configured = PlannerSettings(loaded, vault)
         self._models = ModelPlanners(self._configured, manuals)
-        self.model_names = ModelNames(self._configured, self._models)
         self._last: LazyPlanner | None = None
         self._offline: Planner | None = None
         self._building = threading.Lock()
+
+    @cached_property
+    def model_names(self) -> ModelNames:
+        from agent.app.model_names import ModelNames  # with an event loop, which not every sub-command needs
+
+        return ModelNames(self._configured, self._models)
 
     def make(self, name: str | None, model: str | None, redactor: Redactor | None = None) -> Planner:
         """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError.

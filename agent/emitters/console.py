@@ -97,7 +97,7 @@ class Noticing:
         self._inner.output(stream, data)
 
     def pause(self) -> None:
-        """What a terminal's emitter does before the program stops."""
+        """Do what a terminal's emitter does before the program stops."""
         getattr(self._inner, "pause", int)()
 
 

@@ -159,7 +159,9 @@ async def _error_body(response: Response) -> bytes:
 
 
 def preload() -> None:
-    """Import the HTTP library (a tenth of a second), for a thread that has nothing better to do while the person types."""
+    """Import the HTTP library and what its first request loads, for a thread that has nothing better to do while the person types."""
+    import anyio._backends._asyncio  # noqa: F401
+    import httpcore  # noqa: F401
     import httpx  # noqa: F401
 
 
