@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from agent.retrieval.manuals import Manuals
 
 _SECONDS = 0.004
-"""What a confirmation waits for it: a text that was read before is at hand in less."""
+"""Seconds that a confirmation waits for it: a text that was read before is at hand in less."""
 _HELP_SECONDS = 5.0
 
 
 def ask_help(path: str) -> str:
-    """What a program prints for `--help`. Whether it may be asked, its caller has seen to."""
+    """Return what a program prints for `--help`. Its caller has seen to it that it may be asked."""
     from agent.execution.confine.held_output import held_output
 
     return held_output((path, "--help"), _HELP_SECONDS)
@@ -45,7 +45,7 @@ class ProcessManuals:
         return Manuals(os.path.join(cache_dir(self._environ), "manuals") if self._keeps else "", ask_help)
 
     def lacking(self, report: RiskReport) -> str:
-        """What programs of a rated command do not have here, in words; "" for nothing, and for what cannot be known soon enough.
+        """Say what programs of a rated command do not have here, in words; "" for nothing, and for what cannot be known soon enough.
 
         The rest is read all the same, for the next time.
         """

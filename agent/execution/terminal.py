@@ -281,7 +281,7 @@ def take_unread(master: int) -> bytes:
 
 
 def _unread(fd: int) -> bytes:
-    """What lies in a terminal, also without the end of a line. Raises OSError, termios.error."""
+    """Return what lies in a terminal, also without the end of a line. Raises OSError, termios.error."""
     before, modes = termios.tcgetattr(fd), termios.tcgetattr(fd)
     modes[_LFLAG] &= ~(termios.ICANON | termios.ECHO)
     modes[_CC][termios.VMIN], modes[_CC][termios.VTIME] = 0, 0
@@ -293,7 +293,7 @@ def _unread(fd: int) -> bytes:
 
 
 def plain_text(typed: bytes) -> str:
-    """What was typed, "" where it is more than lines of text."""
+    """Return what was typed, "" where it is more than lines of text."""
     with suppress(UnicodeDecodeError):
         text = typed.decode()
         if all(char.isprintable() or char in "\n\t" for char in text):

@@ -16,7 +16,7 @@ _LONGEST = 160
 
 
 class OptionFacts:
-    """What was found out for goals, so that a goal reads the same in every prompt. Its methods block, but for `of`."""
+    """Keep what was found out for goals, so that a goal reads the same in every prompt. Its methods block, but for `of`."""
 
     def __init__(self, manuals: Manuals) -> None:
         self._manuals = manuals

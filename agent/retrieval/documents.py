@@ -92,7 +92,7 @@ def _stamp(info: os.stat_result) -> str:
 
 
 def text_of(document: Document, ask: Callable[[str], str]) -> str | None:
-    """What a document says, None for what has no text. `ask(path)`: what a program prints for `--help`. Blocks."""
+    """Return what a document says, None for what has no text. `ask(path)`: what a program prints for `--help`. Blocks."""
     if document.kind == "file":
         return file_text(document.place)
     name = document.place.partition(":")[2]

@@ -21,7 +21,7 @@ _SHARED = ("busybox", "toybox", "coreutils", "uutils")
 
 
 class Source(NamedTuple):
-    """Where a text comes from, and what changes with it."""
+    """Say where a text comes from, and what changes with it."""
 
     path: str
     stamp: str

@@ -65,7 +65,7 @@ class Manuals:
         self._read: dict[str, Manual | None] = {}
 
     def missing(self, report: RiskReport, goal: str = "") -> tuple[Missing, ...]:
-        """What the programs of a rated command lack. Blocks; `--help` of one without a page takes as long as that takes."""
+        """Say what the programs of a rated command lack. Blocks; `--help` of one without a page takes as long as that takes."""
         found: list[Missing] = []
         for index, run in enumerate(report.programs):
             inner = {each.words[0] for each in report.programs if each.parent == index and each.words}

@@ -43,7 +43,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
 
 class Manual(Struct, frozen=True, array_like=True):
-    """What is known of the options of `name` from `source` ("man" or "help"). `mentioned` are all that stand anywhere in the text.
+    """Return what is known of the options of `name` from `source` ("man" or "help"). `mentioned` are all that stand anywhere in the text.
 
     `whole`: what stands nowhere in it does not exist. `commands`: it speaks of sub-commands, which it may leave to their own help.
     """
@@ -89,7 +89,7 @@ def entries(text: str) -> Iterator[Entry]:
 
 
 def _below(lines: Sequence[str], at: int, indent: int) -> str:
-    """What is indented more than the line `at`, up to a blank line."""
+    """Return what is indented more than the line `at`, up to a blank line."""
     said = []
     for line in lines[at + 1 : at + 6]:
         if not line.strip() or len(line) - len(line.lstrip()) <= indent:

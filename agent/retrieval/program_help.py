@@ -43,5 +43,5 @@ def _is_systems_own(path: str) -> bool:
 
 
 def said(output: str) -> str:
-    """What a program printed, without the marks of a terminal."""
+    """Return what a program printed, without the marks of a terminal."""
     return _STYLE.sub("", _OVERSTRUCK.sub("", output)).strip()

@@ -21,7 +21,7 @@ _ENVIRONMENT = {
 
 
 def held_output(argv: tuple[str, ...], seconds: float) -> str:
-    """What it prints on both outputs within `seconds`, without input, terminal and our environment; "" where it cannot be started.
+    """Return what it prints on both outputs within `seconds`, without input, terminal and our environment; "" where it cannot be started.
 
     Where nothing can confine it, it runs all the same: what it is, its caller has seen to.
     """
