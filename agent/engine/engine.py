@@ -133,7 +133,8 @@ class _Run:
         opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
         for record in opening:
             await stream.forward(record)
-        started = RunStarted(request_id=request_id, session_id=ctx.session_id)
+        agent = ctx.agent.name if ctx.agent is not None else None
+        started = RunStarted(request_id=request_id, session_id=ctx.session_id, agent=agent)
         begun = await stream.send_if_possible(started)
         for record in ctx.recorder.take_opening():  # of a log that can be written again
             await stream.forward(record)

@@ -1,4 +1,4 @@
-"""Seven runs of the real engine, each with its whole sequence of events: tests/golden/scenarios.
+"""The seven runs of the real engine, each with its whole sequence of events: tests/golden/scenarios.
 
 Engine, planner, gate, shell and log are those of the program; only the model's replies come from a script. AGENT_UPDATE_GOLDEN=1
 writes the files anew.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,32 @@ def test_two_tool_calls(place: Place, golden: Callable[[], None]) -> None:
     golden()
     assert (outcome.tool_call_count, outcome.turns, outcome.exit_code) == (2, 2, 0)
     assert sorted(path.name for path in place.work.iterdir()) == ["b.txt", "c.txt", "d.txt"]
+
+
+def todo(*items: str, done: int = 0) -> dict[str, Any]:
+    """A call that writes the list down, the first of it `done`."""
+    listed = [{"text": item, "done": number < done} for number, item in enumerate(items)]
+    return {"id": "call-todo", "name": "update_todo", "arguments": {"items": listed}}
+
+
+@pytest.mark.covers("S1-45", "S1-57", "S1-64", "S1-66")
+def test_going_on_by_itself(place: Place, golden: Callable[[], None]) -> None:
+    agents = Path.home() / ".config" / "agent-shell" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "worker.md").write_text("You work off a list.\n")
+    command, _ = request_of(".agent worker")
+    services = place.services(
+        {"tool_calls": [todo("look into a", "look into b")]},
+        {"tool_calls": [call("run_command", command="cat a.txt")]},
+        {"tool_calls": [todo("look into a", "look into b", done=1)]},
+        {"text": "a says one."},
+        {"tool_calls": [call("run_command", command="cat b.txt")]},
+        {"tool_calls": [todo("look into a", "look into b", done=2)]},
+        {"text": "b says two. That is all."},
+    )
+    outcome = place.do(services, RunRequest(command=command), ask("look into both files"))
+    golden()
+    assert (outcome.auto_continued, outcome.final_message) == (1, "b says two. That is all.")
 
 
 @pytest.mark.covers("S1-55", "S1-66")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import secrets
 from pathlib import Path
@@ -15,11 +16,12 @@ from agent.engine.plain_emitters import CollectingEmitter
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.events.command import CommandStarted
-from agent.protocol.events.goal import PlannerStarted, ToolStarted
+from agent.protocol.events.goal import ContinueTriggered, PlannerStarted, ToolStarted
 from agent.protocol.events.notices import AssistantDelta
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.records import Record, event_type
 from agent.protocol.requests import RunRequest
+from tests.scenarios.program import World, chat
 from tests.support.engine_place import OPTIONS, Place, ask, call
 from tests.support.painted_screen import PaintedScreen
 from tests.support.processes import marked
@@ -149,3 +151,61 @@ def test_the_spinner_is_never_in_the_lines_of_a_tool(place: Place) -> None:
     assert before[-5:] == ["out 1", "err 1", "out 2", "err 2", "end"]
     assert counted == "Counted." and ended.startswith("✓ completed")
     assert "thinking" not in "\n".join(screen.lines)
+
+
+ROUNDS = 100
+
+
+class Deep(CollectingEmitter):
+    """Keeps how deep the stack was at each goal that began by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depths: list[int] = []
+
+    async def emit(self, record: Record) -> None:
+        await super().emit(record)
+        if isinstance(record.event, ContinueTriggered):
+            self.depths.append(len(inspect.stack(0)))
+
+
+def with_agent(place: Place) -> RunRequest:
+    agents = Path.home() / ".config" / "agent-shell" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "worker.md").write_text("You work off a list.\n")
+    command, _ = request_of(".agent worker")
+    return RunRequest(command=command)
+
+
+def listed(number: int) -> dict[str, object]:
+    """A list that is another one in each round: nothing else ends the rounds but their number."""
+    items = [{"text": f"part {number}", "done": False}]
+    return {"tool_calls": [{"id": "call-todo", "name": "update_todo", "arguments": {"items": items}}]}
+
+
+@pytest.mark.covers("S1-60", "S1-71")
+def test_an_agent_goes_on_a_hundred_times_and_no_more_at_the_same_depth(place: Place) -> None:
+    replies = [reply for number in range(ROUNDS + 1) for reply in (listed(number), {"text": f"{number} done"})]
+    emitter = Deep()
+    outcome = place.do(place.services(*replies), with_agent(place), ask("work it off"), emitter=emitter)
+    assert (outcome.auto_continued, outcome.exit_code, outcome.final_message) == (ROUNDS, 0, f"{ROUNDS} done")
+    assert len(emitter.depths) == ROUNDS and len(set(emitter.depths)) == 1
+    kinds = [event_type(record.event) for record in emitter.records if record.run == emitter.records[-1].run]
+    assert (kinds.count("run.started"), kinds.count("run.finished"), kinds.count("goal.started")) == (1, 1, ROUNDS + 1)
+
+
+@pytest.mark.covers("S1-15", "S1-19", "S1-77")
+@pytest.mark.parametrize(("flag", "rounds"), [((), 0), (("--auto-continue",), 1)])
+def test_the_command_line_goes_on_by_itself_only_where_it_is_told_to(
+    world: World, flag: tuple[str, ...], rounds: int
+) -> None:
+    (world.config / "agents").mkdir()
+    (world.config / "agents" / "worker.md").write_text("You work off a list.\n")
+    items = [{"text": "one", "done": False}, {"text": "two", "done": False}]
+    update = {"mode": "tools", "tool_calls": [{"tool_name": "update_todo", "arguments": {"items": items}}]}
+    done = {"mode": "tools", "tool_calls": [{"tool_name": "session_complete", "arguments": {"message": "all done"}}]}
+    script = world.scripted(update, chat("begun"), done)
+    world.run(*script, "--agent", "worker", "--json", *flag, "work it off")
+    kinds = world.types()
+    assert kinds.count("continue.triggered") == rounds
+    assert kinds.count("goal.started") == rounds + 1
