@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent.config.paths import config_dir
-from agent.protocol.errors import CoreError
+from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
     from agent.vault.store import Vault
@@ -42,8 +43,11 @@ class ProcessVault:
 
     def filled(self, text: str, what: str) -> str:
         """`text` of the setting `what`, with values for `{{NAME}}`. Raises ConfigError, InvalidState where it is locked."""
-        if "{{" not in text:
-            return text
-        from agent.vault.references import filled
 
-        return filled(text, self.vault, what)
+        def value(found: re.Match[str]) -> str:
+            if not self.holds(found[1]):
+                hint = f"`agent-shell vault add {found[1]}` keeps one"
+                raise ConfigError(f"{what}: the vault holds no {found[1]}", hint=hint)
+            return self.value(found[1])
+
+        return re.sub(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}", value, text)

@@ -153,6 +153,8 @@ def models(options: argparse.Namespace) -> int:
 def vault(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.vault import run_vault
 
+    if options.action != "run":
+        options.persist = False  # nothing happens that a log is for
     command = _command(options.words) if options.action == "run" and options.words else " ".join(options.words)
     return _in_a_loop(run_vault(_services(options), action=options.action, name=options.name, rest=command))
 

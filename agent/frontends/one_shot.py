@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -17,7 +16,7 @@ from agent.frontends.typed.reading import decided
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput
-from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary
+from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary, RunOutcome
 
 
 async def run_goal(services: Services, goal: str, *, as_command: str = "") -> int:
@@ -40,28 +39,22 @@ async def run_goal(services: Services, goal: str, *, as_command: str = "") -> in
         return _code(controller, outcome.exit_code)
 
 
-async def exec_command(
-    services: Services,
-    command: str,
-    *,
-    via_rehearsal: bool = False,
-    secrets: tuple[str, ...] = (),
-    ready: Callable[[SessionController], Awaitable[None]] | None = None,
-) -> int:
+async def exec_command(services: Services, command: str, *, via_rehearsal: bool = False) -> int:
     """The person's own command through gate, executor and log; `via_rehearsal`: rehearsed, and then made real.
 
-    It gets `secrets` of the vault as variables; `ready` comes before it, and raises CoreError. Its own exit code where it ran and ended
-    by itself.
+    Its own exit code where it ran and ended by itself.
     """
     async with open_controller(services) as controller:
-        if ready is not None:
-            await ready(controller)
-        given = UserInput(text=command, shell=True, secrets=secrets)
-        outcome = await controller.send(given, rehearse="always" if via_rehearsal else "off" if secrets else None)
-        code = outcome.exit_code
-        if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
-            code = outcome.goal.commands[-1].exit_code or code
-        return _code(controller, code)
+        outcome = await controller.run(OwnCommand(command, asked=True), rehearse="always" if via_rehearsal else None)
+        return own_code(controller, outcome)
+
+
+def own_code(controller: SessionController, outcome: RunOutcome) -> int:
+    """The exit code of the person's own command: its own where it ran and ended by itself."""
+    code = outcome.exit_code
+    if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
+        code = outcome.goal.commands[-1].exit_code or code
+    return _code(controller, code)
 
 
 async def run_lines(services: Services) -> int:

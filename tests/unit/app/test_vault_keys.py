@@ -10,7 +10,7 @@ from agent.app.planner_settings import PlannerSettings, is_loopback
 from agent.app.planners import PlannerChoice
 from agent.app.vault import ProcessVault
 from agent.config.load import load_settings
-from agent.protocol.errors import InvalidState
+from agent.protocol.errors import ConfigError, InvalidState
 from agent.redaction.redactor import SecretRedactor
 from agent.vault.store import Vault
 
@@ -63,7 +63,12 @@ def test_who_needs_it_open(home: Home) -> None:
 
 def test_a_secret_in_a_setting(home: Home) -> None:
     settings, vault = home.settings()
+    with pytest.raises(InvalidState, match="locked"):
+        settings.filled("proxy", "http://me:{{OPENAI_API_KEY}}@proxy")
     vault.vault.unlock(PASSPHRASE)
+    assert settings.filled("proxy", "{x} {{1}} {{ {{ OPENAI_API_KEY }}") == f"{{x}} {{{{1}}}} {{{{ {KEY}"
+    with pytest.raises(ConfigError, match="proxy: the vault holds no OTHER"):
+        settings.filled("proxy", "{{OTHER}}")
     assert settings.filled("proxy", "http://me:{{OPENAI_API_KEY}}@proxy") == f"http://me:{KEY}@proxy"
     assert settings.filled("proxy", "http://proxy") == "http://proxy"
     assert not is_loopback("http://{{ANY}}@localhost:1"), "what the secret makes of the host is not known"

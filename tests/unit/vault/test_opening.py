@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.errors import ConfigError, InvalidState
+from agent.protocol.errors import InvalidState
 from agent.vault.opening import open_vault
-from agent.vault.references import filled
 from agent.vault.store import Vault
 
 PASSPHRASE = "correct horse battery"
@@ -66,13 +65,3 @@ def test_nobody_is_waited_for(held: Vault, tmp_path: Path) -> None:
     for vault in (held, a_vault(tmp_path / "new")):
         with pytest.raises(InvalidState, match="nobody is there to ask"):
             asyncio.run(open_vault(vault, None, print))
-
-
-def test_names_in_a_setting(held: Vault) -> None:
-    with pytest.raises(InvalidState, match="locked"):
-        filled("https://{{TOKEN}}@here", held, "proxy")
-    held.unlock(PASSPHRASE)
-    assert filled("https://{{TOKEN}}@here/{{ TOKEN }}", held, "proxy") == "https://the value of it@here/the value of it"
-    assert filled("{x} {{1}} {{", held, "proxy") == "{x} {{1}} {{"
-    with pytest.raises(ConfigError, match="proxy: the vault holds no OTHER"):
-        filled("{{OTHER}}", held, "proxy")
