@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Awaitable, Callable, Collection
 from functools import cached_property, partial
@@ -13,6 +14,7 @@ from msgspec import structs
 from agent.app.model_planners import ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
+from agent.config.paths import config_dir
 from agent.protocol.errors import ConfigError, CoreError, NotFound, PlannerError, ProviderError
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import Usage
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
+    from agent.planner.own_recipes import OwnRecipes
     from agent.retrieval.manuals import Manuals
 
 
@@ -124,12 +127,18 @@ class PlannerChoice:
             if self._offline is None:
                 from agent.planner.offline.planner import OfflinePlanner
 
-                self._offline = OfflinePlanner(remembered=self._remembered)
+                self._offline = OfflinePlanner(remembered=self._remembered, add=self._own.add_to)
             return self._offline
 
     def announcement(self, planner: Planner) -> str:
-        """Say, before a planner that was built here is asked, which model is loaded first; "" for nothing."""
-        return self._models.announcement(planner)
+        """Say, before a planner that was built here is asked, which model is loaded first, which own recipes are wrong; else ""."""
+        return self._own.problems() if planner is self._offline else self._models.announcement(planner)
+
+    @cached_property
+    def _own(self) -> OwnRecipes:
+        from agent.planner.own_recipes import OwnRecipes
+
+        return OwnRecipes(os.path.join(config_dir(self._configured.loaded.environ), "recipes"))
 
     def _stages(self, redactor: Redactor) -> tuple[Stage, ...]:
         """The stages of the setting. Raises ConfigError, NotFound for a name that is none."""

@@ -15,7 +15,7 @@ from agent.planner.offline.goals import command_before, goal_before, last_goal, 
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, as_meant, is_best
 from agent.planner.offline.recipe_files import RecipeEntry
-from agent.planner.offline.recipes import load_book
+from agent.planner.offline.recipes import AddRecipes, load_book
 from agent.planner.offline.referring import Told, after, changes_files, is_follow_up, resolved
 from agent.planner.offline.remarks import Remarks
 from agent.planner.offline.rendering import render
@@ -39,8 +39,8 @@ _WITH_SUBCOMMANDS = frozenset(
 class Answerer:
     """Holds the loaded data; everything else comes with the request."""
 
-    def __init__(self) -> None:
-        self._matcher = Matcher(load_book())
+    def __init__(self, add: AddRecipes | None = None) -> None:
+        self._matcher = Matcher(load_book(add))
         self._talk = Talk()
         self._offers = Offers(self._matcher)
         self._no_offer = NoOffer(self._matcher, self._offers)

@@ -10,7 +10,7 @@ from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.questions import asked_about
-from agent.planner.offline.recipe_files import RecipeEntry
+from agent.planner.offline.recipe_files import OWN, RecipeEntry
 from agent.planner.offline.recipes import Book, Recipe
 from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
@@ -31,6 +31,11 @@ class Match(Struct, frozen=True, kw_only=True):
     weight: int
     binding: Binding
     frame: Frame
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the person wrote it, and it fits: then it comes first."""
+        return self.recipe.area == OWN and self.score >= THRESHOLD
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -142,7 +147,9 @@ class Matcher:
             known = best.get(recipe.entry.id)
             if known is None or (match.score, match.weight) > (known.score, known.weight):
                 best[recipe.entry.id] = match
-        ranked = sorted(best.values(), key=lambda m: (-round(m.score, 3), -m.weight, m.recipe.entry.filters))
+        ranked = sorted(
+            best.values(), key=lambda m: (not m.is_own, -round(m.score, 3), -m.weight, m.recipe.entry.filters)
+        )
         fits = [match.score >= THRESHOLD for match in ranked].count(True)
         return _Fitting(matches=tuple(ranked[:fits]), near=tuple(ranked[fits:]), frame=frame_without(()), lost=lost)
 
@@ -166,6 +173,8 @@ def prefers_grammar(reading: Reading) -> bool:
     if not reading.matches:
         return True
     best = reading.matches[0]
+    if best.is_own:
+        return False
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
     stat = best.recipe.area in ("files", "permissions")
     if (

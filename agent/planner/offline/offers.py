@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -90,17 +91,18 @@ class Offers:
         Where the best is refused there is none: what fits less well was not meant.
         """
         # With the first goal, not while the planner loads.
-        from agent.planner.offline.confidence import OFFERED, confidence
-        from agent.planner.offline.grammar.guards import refusal, resolver
+        from agent.planner.offline.confidence import OFFERED
+        from agent.planner.offline.grammar.guards import resolver
 
         cwd = goal.environment.cwd
         exists = resolver(cwd, around.exists)
         offers = []
         for offer in self.every(reading, goal, around):
-            refused = refusal(reading.goal, offer.command, exists)
-            sure = 0.0 if refused else confidence(how_read(reading, offer), offer.command, exists)
-            if sure >= OFFERED:
-                offers.append(structs.replace(offer, sure=sure, command=as_meant(offer.command, cwd)))
+            why, sure = judged(offer, reading, exists)
+            if sure >= OFFERED and not why:
+                own = offer.match is not None and offer.match.is_own
+                command = offer.command if own else as_meant(offer.command, cwd)
+                offers.append(structs.replace(offer, sure=sure, command=command))
             elif not offers:
                 return []
         return offers
@@ -153,6 +155,17 @@ def as_meant(command: str, cwd: str) -> str:
     from agent.planner.offline.spared_folders import without_spared_folders
 
     return in_any_case(without_spared_folders(command, cwd))
+
+
+def judged(offer: Offer, reading: Reading, exists: Callable[[str], bool]) -> tuple[str, float]:
+    """Why a command is refused, "" for not, and how sure (0..1) it does what the goal says: what their own words mean, a person says."""
+    from agent.planner.offline.confidence import confidence
+    from agent.planner.offline.grammar.guards import no_plain_order, refusal
+
+    if offer.match is not None and offer.match.is_own:
+        return no_plain_order(reading.goal, offer.command), offer.match.score
+    why = refusal(reading.goal, offer.command, exists)
+    return why, 0.0 if why else confidence(how_read(reading, offer), offer.command, exists)
 
 
 def how_read(reading: Reading, offer: Offer) -> Read:

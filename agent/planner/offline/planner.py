@@ -14,6 +14,7 @@ from agent.lexicon.exit_answers import asks_about_last, succeeded
 from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
+from agent.planner.offline.recipes import AddRecipes
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.protocol.messages import EnvironmentFacts, GoalItem, HistoryItem, NoteItem, StepItem
@@ -110,7 +111,7 @@ def running_process(name: str) -> str:
 class OfflinePlanner:
     """Implements `ports.Planner` without network and without state: everything it needs is in the request.
 
-    `remembered` is what the person accepted before; None where nothing is to be remembered.
+    `remembered` is what the person accepted before; None where nothing is to be remembered. `add`: adds recipes that the person wrote.
     """
 
     def __init__(
@@ -121,12 +122,14 @@ class OfflinePlanner:
         today: Callable[[], datetime.date] = datetime.date.today,
         running: Callable[[str], str] = running_process,
         remembered: Callable[[], RememberedCommands | None] = lambda: None,
+        add: AddRecipes | None = None,
     ) -> None:
         self._tools_present = tools_present
         self._flavour = flavour
         self._today = today
         self._running = running
         self._remembered = remembered
+        self._add = add
         self._answerer: Answerer | None = None
 
     @property
@@ -140,7 +143,7 @@ class OfflinePlanner:
     def load(self) -> None:
         """Read the data files now instead of with the first goal."""
         if self._answerer is None:
-            self._answerer = Answerer()
+            self._answerer = Answerer(self._add)
 
     def warm(self) -> None:
         """Load, and read a goal that nobody gave, so that what most goals need is imported and compiled. Looks at nothing around."""

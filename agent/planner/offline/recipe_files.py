@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from agent.planner.offline import book_tables
 
+OWN = "own"  # the area of what the person wrote
+
 
 class Form(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One way to do it: a template, the programs it needs, and what it is for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
@@ -104,6 +104,9 @@ class Recipe:
         return (first, *entry.also)
 
 
+AddRecipes = Callable[[Tables, Lexicon], None]
+
+
 class Book(Struct, frozen=True, kw_only=True):
     """Everything that matching needs."""
 
@@ -113,10 +116,12 @@ class Book(Struct, frozen=True, kw_only=True):
     index: PhrasingIndex[Recipe]
 
 
-def load_book() -> Book:
-    """Everything that goals are matched with. ValueError for a filter that cannot be read, and what the data files raise."""
+def load_book(add: AddRecipes | None = None) -> Book:
+    """Everything that goals are matched with. ValueError for a filter that cannot be read, and what the data files and `add` raise."""
     tables = load_tables()
     lexicon = Lexicon(tables.lexicon, concepts=tables.concepts)
+    if add is not None:
+        add(tables, lexicon)
     compiler = PhrasingCompiler(lexicon.concept, lexicon.fillers)
     recipes = tuple(
         [Recipe(area, encoded, compiler) for area, encoded in zip(tables.areas, tables.entries, strict=True)]

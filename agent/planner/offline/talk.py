@@ -6,19 +6,6 @@ import re
 
 from agent.planner.offline.recipe_files import read_toml
 
-HELP_TEXT = """Type a goal in plain words; I turn it into a command, without a model. For example:
-  - find the 5 largest files under this folder
-  - files larger than 10 MB changed in the last week in ~/Downloads
-  - delete all .tmp files older than 7 days
-  - replace 'foo' with 'bar' in notes.txt
-  - find all python files containing TODO except in node_modules
-  - unpack foo.tar.gz into /tmp/x
-  - what is listening on port 8080
-  - show the git log
-
-Filters combine: type, name, size, age, owner, content, folder, "except in ...". docs/recipes.md lists everything.
-For anything else, configure a model: `agent-shell doctor` tells how. `:help` lists the commands of the prompt."""
-
 _WHY = re.compile(
     r"(?i)\b(why (does|did|do|is|are|was|has|would)|what(?:'s| is| went| does)? (this |the )?(wrong|error|failure|fail|problem|mean)|"
     r"explain (this|the|these)|what does (this|it|that) mean|how (do|can|could|should) i fix (this|it|that)|fix (this|it)|"
@@ -32,6 +19,7 @@ class Talk:
     def __init__(self) -> None:
         data = read_toml("talk.toml")
         self._talks = [(entry["when"], entry["says"]) for entry in data["talk"]]
+        self._help: str = data["help"]
         self._outcomes: dict[str, str] = data["outcomes"]
 
     def answer(self, text: str) -> str | None:
@@ -41,7 +29,7 @@ class Talk:
             return None
         for pattern, says in self._talks:
             if re.fullmatch(pattern, plain):
-                return HELP_TEXT if says == "help" else says
+                return self._help if says == "help" else says
         return None
 
     @staticmethod

@@ -12,7 +12,7 @@ from agent.planner.offline.goals import program_to_end
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.installing import install_advice
 from agent.planner.offline.matching import Matcher, Reading
-from agent.planner.offline.offers import Offer, Offers, how_read
+from agent.planner.offline.offers import Offer, Offers, how_read, judged
 from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.rendering import missing_programs
 from agent.planner.offline.surroundings import Surroundings
@@ -69,20 +69,20 @@ class NoOffer:
 
     def refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat | None:
         """Words on the best command where it is refused or not sure enough, else None."""
-        from agent.planner.offline.confidence import OFFERED, confidence, unseen
-        from agent.planner.offline.grammar.guards import refusal, resolver
+        from agent.planner.offline.confidence import OFFERED, unseen
+        from agent.planner.offline.grammar.guards import resolver
 
         exists = resolver(goal.environment.cwd, around.exists)
         for offer in self._offers.every(reading, goal, around)[:1]:
-            why = refusal(reading.goal, offer.command, exists)
+            why, sure = judged(offer, reading, exists)
             if why:
                 return Chat(
                     message=f"No command that changes something is proposed: {why}. {_how_to_order(offer.command)}",
                     reached=False,
                 )
-            read = how_read(reading, offer)
-            if confidence(read, offer.command, exists) < OFFERED:
-                doubts = [doubt for doubt in unseen(read, offer.command, exists) if doubt.strip("'") in reading.goal]
+            if sure < OFFERED:
+                doubts = unseen(how_read(reading, offer), offer.command, exists)
+                doubts = [doubt for doubt in doubts if doubt.strip("'") in reading.goal]
                 told = (
                     f"I don't know what to do about {' and '.join(doubts[:3])}."
                     if doubts
