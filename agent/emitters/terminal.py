@@ -220,7 +220,7 @@ class TerminalEmitter:
                 self._aside(describe.error_lines(error, color=color))
             case ContinueTriggered():
                 self._aside(describe.continuing(event, color=color))
-            case SessionChanged(key="todo", to=todo) if todo:
+            case SessionChanged(key="todo", to=todo, by="agent" | "person") if todo:
                 self._aside(describe.todo_lines(todo, color=color))
             case CompressionStarted():
                 self._aside("Compressing session...")

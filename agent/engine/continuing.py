@@ -23,10 +23,7 @@ from agent.protocol.todos import open_todos
 from agent.text.sizes import counted
 
 _MOST_IDLE = 2
-_PROMPT = (
-    "Go on with your todo list: do what is open next, and say with update_todo what is done. "
-    "Where you need something from the person, ask for it."
-)
+_GOAL = "go on with the todo list"
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Pursuit:
             outcome = replace(outcome, auto_continued=rounds.count)
             self.keep(outcome)
             await self.events.send(ContinueTriggered(count=rounds.count, max=rounds.most, remaining_todos=left))
-            given = UserInput(text=_PROMPT, continuation=ContinuationKind.TODO)
+            given = UserInput(text=_GOAL, continuation=ContinuationKind.TODO)
 
 
 @dataclass

@@ -161,6 +161,11 @@ async def _go_on(goal: Goal) -> Ending | None:
             if pending is not None and not pending.own:
                 reply = Command(command=pending.command, reason=pending.reason, slots=pending.slots)
                 return await react(goal, await propose(goal, reply))
+        case ContinuationKind.TODO:
+            await goal.note(
+                "Do what is open next on your todo list, and say with update_todo what is done. "
+                "Where you need something from the person, ask for it."
+            )
         case ContinuationKind.PLAN if ctx.plan_left is not None:
             left = ctx.plan_left
             await goal.note(f"The person goes on with the plan of this goal at step {left.done + 1}.")

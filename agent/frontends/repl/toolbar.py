@@ -68,6 +68,9 @@ def toolbar_text(ctx: RequestContext, home: str) -> str:
     parts = [
         planner.name + (f" {shown_line(planner.model, 40)}" if planner.model and planner.model != planner.name else "")
     ]
+    if ctx.agent is not None:
+        left = sum(not each.done for each in ctx.todo)
+        parts.append(f"agent {ctx.agent.name}" + (f" ({left} open)" if left else ""))
     parts.append(f"approve {ctx.approve}")
     parts.append("SAFETY OFF" if ctx.safety_off else "safety on")
     if ctx.confine != "off":

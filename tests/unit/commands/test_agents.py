@@ -20,7 +20,6 @@ from agent.protocol.replies import Command, Reply, ToolCalls
 from agent.protocol.requests import RunRequest
 from agent.protocol.todos import Todo
 from tests.support.command_world import CommandWorld
-from tests.support.fake_terminal import FakeProcesses
 from tests.support.fakes import FakePlanner, say
 
 HELPER = """---
@@ -226,7 +225,7 @@ def test_an_agent_looks_up_its_own_documents(tmp_path: Path, monkeypatch: pytest
     agent(tmp_path, "signer", "---\nrag: notes\n---\nbe it")
     library = Library(str(tmp_path), str(tmp_path / "state"))
     library.rags.save("notes", "documents: [notes]\n")
-    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, FakeProcesses())
+    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)})
     world = CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
     world.do(":agent signer")
     assert world.context.rag_name == "notes"

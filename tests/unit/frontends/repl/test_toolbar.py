@@ -7,8 +7,10 @@ import pytest
 from agent.engine.context import RequestContext
 from agent.engine.goal_loop import GoalLoop
 from agent.frontends.repl.toolbar import TypedBadge, short_path, toolbar_text
+from agent.library.agents import read_agent
 from agent.protocol.outcomes import Usage
 from agent.protocol.replies import usage_text
+from agent.protocol.todos import Todo
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
 
 
@@ -21,6 +23,10 @@ def test_toolbar() -> None:
         executor=FakeExecutor(cwd="/home/me/src"),
     )
     assert toolbar_text(ctx, "/home/me") == "fake fake-1 · approve ask · safety on · ~/src"
+    ctx.agent = read_agent("data", "be it", "data.md").active({})
+    assert toolbar_text(ctx, "/home/me") == "fake fake-1 · agent data · approve ask · safety on · ~/src"
+    ctx.todo = (Todo("a", done=True), Todo("b"))
+    assert toolbar_text(ctx, "/home/me").startswith("fake fake-1 · agent data (1 open) · ")
     ctx.safety_off, ctx.usage = True, Usage(input_tokens=1200, output_tokens=34, cost=0.0021)
     assert toolbar_text(ctx, "/home/me").endswith("SAFETY OFF · ~/src · 1,234 tokens $0.0021")
 
