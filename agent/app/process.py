@@ -129,12 +129,18 @@ class Process:
             performer=built_late(self._performer),
             rate_action=self.policies.rate_action,
             lacking=self.manuals.lacking,
+            open_sub_agent=self._open_sub_agent,
             settings_rows=self._settings_rows,
             config_path=config,
             services=self._command_services(),
             is_root=self.is_root,
             debug=self.settings.debug,
         )
+
+    def _open_sub_agent(self, parent: RequestContext, name: str) -> RequestContext:
+        from agent.app.sub_agents import open_sub_agent
+
+        return open_sub_agent(self, parent, name)
 
     def _performer(self) -> Performer:
         from agent.config.paths import state_dir

@@ -1,4 +1,4 @@
-"""Offer a goal its tools: those of the program, or what of them its agent may use, and the agent's own todo list."""
+"""Offer a goal its tools: what of the program's its agent may use, the agent's todo list, and the agents that it may ask."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from agent.commands.context import Change
 from agent.engine.goal import Goal
 from agent.engine.session_state import change
+from agent.engine.sub_agents import MOST_DEPTH, AskAgent
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.events.notices import Warned
 from agent.protocol.messages import ToolSpec
@@ -28,7 +29,11 @@ def tools_of(goal: Goal) -> Mapping[str, Tool]:
     if agent is None:
         return tools
     allowed = {name: tool for name, tool in tools.items() if agent.may_use(name)}
-    return {**allowed, UPDATE_TODO: TodoList(goal, agent)}
+    own: dict[str, Tool] = {UPDATE_TODO: TodoList(goal, agent)}
+    if agent.agents and goal.ctx.depth < MOST_DEPTH:
+        asking = AskAgent(goal, agent.agents)
+        own[asking.spec.name] = asking
+    return {**allowed, **own}
 
 
 class _TodoArguments(msgspec.Struct):
@@ -76,7 +81,8 @@ class TodoList:
         if todo != ctx.todo:
             await change(ctx, goal.events, Change("todo", text, {"todo": todo}), by="agent")
             try:
-                await in_thread(partial(goal.app.services.library().keep_todos, self._agent.name, todo))
+                if not ctx.depth:  # what an agent does for another one is over with it
+                    await in_thread(partial(goal.app.services.library().keep_todos, self._agent.name, todo))
             except CoreError as error:
                 await goal.events.send(Warned(text=f"the todo list holds for this session alone: {error.message}"))
         return ToolResult(content=counted_open(todo))

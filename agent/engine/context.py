@@ -15,6 +15,7 @@ from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import RiskContext, RiskReport
+from agent.protocol.errors import NotFound
 from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary, Usage
@@ -52,6 +53,10 @@ def _no_services() -> CommandServices:
     return CommandServices()
 
 
+def _no_sub_agent(parent: RequestContext, name: str) -> RequestContext:
+    raise NotFound("agent", name, hint="this program opens no sessions for agents")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AppState:
     """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
@@ -61,7 +66,7 @@ class AppState:
     `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
-    `services` is what commands use.
+    `open_sub_agent(parent, name)`: a session in which that agent works for the one of `parent`. `services` is what commands use.
     """
 
     classify: RiskClassifier
@@ -81,6 +86,7 @@ class AppState:
     lacking: Callable[[RiskReport], str] = lambda report: ""
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
+    open_sub_agent: Callable[[RequestContext, str], RequestContext] = _no_sub_agent
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list
     config_path: str = ""
@@ -135,10 +141,11 @@ class RequestContext:
     `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was stopped there. `last_alternatives`:
     what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them
     nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources` says which went with the last
-    one. `todo` is the list of `agent`, `before_agent` what leaving it sets. `rules` count for this session only, `jobs` are what its
-    commands left running, with those of the sessions before it at the same front end. `opening`: what was recorded before there was an
-    emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one run that there may be at a time, whose events go to
-    `stream`. `base`: the folder that it was opened in.
+    one. `todo` is the list of `agent`, `before_agent` what leaving it sets, `depth` how many agents ask for what it does.
+
+    `rules` count for this session only, `jobs` are what its commands left running, with those of the sessions before it at the same front
+    end. `opening`: what was recorded before there was an emitter. `unlisted`: the last goal stays out of histories. `lock`: held by the one
+    run that there may be at a time, whose events go to `stream`. `base`: the folder that it was opened in.
     """
 
     recorder: Recorder
@@ -169,6 +176,7 @@ class RequestContext:
     agent: ActiveAgent | None = None
     before_agent: tuple[Change, ...] = ()
     todo: tuple[Todo, ...] = ()
+    depth: int = 0
     last_message: str = ""
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()

@@ -50,6 +50,7 @@ class Budget:
         self._start = clock.monotonic()
         self.steps = 0
         self.usage = Usage()
+        self._lent = Usage()
 
     @property
     def elapsed(self) -> float:
@@ -68,12 +69,29 @@ class Budget:
         """Raise BudgetExceeded when time or tokens are used up."""
         if self._limits.time_budget is not None and self.elapsed >= self._limits.time_budget:
             raise BudgetExceeded(f"stopped after {self.elapsed:.0f} seconds: the time budget is used up")
-        used = self.usage.input_tokens + self.usage.output_tokens
-        if self._limits.token_budget is not None and used >= self._limits.token_budget:
-            raise BudgetExceeded(f"stopped after {used:,} tokens: the token budget is used up")
+        if self._limits.token_budget is not None and self._used >= self._limits.token_budget:
+            raise BudgetExceeded(f"stopped after {self._used:,} tokens: the token budget is used up")
 
     def spend(self, usage: Usage) -> None:
         self.usage = add_usage(self.usage, usage)
+
+    def lend(self, usage: Usage) -> None:
+        """Count what another session used for this goal; its own log has it."""
+        self._lent = add_usage(self._lent, usage)
+
+    @property
+    def _used(self) -> int:
+        return sum(each.input_tokens + each.output_tokens for each in (self.usage, self._lent))
+
+    def left(self, *, most_rounds: int) -> Limits:
+        """Return bounds for a run within this goal: what is left of time and tokens."""
+        tokens = self._limits.token_budget
+        return replace(
+            self._limits,
+            time_budget=self.remaining_time,
+            token_budget=None if tokens is None else tokens - self._used,
+            max_auto_continues=min(most_rounds, self._limits.max_auto_continues),
+        )
 
     @property
     def remaining_time(self) -> float | None:

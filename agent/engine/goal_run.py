@@ -48,7 +48,7 @@ def goal_text(goal: Goal) -> tuple[str, str]:
             f"a goal of {len(text):,} characters is too long",
             hint="put the text into a file and use --file, or pipe it to standard input",
         )
-    return text, "shell" if given.shell else "goal"
+    return text, "shell" if given.shell else given.origin or "goal"
 
 
 async def goal_item(goal: Goal) -> GoalItem:
@@ -155,7 +155,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
             typed=approval.typed,
         )
     )
-    if item is not None and given.continuation is None and not ctx.unlisted:
+    if origin == "goal" and not ctx.unlisted:
         ctx.listed.append(goal.text)
     if given.continuation in (None, ContinuationKind.TODO):
         ctx.pending = None  # as the log has it: another goal came in between

@@ -23,16 +23,21 @@ class _Front(Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] | None = None
     rag: str = ""
     model: str = ""
+    agents: tuple[str, ...] = ()
 
 
 class ActiveAgent(Struct, frozen=True):
-    """An agent with its variables filled. `words`: its name and the values that were given, as they are typed after `:agent`."""
+    """An agent with its variables filled. `words`: its name and the values that were given, as they are typed after `:agent`.
+
+    `agents`: the names of those that it may ask.
+    """
 
     name: str
     words: str
     text: str
     starters: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
+    agents: tuple[str, ...] = ()
 
     def may_use(self, *names: str) -> bool:
         """Tell whether it may use a tool that has one of these names."""
@@ -50,6 +55,7 @@ class Agent(Struct, frozen=True):
     tools: tuple[str, ...] | None = None
     rag: str = ""
     model: str = ""
+    agents: tuple[str, ...] = ()
 
     def active(self, values: Mapping[str, str]) -> ActiveAgent:
         """Raises InvalidRequest for a variable that has no value, and a value for what is none."""
@@ -65,7 +71,7 @@ class Agent(Struct, frozen=True):
             text += f"\n\n{_NO_COMMANDS}"
         starters = tuple(fill(each, self.variables, values, of) for each in self.starters)
         words = shlex.join((self.name, *(f"{name}={value}" for name, value in values.items())))
-        return ActiveAgent(self.name, words, text, starters, self.tools)
+        return ActiveAgent(self.name, words, text, starters, self.tools, self.agents)
 
 
 def agent_words(words: Sequence[str]) -> tuple[str, str, dict[str, str]]:
@@ -104,6 +110,7 @@ def read_agent(name: str, text: str, path: str) -> Agent:
         settings.tools,
         settings.rag,
         settings.model,
+        settings.agents,
     )
 
 
