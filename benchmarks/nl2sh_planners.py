@@ -8,9 +8,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.nl2sh_sandbox import HOME
+
+if TYPE_CHECKING:
+    from agent.retrieval.manuals import Manuals
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,11 @@ class Answer:
 class Asked:
     """One planner, built as the program builds it, without memory of what its person ran."""
 
-    def __init__(self, name: str, model: str, base_url: str, private: str) -> None:
-        """`private`: an empty folder for what the planner may keep. Raises CoreErrors for what cannot be had."""
+    def __init__(self, name: str, model: str, base_url: str, private: str, *, manuals: Manuals | None = None) -> None:
+        """`private`: an empty folder for what the planner may keep. Raises CoreErrors for what cannot be had.
+
+        `manuals`: those against which a model's options are held.
+        """
         from agent.app.planners import PlannerChoice
         from agent.config.load import load_settings
         from agent.redaction.redactor import SecretRedactor
@@ -41,7 +47,7 @@ class Asked:
         flags = {"planner": name, "model": model or None, "base_url": base_url or None}
         loaded = load_settings({key: value for key, value in flags.items() if value}, environ, cwd=private)
         self._loop = asyncio.new_event_loop()
-        self._choice = PlannerChoice(loaded, SecretRedactor())
+        self._choice = PlannerChoice(loaded, SecretRedactor(), manuals=None if manuals is None else lambda: manuals)
         self._planner = self._choice.make(name, model or None)
         started = time.process_time()
         built: Any = getattr(self._planner, "built", lambda: self._planner)()

@@ -11,7 +11,17 @@ from pathlib import Path
 
 from benchmarks.figures_page import PAGE, merged, table_row
 
-_NOT_BENCHMARKS = {"run", "figures", "figures_page", "screen", "risk_fuzz_grown", "audit_logs", "audit_words"}
+_NOT_BENCHMARKS = {
+    "run",
+    "figures",
+    "figures_page",
+    "screen",
+    "risk_fuzz_grown",
+    "audit_logs",
+    "audit_words",
+    "local_models",
+    "manual_facts",
+}
 
 
 def main(names: list[str]) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent.app.planner_settings import PlannerSettings
+from agent.protocol.errors import ConfigError
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import Planner, Provider, Redactor
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from agent.providers.catalog import ProviderEntry
     from agent.providers.local.provider import LocalModel
     from agent.providers.openai_chat import OpenAIChat
+    from agent.retrieval.building import Embed
     from agent.retrieval.manuals import Manuals
 
 _SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small model give
@@ -129,6 +132,18 @@ class ModelPlanners:
             return await provider.list_models()
         finally:
             await provider.aclose()
+
+    def embedder(self, wanted: str) -> Embed:
+        """What asks a provider for embeddings with a model of its ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
+        name, _, model = wanted.partition(":")
+        provider = self._provider(self._configured.entry(name))
+        ask = getattr(provider, "embeddings", None)
+        if ask is None:
+            raise ConfigError(
+                f"{name} gives no embeddings", hint="name a provider that does, as in ollama:nomic-embed-text"
+            )
+        self._providers.append(provider)
+        return partial(ask, model)
 
     def _held(self, model: str) -> LocalModel:
         """The provider for a GGUF file, by its path or by the name that `agent-shell models` shows. Raises ConfigError."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
     from agent.planner.own_recipes import OwnRecipes
+    from agent.retrieval.building import Embed
     from agent.retrieval.manuals import Manuals
 
 
@@ -110,6 +111,14 @@ class PlannerChoice:
             self._configured.loaded = before
             raise
         return "cascade:" if made.name == "cascade" else f"{planner}:{model}", self.stays_here(made)
+
+    def embedder(self, wanted: str) -> Embed:
+        """What asks for embeddings ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
+        return self._models.embedder(wanted)
+
+    def leaves(self, provider: str) -> bool:
+        """Tell whether what a provider of the catalogue is told leaves this machine. Raises NotFound."""
+        return not self._configured.is_here(provider)
 
     def build(self, name: str, model: str, redactor: Redactor) -> Planner:
         """The real planner behind a name; imports what it needs."""

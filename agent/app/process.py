@@ -186,7 +186,7 @@ class Process:
     def rags(self) -> ProcessRags:
         from agent.app.retrieval import ProcessRags
 
-        return ProcessRags(lambda: self.library, self.environ)
+        return ProcessRags(lambda: self.library, self.environ, self.planners)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of

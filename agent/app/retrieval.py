@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 from agent.protocol.messages import ContextBlock
 
 if TYPE_CHECKING:
+    from array import array
+
+    from agent.app.planners import PlannerChoice
     from agent.library.library import Library
+    from agent.library.rags import Rag
     from agent.protocol.ports import Redactor
-    from agent.retrieval.building import Built
+    from agent.retrieval.building import Built, Embed
     from agent.retrieval.index import RagIndex
 
 _MOST_CHARS = 12_000
@@ -21,31 +25,46 @@ _MOST_CHARS = 12_000
 class ProcessRags:
     """The RAGs of the person. `environ` says where the state folder is."""
 
-    def __init__(self, library: Callable[[], Library], environ: Mapping[str, str]) -> None:
+    def __init__(self, library: Callable[[], Library], environ: Mapping[str, str], planners: PlannerChoice) -> None:
         self._library = library
         self._environ = dict(environ)
+        self._planners = planners
 
     def open(self, name: str) -> OpenRag:
         """A RAG as it was built last. Raises NotFound, ConfigError, IoError."""
         rag = self._library().rags.load(name)
-        return OpenRag(name, rag.documents, rag.passages, self._index(name))
+        embed = self._planners.embedder(rag.embeddings) if rag.embeddings else None
+        return OpenRag(name, rag, self._index(name), embed)
 
     async def build(
         self, name: str, redactor: Redactor, *, progress: Callable[[int, int], None], anew: bool = False
     ) -> Built:
-        """Bring its index up to date. Paths in it begin at home. Raises CoreError; may be cancelled, and loses nothing then."""
+        """Bring its index up to date, with its vectors where it wants some. Paths in it begin at home. Raises
+        CoreError; may be cancelled, and loses nothing then.
+        """
         from agent.app.manuals import ask_help
-        from agent.retrieval.building import build
+        from agent.retrieval.building import build, embed
 
         rag = await asyncio.to_thread(self._library().rags.load, name)
         index = await asyncio.to_thread(self._index, name)
         try:
             home = os.path.expanduser("~")
-            return await build(
+            built = await build(
                 index, rag.documents, home, ask=ask_help, redact=redactor.redact, progress=progress, anew=anew
             )
+            if rag.embeddings:
+                await embed(index, rag.embeddings, self._planners.embedder(rag.embeddings), progress=progress)
+            return built
         finally:
             index.close()
+
+    def asked(self, name: str) -> str:
+        """Who is asked for embeddings of its passages and of each goal, in words; "" for nobody. Raises CoreError."""
+        wanted = self._library().rags.load(name).embeddings
+        if not wanted:
+            return ""
+        leaves = "leave" if self._planners.leaves(wanted.partition(":")[0]) else "do not leave"
+        return f"asks {wanted} for embeddings: its passages and your goals {leaves} this machine"
 
     def forget(self, name: str) -> None:
         """Remove the index. Raises IoError."""
@@ -80,14 +99,19 @@ class ProcessRags:
 class OpenRag:
     """protocol.ports.Retriever: passages from one index."""
 
-    def __init__(self, name: str, documents: tuple[str, ...], most: int, index: RagIndex) -> None:
+    def __init__(self, name: str, rag: Rag, index: RagIndex, embed: Embed | None = None) -> None:
         self.name = name
-        self.documents = documents
-        self._most = most
+        self.documents = rag.documents
+        self._rag = rag
         self._index = index
+        self._embed = embed
+        self.trouble = ""
 
     async def passages(self, text: str) -> tuple[ContextBlock, ...]:
-        hits = await asyncio.to_thread(self._index.search, text, self._most)
+        vector = await self._vector(text)
+        hits = await asyncio.to_thread(
+            self._index.search, text, self._rag.passages, model=self._rag.embeddings, vector=vector
+        )
         blocks, room = [], _MOST_CHARS
         for hit in hits:
             room -= len(hit.text)
@@ -96,6 +120,19 @@ class OpenRag:
             heading = f" ({hit.heading})" if hit.heading else ""
             blocks.append(ContextBlock(label=f"{hit.source}{heading}", text=hit.text))
         return tuple(blocks)
+
+    async def _vector(self, text: str) -> array[float] | None:
+        """Where a text points. Without an answer its words alone count, and `trouble` says so."""
+        from agent.protocol.errors import CoreError
+
+        self.trouble = ""
+        if self._embed is None:
+            return None
+        try:
+            return (await self._embed([text]))[0]
+        except CoreError as error:
+            self.trouble = f"passages were found by their words alone: {error.message}"
+            return None
 
     def counts(self) -> tuple[int, int]:
         """Count its documents and chunks."""

@@ -109,10 +109,13 @@ class OpenRag(Retriever, Protocol):
 
 
 class ProcessRags(Protocol):
-    """The RAGs of the person: `build` brings one up to date, `open` has it asked, `forget` removes what was read."""
+    """The RAGs of the person: `build` brings one up to date, `open` has it asked, `forget` removes what was read; `asked` says who is
+    told of it.
+    """
 
     def open(self, name: str) -> OpenRag: ...
     def forget(self, name: str) -> None: ...
+    def asked(self, name: str) -> str: ...
     async def build(
         self, name: str, redactor: Redactor, *, progress: Callable[[int, int], None], anew: bool = False
     ) -> Built: ...

@@ -35,6 +35,8 @@ async def take_rag(context: CommandContext, name: str, *, anew: bool = False) ->
     if name not in await asyncio.to_thread(context.services.library().rags.names):
         raise NotFound("rag", name, hint=f"`:edit rag-docs {name}` makes one")
     told = 0
+    if asked := await asyncio.to_thread(rags.asked, name):
+        await context.record(Notice(text=asked))
 
     def progress(done: int, total: int) -> None:
         nonlocal told
@@ -81,7 +83,7 @@ async def sources(context: CommandContext, arguments: RagSources | str) -> Dispa
     """List what went with the last goal; or, with words, what would go with them. Raises CoreError."""
     if isinstance(arguments, str):
         assert context.session.retriever is not None, "`_usable` has seen to it"
-        blocks = await context.session.retriever.passages(arguments)
+        blocks = await context.session.retriever.passages(context.session.redactor.redact(arguments))
         text = "\n\n".join(f"{block.label}\n{block.text}" for block in blocks)
         await context.person.show(text or "nothing is near these words")
         return DispatchOutcome("", {"sources": [block.label for block in blocks]})

@@ -77,7 +77,7 @@ async def _passages(goal: Goal) -> tuple[ContextBlock, ...]:
     ctx = goal.ctx
     found: tuple[ContextBlock, ...] = ()
     if ctx.retriever is not None and goal.options.with_embeddings:
-        found = await cancellable(ctx.retriever.passages(goal.text), goal.options.cancel)
+        found = await cancellable(ctx.retriever.passages(ctx.redactor.redact(goal.text)), goal.options.cancel)
     ctx.last_sources = tuple(block.label for block in found)
     return found
 
@@ -106,6 +106,8 @@ async def run_goal(goal: Goal) -> GoalSummary:
             ended = await _own_command(goal)
         else:
             ctx.history.append(item)
+            if trouble := getattr(ctx.retriever, "trouble", ""):
+                await events.send(Notice(text=ctx.redactor.redact(trouble)))
             ended = await ctx.strategy.pursue(goal)
             if ended.status is GoalStatus.ANSWERED and ctx.last_sources:
                 await events.send(Notice(text=f"sources: {', '.join(ctx.last_sources)}"))

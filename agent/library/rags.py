@@ -15,15 +15,19 @@ class _Written(Struct, frozen=True, forbid_unknown_fields=True):
     documents: tuple[str, ...]
     description: str = ""
     passages: int = 5
+    embeddings: str = ""
 
 
 class Rag(Struct, frozen=True):
-    """`documents`: paths, patterns, `man:NAME`, `help:NAME`. `passages`: how many at most go with a goal."""
+    """`documents`: paths, patterns, `man:NAME`, `help:NAME`. `passages`: how many at most go with a goal.
+    `embeddings`: the provider and its model that are asked for them ("ollama:nomic-embed-text"), "" for none.
+    """
 
     name: str
     documents: tuple[str, ...]
     description: str = ""
     passages: int = 5
+    embeddings: str = ""
 
 
 def read_rag(name: str, text: str, path: str) -> Rag:
@@ -33,7 +37,15 @@ def read_rag(name: str, text: str, path: str) -> Rag:
         raise ConfigError(f"{path}: documents must name at least one file, folder, pattern, man:NAME or help:NAME")
     if not 1 <= written.passages <= MOST_PASSAGES:
         raise ConfigError(f"{path}: passages must be from 1 to {MOST_PASSAGES}")
-    return Rag(name, tuple(each.strip() for each in written.documents), written.description, written.passages)
+    if written.embeddings and not all(written.embeddings.partition(":")):
+        raise ConfigError(f"{path}: embeddings must name a provider and a model, as in ollama:nomic-embed-text")
+    return Rag(
+        name,
+        tuple(each.strip() for each in written.documents),
+        written.description,
+        written.passages,
+        written.embeddings,
+    )
 
 
 def rags_in(folder: str) -> Entries[Rag]:

@@ -6,7 +6,8 @@ Servers reject what they do not know, so optional parts of a request are given u
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from array import array
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
 
@@ -185,6 +186,12 @@ class OpenAIChat(WireClient):
     def ceiling(self, model: str) -> Features:
         """The features that this server was found to take for `model`; everything as long as nothing was rejected."""
         return self._ceilings.get(model, CEILING)
+
+    async def embeddings(self, model: str, texts: Sequence[str]) -> list[array[float]]:
+        """A vector for each text. Raises ProviderError."""
+        from agent.providers.embeddings import embeddings
+
+        return await embeddings(self._http, model, texts)
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """Pieces as they come, `Finish` last. Raises ProviderError.

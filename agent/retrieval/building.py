@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent.retrieval.chunking import Chunk, chunks
 from agent.retrieval.documents import Document, digest, documents, text_of
 from agent.retrieval.index import RagIndex
+
+if TYPE_CHECKING:
+    Embed = Callable[[Sequence[str]], Awaitable[list[array[float]]]]
+
+_BATCH = 32  # texts of one call
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,19 @@ async def build(
     await asyncio.to_thread(index.remove, sorted(gone))
     progress(len(found), len(found))
     return Built(read, unchanged, len(gone), tuple(unreadable))
+
+
+async def embed(index: RagIndex, model: str, ask: Embed, *, progress: Callable[[int, int], None]) -> int:
+    """Get vectors of `model` for the chunks that have none; how many. May be cancelled, and loses one batch then. Raises CoreError."""
+    missing = len(await asyncio.to_thread(index.lacking, model, -1))
+    done = 0
+    while chunks_left := await asyncio.to_thread(index.lacking, model, _BATCH):
+        progress(done, missing)
+        found = await ask([text for _, text in chunks_left])
+        pairs = [(chunk, vector) for (chunk, _), vector in zip(chunks_left, found, strict=True)]
+        await asyncio.to_thread(index.put_vectors, model, pairs)
+        done += len(pairs)
+    return done
 
 
 def _cut(document: Document, text: str, redact: Callable[[str], str]) -> list[Chunk]:

@@ -1,9 +1,10 @@
-"""Keep the chunks of a RAG in a SQLite file of its own, found again by BM25 (FTS5)."""
+"""Keep the chunks of a RAG in a SQLite file of its own, found again by BM25 (FTS5), and by vectors where it has some."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +19,10 @@ from agent.recording.private_database import (
     remove_database,
     transaction,
 )
+from agent.retrieval import vectors
 from agent.retrieval.chunking import Chunk
 
-_VERSION = 1
+_VERSION = 2
 _APPLICATION = 0x61675247  # "agRG"
 _TABLES = """
 CREATE TABLE documents (
@@ -32,10 +34,11 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of ON chunks (document);
 CREATE VIRTUAL TABLE words USING fts5 (
     heading, text, content = 'chunks', content_rowid = 'id', tokenize = 'porter unicode61'
-)
+);
 """
 _WORD = re.compile(r"\w+", re.UNICODE)
 _MOST_TERMS = 12
+_FUSED = 4  # so many times what is asked for of each ranking is fused
 _COMMON = 3_000
 """A word that stands in more chunks than this says little, and would cost most; it counts only where all words are such."""
 
@@ -67,13 +70,14 @@ class RagIndex:
             self._connection = self._anew()
         except OSError as error:
             raise IoError(f"cannot use {path}: {error.strerror or error}") from None
+        self._nearest = vectors.Nearest(self._connection)
 
     def _opened(self) -> sqlite3.Connection:
         connection = connect_privately(self._path, wait=5.0, cache_kib=16_384)
         try:
             if is_empty(connection):
                 with transaction(connection):
-                    for table in _TABLES.split(";"):
+                    for table in (*_TABLES.split(";"), vectors.TABLE):
                         connection.execute(table)
                     mark(connection, version=_VERSION, application=_APPLICATION)
             elif not is_marked(connection, version=_VERSION, application=_APPLICATION) or not set(_NAMES) <= set(
@@ -134,6 +138,7 @@ class RagIndex:
             "INSERT INTO words (words, rowid, heading, text) SELECT 'delete', id, heading, text FROM chunks WHERE document = ?",
             found,
         )
+        self._connection.execute("DELETE FROM vectors WHERE chunk IN (SELECT id FROM chunks WHERE document = ?)", found)
         self._connection.execute("DELETE FROM chunks WHERE document = ?", found)
         self._connection.execute("DELETE FROM documents WHERE id = ?", found)
 
@@ -145,19 +150,43 @@ class RagIndex:
             ).fetchone()
         return int(row[0]), int(row[1])
 
-    def search(self, text: str, limit: int) -> list[Hit]:
-        """The chunks nearest to `text` by its words, at most `limit`, the best first."""
+    def search(self, text: str, limit: int, *, model: str = "", vector: array[float] | None = None) -> list[Hit]:
+        """The chunks nearest to `text` by its words, at most `limit`, the best first; and by its `vector` of `model`, if there is one."""
         with _told(self._path):
-            terms = self._terms(text)
-            if not terms:
-                return []
-            rows = self._connection.execute(
-                "SELECT documents.name, chunks.line, chunks.heading, chunks.text, found.score FROM"
-                " (SELECT rowid, bm25(words, 2.0, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score LIMIT ?) AS found"
-                " JOIN chunks ON chunks.id = found.rowid JOIN documents ON documents.id = chunks.document ORDER BY found.score",
-                (" OR ".join(f'"{term}"' for term in terms), limit),
-            ).fetchall()
-        return [Hit(name, line, heading, chunk, -score) for name, line, heading, chunk, score in rows]
+            if vector is None:
+                found = self._by_words(text, limit)
+            else:
+                ranked = [chunk for chunk, _ in self._by_words(text, limit * _FUSED)]
+                found = vectors.fused(ranked, self._nearest.chunks(model, vector, limit * _FUSED))[:limit]
+            return [self._hit(chunk, score) for chunk, score in found]
+
+    def _by_words(self, text: str, limit: int) -> list[tuple[int, float]]:
+        terms = self._terms(text)
+        if not terms:
+            return []
+        return self._connection.execute(
+            "SELECT rowid, -bm25(words, 2.0, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?",
+            (" OR ".join(f'"{term}"' for term in terms), limit),
+        ).fetchall()
+
+    def _hit(self, chunk: int, score: float) -> Hit:
+        row = self._connection.execute(
+            "SELECT documents.name, chunks.line, chunks.heading, chunks.text FROM chunks"
+            " JOIN documents ON documents.id = chunks.document WHERE chunks.id = ?",
+            (chunk,),
+        ).fetchone()
+        name, line, heading, text = row
+        return Hit(name, line, heading, text, score)
+
+    def lacking(self, model: str, most: int) -> list[tuple[int, str]]:
+        """Chunks that have no vector of `model`, with the text to embed."""
+        with _told(self._path):
+            return vectors.lacking(self._connection, model, most)
+
+    def put_vectors(self, model: str, found: Iterable[tuple[int, array[float]]]) -> None:
+        """All of them or none."""
+        with _told(self._path), transaction(self._connection):
+            vectors.put(self._connection, model, found)
 
     def _terms(self, text: str) -> list[str]:
         """The words of `text` to look for: those that occur, without the commonest, the rarest first."""
@@ -175,7 +204,7 @@ class RagIndex:
         self._connection.close()
 
 
-_NAMES = ("documents", "chunks", "words")
+_NAMES = ("documents", "chunks", "words", "vectors")
 
 
 @contextmanager

@@ -4,7 +4,8 @@
         ...  # talk to server.base_url; then look at server.requests
 
 Behaviours are used up in order, one a request; afterwards every request gets `Behaviour()`, which is a plain "ok".
-Paths ending in /chat/completions are answered as chat completions, /messages as Anthropic messages, /models as a list of models.
+Paths ending in /chat/completions are answered as chat completions, /messages as Anthropic messages, /models as a list of models,
+/embeddings with `embed` of each text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import contextlib
 import json
 import ssl
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -80,11 +81,13 @@ class FakeLLMServer:
         models: tuple[str, ...] = ("fake-model",),
         owner: str = "fake",
         tls: ssl.SSLContext | None = None,
+        embed: Callable[[str], list[float]] = lambda text: [1.0, 0.0],
     ):
         self._plan = list(plan)
         self._models = models
         self._owner = owner
         self._tls = tls
+        self._embed = embed
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -147,6 +150,12 @@ class FakeLLMServer:
 
     async def _answer(self, seen: Seen, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection can be used again."""
+        if seen.path.endswith("/embeddings") and not (
+            self._plan and (self._plan[0].status != 200 or self._plan[0].body)
+        ):
+            rows = [{"index": at, "embedding": self._embed(text)} for at, text in enumerate(seen.body["input"])]
+            await _send(writer, Behaviour(), json.dumps({"data": rows[::-1]}).encode(), "application/json")
+            return True
         if seen.path.split("?")[0].endswith("/models") and not (self._plan and self._plan[0].status != 200):
             listed = {"object": "list", "data": [{"id": name, "owned_by": self._owner} for name in self._models]}
             await _send(writer, Behaviour(), json.dumps(listed).encode(), "application/json")

@@ -6,15 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from agent.app.planners import PlannerChoice
 from agent.app.retrieval import ProcessRags
+from agent.config.load import load_settings
 from agent.library.library import Library
 from agent.protocol import commands as core
-from agent.protocol.errors import InvalidState, NotFound
+from agent.protocol.errors import ConfigError, InvalidState, NotFound
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.notices import Notice
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunOptions, RunRequest
+from agent.redaction.redactor import SecretRedactor
 from tests.support.command_world import CommandWorld
+from tests.support.fake_llm_server import Behaviour, FakeLLMServer
+
+
+def planners_of(folder: Path, **flags: str) -> PlannerChoice:
+    return PlannerChoice(load_settings(flags, {"HOME": str(folder)}, cwd=str(folder)), SecretRedactor())
 
 
 @pytest.fixture
@@ -25,7 +33,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandWorld:
     (tmp_path / "notes" / "cake.md").write_text("# Cake\nTake five eggs.\n")
     library = Library(str(tmp_path / "config"))
     library.rags.save("notes", "documents: [notes]\n")
-    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)})
+    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, planners_of(tmp_path))
     return CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
 
 
@@ -91,3 +99,47 @@ def test_a_rag_is_begun_edited_and_deleted_with_its_index(world: CommandWorld, t
     assert not index.exists()
     world.do(":rag")
     assert world.told[-1].startswith("books")
+
+
+def meaning(text: str) -> list[float]:
+    """A model that knows two things."""
+    low = text.lower()
+    return [float("tag" in low or "signature" in low) + 0.1, float("cake" in low or "bake" in low) + 0.1]
+
+
+@pytest.mark.covers("S1-65")
+def test_embeddings_find_what_shares_no_word(tmp_path: Path, world: CommandWorld) -> None:
+    with FakeLLMServer(embed=meaning) as server:
+        library = Library(str(tmp_path / "config"))
+        library.rags.save("notes", "documents: [notes]\nembeddings: ollama:nomic\npassages: 1\n")
+        planners = planners_of(tmp_path, planner="ollama", base_url=server.base_url)
+        rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, planners)
+        world = CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
+        world.do(":rag notes")
+        assert (
+            Notice(text="asks ollama:nomic for embeddings: its passages and your goals do not leave this machine")
+            in world.events()
+        )
+        assert len(server.requests[0].body["input"]) == 2
+        world.do(":rebuild rag")
+        world.context.redactor = SecretRedactor()
+        started = ask(world, "which one do I bake? password=hunter2hunter2")
+        assert [block.label for block in started.context] == ["~/notes/cake.md:1 (Cake)"]
+        assert "hunter2hunter2" not in str([seen.body for seen in server.requests])
+        server.add(Behaviour(status=401))
+        assert ask(world, "eggs").context[0].label == "~/notes/cake.md:1 (Cake)"
+        assert any(
+            "found by their words alone" in notice.text for notice in world.events() if isinstance(notice, Notice)
+        )
+
+
+@pytest.mark.parametrize("wanted", ["nomic", "ollama:", ":nomic"])
+def test_embeddings_name_provider_and_model(tmp_path: Path, wanted: str) -> None:
+    library = Library(str(tmp_path / "config"))
+    with pytest.raises(ConfigError, match="embeddings"):
+        library.rags.save("notes", f"documents: [notes]\nembeddings: '{wanted}'\n")
+
+
+def test_a_provider_without_embeddings_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="anthropic gives no embeddings"):
+        planners_of(tmp_path).embedder("anthropic:claude")
