@@ -1,7 +1,7 @@
 """What manuals do for a small model: how many of its commands have options that do not exist here, with and without their facts.
 
-`python -m benchmarks.manual_facts [FILE.gguf] [--every N] [--offset K] [--examples on|off] [--failures]`. The model (by default the one of
-`make real-model`) is held as `--planner local` holds it; every N-th of the project's tasks for development is asked twice. A wrong option is
+`python -m benchmarks.manual_facts [FILE.gguf] [--every N] [--offset K] [--examples on|off] [--failures]`. The model (by default that of
+`make real-model`) is held as `--planner local` holds it; every N-th of the project's tasks for development is asked twice. A wrong one is
 counted in two ways that know nothing of each other: it stands nowhere in the manual of its program, or the program itself complained of it
 when the command was run in the task's own throw-away world.
 """

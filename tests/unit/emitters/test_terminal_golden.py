@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import os
 import re
 from pathlib import Path
@@ -10,12 +12,14 @@ from typing import get_args
 
 import pytest
 
+from agent.emitters.telemetry import JsonlEmitter
 from agent.protocol.events.known import Event, KnownEvent
-from agent.protocol.records import event_type
+from agent.protocol.records import decode, event_type
 from tests.support.each import each
 from tests.support.event_cases import CASES, MODES
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "terminal"
+LINES = GOLDEN.parent / "events" / "lines.jsonl"
 
 
 def visible(data: bytes) -> str:
@@ -69,6 +73,20 @@ def test_every_event_has_a_golden_file_and_no_file_is_left_over() -> None:
         case == "unknown" or case.partition("-")[0] in {event_type(event) for event in events}
         for case, events in CASES.items()
     )
+
+
+@pytest.mark.covers("S1-42", "S1-68")
+def test_every_event_has_a_row_of_each_emitter() -> None:
+    """On a terminal with and without colour, plain into a pipe, told at length, and as a JSON line."""
+    lines = LINES.read_bytes().splitlines(keepends=True)
+    for tag in sorted(kind.__struct_config__.tag for kind in get_args(KnownEvent)):
+        files = [path for path in GOLDEN.glob("*.txt") if path.stem.partition("-")[0] == tag]
+        heads = [f"=== {mode}: {stream}\n" for mode in MODES for stream in ("stdout", "stderr")]
+        assert files and all(head in path.read_text(encoding="utf-8") for path in files for head in heads), tag
+        (line,) = [line for line in lines if json.loads(line)["type"] == tag]
+        target = io.BytesIO()
+        asyncio.run(JsonlEmitter(target).emit(decode(line)))
+        assert target.getvalue() == line
 
 
 def test_no_control_from_outside_is_in_any_golden_file() -> None:
