@@ -130,6 +130,7 @@ class Process:
             rate_action=self.policies.rate_action,
             lacking=self.manuals.lacking,
             open_sub_agent=self._open_sub_agent,
+            prelude=tuple(filter(str.strip, (self.settings.prelude or "").split(";"))),
             settings_rows=self._settings_rows,
             config_path=config,
             services=self._command_services(),

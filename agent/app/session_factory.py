@@ -146,6 +146,7 @@ class SessionFactory:
                 jobs=jobs,
                 show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
                 restored=resumed.words,
+                prelude_applied=past is not None or branched is not None,
             )
             if past is not None:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes

@@ -13,6 +13,9 @@ TYPE_CHECKING = False  # what type checkers take for true
 if TYPE_CHECKING:
     from agent.cli.sub_commands import SubCommand
 
+_NAMING = "roles|agents|macros|rag|vault"
+_NAMES = r"2>/dev/null | cut -d\" -f4"
+"""Behind its words, it prints the names that such a sub-command lists."""
 _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
 
 
@@ -89,6 +92,9 @@ _agent_shell() {{
     esac
   done
   [[ $sub == sessions ]] && (( i + 1 < COMP_CWORD )) && sub+=:${{COMP_WORDS[i+1]}}
+  if [[ $sub == @({_NAMING}) && $cur != -* ]] && (( i + 2 == COMP_CWORD )); then
+    COMPREPLY=($(compgen -W "$("${{COMP_WORDS[0]}}" "$sub" list --json {_NAMES})" -- "$cur")); return
+  fi
   case $sub in
 {special}
   esac
@@ -135,6 +141,9 @@ _agent_shell() {{
     esac
   done
   [[ $sub == sessions ]] && (( i + 1 < CURRENT )) && sub+=:$words[i+1]
+  if [[ $sub == ({_NAMING}) && $PREFIX != -* ]] && (( i + 2 == CURRENT )); then
+    compadd -- $("$words[1]" $sub list --json {_NAMES}); return
+  fi
   case $sub in
 {special}
   esac
@@ -163,6 +172,10 @@ def _fish(table: Mapping[str, SubCommand]) -> str:
         lines.append(line)
     via = "complete -c agent-shell -n '__fish_seen_subcommand_from exec' -l via-rehearsal -d 'rehearse it first'"
     lines.append(via)
+    for name in _NAMING.split("|"):
+        actions = "__fish_seen_subcommand_from show edit save get add run delete"
+        ask = f"(agent-shell {name} list --json {_NAMES})"
+        lines.append(f"complete -c agent-shell -f -n '__fish_seen_subcommand_from {name}; and {actions}' -a '{ask}'")
     for name, words in _words(table).items():
         seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
         lines.append(f"complete -c agent-shell -f -n '{seen}' -a '{' '.join(words)}'")

@@ -7,8 +7,7 @@ import sys
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
-    "roles", "agents", "macros", "rag", "work", "interview", "serve",
-    "mcp", "guard", "init",
+    "work", "interview", "serve", "mcp", "guard", "init",
 )  # fmt: skip
 
 _MANY = 100_000

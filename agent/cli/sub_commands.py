@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from agent.cli import work
@@ -94,6 +95,30 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object per model")
+
+
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "show", "edit", "save", "delete"), default="list", help="what to do"
+    )
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one that the list names, or a new one")
+    parser.add_argument("--yes", action="store_true", help="delete it without asking")
+
+
+def _library(kind: str, name: str, about: str, example: str) -> SubCommand:
+    return SubCommand(
+        "[list|show|edit|save|delete] [NAME] [--json]",
+        about,
+        partial(work.library, kind),
+        _add_library,
+        f"""\
+  agent-shell {name:<35} what there is, yours and what ships
+  agent-shell {f"{name} show {example}":<35} its text; what is wrong with it, by file and line
+  agent-shell {f"{name} edit {example}":<35} open it in $EDITOR; one that ships is copied to yours
+  agent-shell {f"{name} save {example}":<35} keep what is piped to it, where it can be used
+""",
+        frozenset(("config", "json")),
+    )
 
 
 def _add_vault(parser: argparse.ArgumentParser) -> None:
@@ -232,6 +257,10 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell models use offline                  back to the recipes
 """,
     ),
+    "roles": _library("role", "roles", "the roles that a planner can take", "terse"),
+    "agents": _library("agent", "agents", "the agents, with their instructions and tools", "sysadmin"),
+    "macros": _library("macro", "macros", "the macros, lists of lines to do", "tidy"),
+    "rag": _library("rag", "rag", "the rags, documents to look up", "notes"),
     "vault": SubCommand(
         "[list|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
         "keep secrets, and give one to a command that needs it",

@@ -150,6 +150,20 @@ def models(options: argparse.Namespace) -> int:
     )
 
 
+def library(kind: str, options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.config import open_in_editor
+    from agent.frontends.subcommands.library import run_library
+
+    services = _services(options)
+    entries = services.engine.app.services.library().of(kind)
+
+    def edit(path: str) -> None:
+        open_in_editor(path, services.loaded.environ)
+
+    action, name, sure = options.action, options.name, options.yes
+    return _in_a_loop(run_library(services, entries, action=action, name=name, sure=sure, edit=edit))
+
+
 def vault(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.vault import run_vault
 

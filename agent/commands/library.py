@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from agent.commands.agents import active, needs_agent
-from agent.commands.context import Change, CommandContext, DispatchOutcome
+from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.naming import needs_log, save_session
 from agent.commands.rags import edit_documents, needs_rag
@@ -65,13 +65,7 @@ async def edit_named(context: CommandContext, arguments: str) -> DispatchOutcome
 
 
 async def _edit(context: CommandContext, kind: str, name: str) -> DispatchOutcome:
-    entries = context.services.library().of(kind)
-    path = entries.path(name)
-    if name not in await asyncio.to_thread(entries.own) and name in await asyncio.to_thread(entries.names):
-        text, _ = await asyncio.to_thread(entries.text, name)
-        await asyncio.to_thread(entries.save, name, text)
-    else:
-        await asyncio.to_thread(entries.make_folder)
+    path = await asyncio.to_thread(context.services.library().of(kind).to_edit, name)
     return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
 
 
@@ -163,6 +157,14 @@ def _what_to_delete(rest: str) -> Delete | str:
     return f"agent {name.strip()}" if kind == "agent" else Delete(DeleteTarget(kind), name.strip())
 
 
+def _named(services: CommandServices, *, own: bool) -> tuple[str, ...]:
+    """`role NAME` and such, for completion; of what is edited, what ships too."""
+    library = services.library()
+    kinds = KINDS if own else KINDS[:-1]
+    found = ((kind, name) for kind in kinds for name in (library.of(kind).own if own else library.of(kind).names)())
+    return tuple(f"{'rag-docs' if kind == 'rag' and not own else kind} {name}" for kind, name in found)
+
+
 COMMANDS = (
     Definition(
         names=("save",),
@@ -187,6 +189,7 @@ COMMANDS = (
         handle=edit,
         usable=_editable,
         choices=("config", "role", "macro", "rag-docs", "agent", "session"),
+        complete=lambda services: _named(services, own=False),
         order=255,
         elsewhere=True,
     ),
@@ -199,6 +202,7 @@ COMMANDS = (
         core=(Delete,),
         handle=delete,
         choices=KINDS,
+        complete=lambda services: _named(services, own=True),
         order=256,
         elsewhere=True,
     ),

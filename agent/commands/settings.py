@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.commands.context import Change, CommandContext, DispatchOutcome
+from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition, no_argument
 from agent.commands.models import set_model, to_planner
 from agent.protocol.commands import EditConfig, Set, SetModel
@@ -121,6 +121,12 @@ def _choice(rest: str) -> str:
     return rest
 
 
+def _values(services: CommandServices) -> tuple[str, ...]:
+    """`approve low` and such, for completion."""
+    known = {**_CHOICES, "theme": _THEMES, "model": services.model_names()}
+    return tuple(f"{key} {value}" for key, values in known.items() for value in values)
+
+
 COMMANDS = (
     Definition(
         names=("set",),
@@ -130,6 +136,8 @@ COMMANDS = (
         read=_key_and_value,
         core=(Set,),
         handle=set_value,
+        choices=_SETTABLE,
+        complete=_values,
         order=230,
         line=(":set KEY VALUE, :config", "change a setting for this session; edit them all"),
     ),

@@ -63,6 +63,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     limit_processes: int | None = None
     role: str | None = None
     rag: str | None = None
+    prelude: str | None = None
     agent: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()

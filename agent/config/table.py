@@ -221,6 +221,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="agent", kind="text", flag="--agent", metavar="NAME", group="run",
         help="an agent to work with: sysadmin, reviewer, data, or a file NAME.md of yours; 'NAME KEY=VALUE' fills variables",
     ),
+    Setting(
+        name="prelude", kind="text", group="run",
+        help="what to set at the first goal of each new session, as typed: role terse; rag notes",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file to the planner"

@@ -66,7 +66,8 @@ class AppState:
     `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
-    `open_sub_agent(parent, name)`: a session in which that agent works for the one of `parent`. `services` is what commands use.
+    `open_sub_agent(parent, name)`: a session in which that agent works for the one of `parent`. `services` is what commands use,
+    `prelude` are lines that set each fresh session.
     """
 
     classify: RiskClassifier
@@ -88,6 +89,7 @@ class AppState:
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     open_sub_agent: Callable[[RequestContext, str], RequestContext] = _no_sub_agent
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    prelude: tuple[str, ...] = ()
     settings_rows: Callable[[], list[dict[str, str]]] = list
     config_path: str = ""
     services: CommandServices = field(default_factory=_no_services)

@@ -11,15 +11,22 @@ from dataclasses import replace as replaced
 from msgspec.structs import replace
 
 from agent.commands.context import CommandContext, DispatchOutcome, Person
-from agent.commands.registry import dispatch, holds_secret, name_of, request_of
+from agent.commands.registry import dispatch, holds_secret, name_of, parse_meta, request_of
 from agent.engine.context import AppState, RequestContext
 from agent.engine.session_state import as_it_is, change
 from agent.engine.stream import EventStream
-from agent.protocol.cancel import CancellationToken
-from agent.protocol.commands import Command
-from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
+from agent.protocol.commands import Command, IncludeFiles, UseAgent, UseRag, UseRole
+from agent.protocol.errors import (
+    BudgetExceeded,
+    Cancelled,
+    CoreError,
+    InvalidRequest,
+    InvalidState,
+    OtherError,
+    RecordingError,
+)
 from agent.protocol.events.goal import RunFinished, RunStarted
-from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice
+from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.execution import UndoStore
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
@@ -27,6 +34,8 @@ from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.waiting import cancellable, completed
+
+_IN_PRELUDE = (UseRole, UseRag, UseAgent, IncludeFiles)
 
 
 class Engine:
@@ -54,7 +63,7 @@ class Engine:
         """
         outcome = RunOutcome(request_id=str(uuid.uuid4()), session_id=ctx.session_id)
         try:
-            await _turn_of(ctx, request.options.cancel)
+            await _turn_of(ctx, request.options)
         except CoreError as error:
             return replace(outcome, exit_code=error.exit_code, error_code=error.code)
         stream = EventStream(ctx.recorder, emitter, run=outcome.request_id, show_secrets=ctx.show_secrets)
@@ -158,6 +167,7 @@ class _Run:
                 options = replace(options, approval=replace(options.approval, rehearse=done.rehearse))
         if given is None:
             return outcome
+        await self._prelude()
         if not given.shell and self.app.services.vault_due(ctx.planner) and self.person is not None:
             from agent.vault.opening import open_vault  # likewise
 
@@ -166,6 +176,27 @@ class _Run:
 
         pursuit = Pursuit(self.app, ctx, options, self.stream, self.confirmer, self.reached.append)
         return await pursuit.run(given, outcome)
+
+    async def _prelude(self) -> None:
+        """Set a fresh session as the person wants each to be, once; one in which something was chosen already is left as it is.
+
+        What is wrong in it is said, and keeps no goal from being pursued. Raises RecordingError.
+        """
+        ctx = self.ctx
+        if not self.request.options.apply_prelude or ctx.prelude_applied:
+            return
+        ctx.prelude_applied = True
+        lines = () if ctx.role_name or ctx.rag_name or ctx.agent is not None else self.app.prelude
+        for line in lines:
+            try:
+                command = parse_meta(f":{line.strip().lstrip(':')}")
+                if not isinstance(command, _IN_PRELUDE):
+                    raise InvalidRequest(f"`{line.strip()}` cannot stand there")
+                await self._command(command)
+            except RecordingError:
+                raise
+            except CoreError as error:
+                await self.stream.send(Warned(text=f"prelude: {error.message}"))
 
     async def _lines(self, outcome: RunOutcome, lines: tuple[str, ...]) -> RunOutcome:
         """Typed lines, until one fails; then the session is set as it was before them. Raises CoreError."""
@@ -234,8 +265,8 @@ class _Run:
         return replace(outcome, exit_code=error.exit_code, error_code=error.code)
 
 
-async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
-    """Take the session's lock. Raises Cancelled, and then it is not held."""
+async def _turn_of(ctx: RequestContext, options: RunOptions) -> None:
+    """Take the session's lock. Raises Cancelled, and InvalidState where it was not to be had in time: then it is not held."""
     held = False
 
     async def acquire() -> None:
@@ -246,10 +277,14 @@ async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
         await acquire()
         return
     try:
-        await cancellable(acquire(), cancel)
-    except BaseException:
+        await cancellable(acquire(), options.cancel, timeout=options.limits.wait)
+    except BaseException as error:
         if held:  # the turn came in the same moment
             ctx.lock.release()
+        if isinstance(error, BudgetExceeded):
+            raise InvalidState(
+                expected="a session at rest", found=f"one that was busy for {options.limits.wait:.0f} seconds"
+            ) from None
         raise
 
 

@@ -93,6 +93,14 @@ class Entries(Generic[T]):
             raise IoError(f"cannot write the {self.kind} {path}: {getattr(error, 'strerror', None) or error}") from None
         return path
 
+    def to_edit(self, name: str) -> str:
+        """The path of the person's own entry; of one that ships a copy is made first. Raises InvalidRequest, IoError, ConfigError."""
+        path = self.path(name)
+        if name not in self.own() and name in self.names():
+            return self.save(name, self.text(name)[0])
+        self.make_folder()
+        return path
+
     def make_folder(self) -> None:
         """Make the person's folder, for them alone. Raises IoError."""
         try:

@@ -16,7 +16,10 @@ ApproveMode = Literal["ask", "low", "medium"]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Bounds of one goal. Seconds and tokens; None means no bound. `history_tokens`: a longer history is compressed after the goal."""
+    """Bounds of one goal. Seconds and tokens; None means no bound. `history_tokens`: a longer history is compressed after the goal.
+
+    `wait`: how long for another run of the session.
+    """
 
     max_steps: int = 25
     time_budget: float | None = None
@@ -25,6 +28,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_command_chars: int = 100_000
     max_auto_continues: int = 100
     history_tokens: int = 24_000
+    wait: float = 600.0
 
 
 RehearseMode = Literal["off", "ask", "preview", "auto", "always", "only"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
@@ -56,7 +56,7 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
                 say(policy)
             return ExitCode.DONE
         if action == "edit":
-            return await _edit(loaded)
+            _edit(loaded)
         from agent.emitters.console import print_rows
         from agent.emitters.streams import sink_of
 
@@ -69,18 +69,24 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
         return error.exit_code
 
 
-async def _edit(loaded: Loaded) -> int:
+def _edit(loaded: Loaded) -> NoReturn:
     """Open the file in the person's editor; it is created (0600) with a few commented lines."""
     path = config_path(loaded)
-    if not sys.stdin.isatty():
-        raise ConfigError("editing needs a terminal", hint=f"the file is {path}")
-    try:
-        begin_file(path)
-    except OSError as error:
-        raise ConfigError(f"cannot create {path}: {error.strerror}") from None
+    if sys.stdin.isatty():
+        try:
+            begin_file(path)
+        except OSError as error:
+            raise ConfigError(f"cannot create {path}: {error.strerror}") from None
+    open_in_editor(path, loaded.environ)
+
+
+def open_in_editor(path: str, environ: dict[str, str]) -> NoReturn:
+    """Open it in the person's editor. Raises ConfigError where that is not possible."""
     from agent.frontends.external_programs import editor_words
 
-    words = editor_words(loaded.environ)
+    if not sys.stdin.isatty():
+        raise ConfigError("editing needs a terminal", hint=f"the file is {path}")
+    words = editor_words(environ)
     if not words:
         raise ConfigError("no editor found", hint="set EDITOR")
     # The editor takes this process's place: there is nothing left for us to do.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,22 @@ def test_behind_an_action_its_own_options_are_offered() -> None:
     )
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.splitlines() == ["--goals", "prune", "--json"]
+
+
+def test_names_of_the_library_are_offered(tmp_path: Path) -> None:
+    """As the program lists them, by whatever name it was called."""
+    program = tmp_path / "agent-shell"
+    program.write_text(
+        '#!/bin/sh\n[ "$*" = "roles list --json" ] && printf \'{"name":"%s","own":true}\\n\' terse mine\n'
+    )
+    program.chmod(0o755)
+    asked = (
+        f"{completions.script('bash', SUB_COMMANDS)}\n"
+        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _agent_shell; echo "${COMPREPLY[*]}"; }\n'
+        f"ask {program} roles show ''; ask {program} roles show te; ask {program} --json roles delete m; ask {program} roles sh\n"
+        f"ask {program} macros show ''\n"
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == ["terse mine", "terse", "mine", "show", ""]
+    fish = completions.script("fish", SUB_COMMANDS)
+    assert r"""-a '(agent-shell roles list --json 2>/dev/null | cut -d\" -f4)'""" in fish
