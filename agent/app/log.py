@@ -122,14 +122,10 @@ class ProcessLogs:
         recorder = self._recorder(session_id, started, redactor)
         if (session_id is None and origin is None) or recorder.path is None:
             return recorder, None
-        from agent.protocol.events.notices import Warned
         from agent.recording.past import past_of
 
         try:
-            past = past_of(recorder.path)
-            for note in past.notes:
-                recorder.append(Warned(text=note))
-            return recorder, past
+            return recorder, past_of(recorder.path)
         except BaseException:
             recorder.close("unreadable")
             raise

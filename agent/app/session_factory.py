@@ -11,6 +11,7 @@ from agent.app.lazy_ports import LazyExecutor, LazyJobs, built_late
 from agent.app.resuming import Resumed
 from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
+from agent.protocol.events.notices import Warned
 
 if TYPE_CHECKING:
     from agent.app.agents import OpenedAgent
@@ -158,7 +159,8 @@ class SessionFactory:
             if branched is not None:
                 carry_over(branched, context)
             by, left = "resume" if branched is None else "branch", past.settings if past is not None else {}
-            context.opening = tuple(map(recorder.append, changed(started, left, settings_of(context), by=by)))
+            lost = tuple(recorder.append(Warned(text=note)) for note in context.notes)
+            context.opening = (*lost, *map(recorder.append, changed(started, left, settings_of(context), by=by)))
         except BaseException:
             recorder.close("unreadable")
             raise

@@ -88,7 +88,8 @@ class Engine:
         except CoreError:
             return
         if record is not None and emitter is not None:
-            await EventStream(ctx.recorder, emitter, run="").forward(record)
+            for each in (*ctx.opening, record):  # of a session in which nothing was run, all of it
+                await EventStream(ctx.recorder, emitter, run="").forward(each)
         if cancelled is not None:
             raise cancelled
 
@@ -139,14 +140,12 @@ class _Run:
     async def _begin(self, request_id: str) -> None:
         """Raises RecordingError."""
         ctx, stream = self.ctx, self.stream
-        opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
+        opening, ctx.opening = ctx.opening, ()
         for record in opening:
             await stream.forward(record)
         agent = ctx.agent.name if ctx.agent is not None else None
         started = RunStarted(request_id=request_id, session_id=ctx.session_id, agent=agent)
         begun = await stream.send_if_possible(started)
-        for record in ctx.recorder.take_opening():  # of a log that can be written again
-            await stream.forward(record)
         if begun is not None and self.request.command is None:
             raise begun  # a command is done all the same: what it changes is recorded by itself, and `:new` leaves a broken log
 

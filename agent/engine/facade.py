@@ -59,7 +59,7 @@ class Conversation:
         """End the session: its log, its shell, and what was opened for it. A turn that is under way ends first. Safe to call twice."""
         async with self._context.lock:
             self._state = "closed"
-            await self._engine.close(self._context)
+            await self._engine.close(self._context, self._emitter)
             await self._shutdown()
 
     async def _turn(self, text: str, expected: str) -> EngineOutput:

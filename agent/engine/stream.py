@@ -39,14 +39,14 @@ class EventStream:
             return
         append = partial(self._recorder.append, event, run=self._run, goal_id=self.goal_id)
         record, cancelled = (append(), None) if self._recorder.path is None else await completed(append)
-        await self._emit(replace(record, event=event) if self._show_secrets else record)
+        await self.forward(replace(record, event=event) if self._show_secrets else record)
         if cancelled is not None:
             raise cancelled
 
     async def show(self, event: Event) -> None:
         """Emit without recording."""
         record = self._recorder.stamp(event, run=self._run, goal_id=self.goal_id)
-        await self._emit(replace(record, event=event) if self._show_secrets else record)
+        await self.forward(replace(record, event=event) if self._show_secrets else record)
 
     async def send_if_possible(self, event: Event) -> RecordingError | None:
         """For endings: record where the log still takes it, and emit in any case. Returns what recording said."""
@@ -58,8 +58,9 @@ class EventStream:
         return None
 
     async def forward(self, record: Record) -> None:
-        """Emit a record that was written elsewhere."""
-        await self._emit(record)
+        """Emit a record that was written, and in their places those that the recorder wrote of itself."""
+        for each in sorted((*self._recorder.take_opening(), record), key=lambda one: one.seq):
+            await self._emit(each)
 
     def output(self, stream: str, data: bytes) -> None:
         """Pass live output on (reader's thread)."""

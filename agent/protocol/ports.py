@@ -53,7 +53,7 @@ class Recorder(Protocol):
         """An envelope without writing, for deltas and for what must be shown when the log is broken."""
 
     def take_opening(self) -> tuple[Record, ...]:
-        """Records written when the log was opened, for the first emitter that comes; empty the second time."""
+        """Records written besides those that `append` returned, for the emitter that comes next; empty the second time."""
 
     def close(self, reason: str = "closed") -> Record | None:
         """Write `session.finished` and let go of the file; None if that was done before."""

@@ -71,7 +71,7 @@ class JsonlRecorder:
             record = self._put(event, run=run, goal_id=goal_id)
             self._goals += isinstance(event, GoalStarted)
             if trouble := self._proof.take_trouble():
-                self._opening.append(self._put(Warned(text=trouble)))  # shown with the next run
+                self._opening.append(self._put(Warned(text=trouble)))
             return record
 
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
@@ -79,8 +79,9 @@ class JsonlRecorder:
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
     def take_opening(self) -> tuple[Record, ...]:
-        """Return what was written when the log was opened, once: no emitter was there yet."""
-        taken, self._opening = tuple(self._opening), []
+        """Return, once, what was written besides what `append` returned: as the log was opened, went on in another file, or had trouble."""
+        taken = tuple(self._opening)
+        del self._opening[: len(taken)]  # another thread may have added to it
         return taken
 
     def close(self, reason: str = "closed") -> Record | None:
@@ -123,12 +124,12 @@ class JsonlRecorder:
             following = self._log.prepare_next()
         except RecordingError as error:
             self._rotate_bytes = 0
-            self._put(Warned(text=f"the log stays in one file: {error.message}"))
+            self._opening.append(self._put(Warned(text=f"the log stays in one file: {error.message}")))
             return
         before = self._log.name
-        self._put(LogRotated(next=os.path.basename(following.path)))
+        self._opening.append(self._put(LogRotated(next=os.path.basename(following.path))))
         self._log.go_on_in(following)
-        self._put(LogContinued(segment=self._log.number, previous=before))
+        self._opening.append(self._put(LogContinued(segment=self._log.number, previous=before)))
 
     def _begin(self, started: SessionStarted) -> None:
         """Mend what a crash left, then write the first record of this process."""
@@ -143,7 +144,7 @@ class JsonlRecorder:
         if end.torn is not None or end.open_end:
             self._close_off(end)
         if end.begins:
-            self._put(LogContinued(segment=self._log.number, previous=self._log.name_before))
+            self._opening.append(self._put(LogContinued(segment=self._log.number, previous=self._log.name_before)))
         if crash:
             self._mended(LogRepaired(line=0, bytes=0, hash="", text=crash))
         if problem:

@@ -27,6 +27,7 @@ from agent.gate import previews
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.events.command import ApprovalRequested
 from agent.protocol.events.goal import RunFinished
+from agent.protocol.events.known import UNRECORDED
 from agent.protocol.ports import Confirmer
 from agent.protocol.records import Record, encode
 from agent.providers.scripted import Scripted, load_script
@@ -141,11 +142,12 @@ class Place:
         (self.work / "a.txt").write_text("one\n")
         (self.work / "code.txt").write_text("echo from code\n")
         self.script = base / "script.json"
+        self.logs = base / "logs"
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {
             "HOME": str(base / "home"),
-            "AGENT_SESSION_DIR": str(base / "logs"),
+            "AGENT_SESSION_DIR": str(self.logs),
             "AGENT_PLANNER": f"scripted:{self.script}",
             "AGENT_MEMORY": "off",
             "AGENT_OWN": "ask",  # a front end of its own has to ask, so that the REPL may not run it at once
@@ -164,11 +166,18 @@ class Place:
         return replace(services, make_emitter=lambda **besides: emitter)
 
 
-def told(records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:
-    """The events of each run, without what differs from run to run."""
+def told(place: Place, records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:
+    """The events of each run, without what differs from run to run. Every record of the log was emitted, in its order."""
     runs: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        event = json.loads(encode(record) if isinstance(record, Record) else record)
+    emitted = [json.loads(encode(record) if isinstance(record, Record) else record) for record in records]
+    for log in place.logs.glob("*.jsonl"):
+        recorded = [json.loads(line) for line in log.read_text().splitlines()]
+        unrecorded = [str(kind.__struct_config__.tag) for kind in UNRECORDED]
+        seen = [
+            each for each in emitted if each["session"] == recorded[0]["session"] and each["type"] not in unrecorded
+        ]
+        assert [(each["seq"], each["type"]) for each in seen] == [(each["seq"], each["type"]) for each in recorded]
+    for event in emitted:
         if event["run"] and event["type"] not in OF_THE_FRONT_END:
             runs.setdefault(event["run"], []).append(lasting(event))
     return list(runs.values())
@@ -194,7 +203,7 @@ def from_repl(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
             await typist
 
         asyncio.run(go())
-    return told(emitter.records)
+    return told(place, emitter.records)
 
 
 class Marking(CollectingEmitter):
@@ -252,7 +261,7 @@ def from_one_shot(place: Place, *cases: Case, monkeypatch: pytest.MonkeyPatch) -
                 asyncio.run(one_shot.exec_command(services, case.goal[1:]))
             else:
                 asyncio.run(one_shot.run_goal(services, case.goal))
-    return told(emitter.records)
+    return told(place, emitter.records)
 
 
 def from_facade(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
@@ -276,7 +285,7 @@ def from_facade(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
         await talk.close()
 
     asyncio.run(go())
-    return told(emitter.records)
+    return told(place, emitter.records)
 
 
 def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
@@ -291,7 +300,7 @@ def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
         timeout=120,
     )
     assert b"Traceback" not in done.stderr, done.stderr.decode()
-    return told(done.stdout.splitlines())
+    return told(place, done.stdout.splitlines())
 
 
 @pytest.mark.covers("S0-1", "S0-17", "S1-1", "S1-3", "S1-62")
