@@ -193,8 +193,9 @@ class _Safety:
         self._order = order_of(text)
 
     def offers(self, command: str, words: frozenset[str], slots: tuple[str, ...] = ()) -> bool:
-        """Tell whether a command changes no more than the goal orders. `words`: those that its recipe knows; a command that is not rated
-        low has to have the goal's verb among them."""
+        """Tell whether a command changes no more than the goal orders. `words`: those that its recipe knows; a command that changes
+        something has to have the goal's verb among them."""
+        from agent.planner.offline.grammar.changes import operations
         from agent.planner.offline.grammar.guards import refusal
         from agent.protocol.decisions import Level, RiskContext
         from agent.risk.classifier import classify
@@ -204,9 +205,8 @@ class _Safety:
         if refusal(self._text, command, self._exists):
             return False
         level = classify(command, RiskContext(cwd=self._cwd)).level
-        if level is Level.HIGH:
-            return False
-        return level is Level.LOW or not words or (bool(self._order) and self._order in words)
+        changes = level is not Level.LOW or operations(command) - {"system"}  # which many only ask
+        return level is not Level.HIGH and (not changes or not words or (bool(self._order) and self._order in words))
 
 
 def _is_sound(match: Match, reading: Reading) -> bool:

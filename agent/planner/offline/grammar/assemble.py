@@ -212,8 +212,8 @@ def _summed(stages: list[Stage]) -> list[Stage]:
     for stage in stages:
         if stage.op == "agg" and out and out[-1].op == "cols" and len(out[-1].args) == 2:
             out.append(structs.replace(stage, args=(stage.args[0], *out.pop().args)))
-        else:
-            out.append(stage)
+        else:  # of a table nobody said which column
+            out.append(stage if stage.op != "agg" or stage.args[-1] else Stage(op="nothing"))
     return out
 
 

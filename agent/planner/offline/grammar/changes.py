@@ -23,7 +23,7 @@ _PROGRAMS = {
     "repository": r"git (?:-\S+ )*(?:add|am|apply|bisect|checkout|cherry-pick|clean|clone|commit|fetch|gc|init"
     r"|merge|mv|pull|push|rebase"
     r"|reset|restore|revert|rm|stash(?! list| show)|switch|branch -[dDmMcf]|branch [\w.']\S*|tag -[dafs]|tag [\w.']\S*)",
-    "system": r"apt-get|apt|dnf|yum|pacman|brew|pip3?|npm|cargo|systemctl|service|docker|crontab|reboot"
+    "system": r"apt-get|apt|dnf|yum|pacman|brew|pip3?|python3? -m pip|npm|cargo|systemctl|service|docker|crontab|reboot"
     r"|shutdown|poweroff|mount"
     r"|umount|useradd|userdel|usermod|passwd|kubectl|snap|gem|mkfs\S*|dd",
     "fetch": r"wget|curl (?:-\S+ )*(?:-\w*[oOT]|--output|--remote-name|-X|-d)",

@@ -115,9 +115,7 @@ def _does_so(why: str, said: str, command: str) -> bool:
     """Tell whether a command does justice to what makes its goal no plain order."""
     if why == "is about undoing something":
         return bool(
-            re.match(
-                r"git (?:reset|revert|restore|checkout|rebase --abort|merge --abort)|kubectl rollout undo", command
-            )
+            re.match(r"git (?:reset|revert|restore|checkout|(?:rebase|merge) --abort)|kubectl rollout undo", command)
         )
     if why == "says what not to do":
         kept = re.search(r"\b(?:keep|leav)\w* (?:the |all |my |its |their )?(?:original|file|source)", said)

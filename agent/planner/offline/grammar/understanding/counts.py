@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.planner.offline.grammar.pieces import Piece
+from agent.planner.offline.grammar.tablewords import table_in
 from agent.planner.offline.grammar.understanding.draft import LINE_NOUNS
 from agent.planner.offline.grammar.understanding.tables import TableReading
 
@@ -58,7 +59,10 @@ class Counts(TableReading):
             return True
         if self.files.type and not self.texts and not any(kind in LINE_NOUNS for kind, _ in self.nouns):
             self.form.add("all")
-        return self.stages.add("count", "agg", piece.param, "\0", "1", clause=clause)
+        table = table_in(self.row.sentence)
+        columns = ["1"] if table is None or not table.separator else list(table.numeric)
+        column = columns[0] if len(columns) == 1 else ""
+        return self.stages.add("count", "agg", piece.param, "\0", column, clause=clause)
 
     def on_longest(self, piece: Piece, clause: int) -> bool:
         if piece.param == "length":

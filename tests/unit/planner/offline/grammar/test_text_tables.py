@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agent.planner.offline.grammar.tables import column_meant, column_named, table_of
+from tests.unit.planner.offline.offline_support import command_for, message_for
 
 
 def test_a_csv_with_a_header_has_names_numbers_and_values() -> None:
@@ -45,3 +48,12 @@ def test_an_empty_text_has_nothing() -> None:
 
 def test_settings_are_known_by_their_keys() -> None:
     assert table_of("# a\nport=1\nhost=x\n", "x.conf").settings == {"port", "host"}
+
+
+def test_a_total_is_that_of_the_one_column_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("date,item,amount\n2026-01-01,apple,12.5\n2026-01-02,pear,7\n")
+    (tmp_path / "two.csv").write_text("qty,price\n1,2\n3,4\n")
+    for goal in ("total of sales.csv", "what is the sum in sales.csv", "average of sales.csv", "maximum of sales.csv"):
+        assert "$3" in command_for(goal, str(tmp_path)) and "$1" not in command_for(goal, str(tmp_path))
+    assert "$1" in command_for("sum of qty in two.csv", str(tmp_path))
+    assert message_for("total of two.csv", str(tmp_path))  # nobody said which
