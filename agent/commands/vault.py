@@ -8,7 +8,6 @@ from typing import Any
 from agent.commands.context import CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.commands import VaultAdd, VaultDelete, VaultGet, VaultList, VaultUpdate
-from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import InvalidRequest, InvalidState, PolicyDenied
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval
@@ -42,8 +41,6 @@ async def _listed(context: CommandContext) -> DispatchOutcome:
 
 async def _keep(context: CommandContext, name: str, value: str, *, new: bool) -> DispatchOutcome:
     held = context.services.vault()
-    if value:
-        context.tell("the value was on the screen; without it the command asks, and shows nothing")
     await in_thread(partial(held.check, name, new=new))
     await _open(context)
     if not value:
@@ -57,7 +54,7 @@ async def _keep(context: CommandContext, name: str, value: str, *, new: bool) ->
 
 
 async def _shown(context: CommandContext, name: str) -> DispatchOutcome:
-    check_permitted(context, name)
+    _check_permitted(context, name)
     reveal = context.person.reveal
     if reveal is None or not context.interactive:
         raise _nobody(f"a secret is shown on a terminal only; `:vault run {name} -- COMMAND` gives it to a command")
@@ -66,18 +63,13 @@ async def _shown(context: CommandContext, name: str) -> DispatchOutcome:
     return DispatchOutcome(f"{name} was shown on the terminal", {"secret": name})
 
 
-def check_permitted(context: CommandContext, name: str) -> None:
+def _check_permitted(context: CommandContext, name: str) -> None:
     """Hold it against the policy as the command line that shows it. Raises PolicyDenied."""
-    session, services = context.session, context.services
-    report = services.rate(f"agent-shell vault get {name}", session.cwd, session.session_id)
-    refuse_denied(report, context.app.policy(session.cwd, session.rules))
-
-
-def refuse_denied(report: RiskReport, policy: Any) -> None:
-    """Raises PolicyDenied where policy refuses what `report` is of, also to the person."""
     from agent.policy.deciding import decide
 
-    verdict = decide(report, Approval(interactive=True), policy=policy)
+    session = context.session
+    report = context.services.rate(f"agent-shell vault get {name}", session.cwd, session.session_id)
+    verdict = decide(report, Approval(interactive=True), policy=context.app.policy(session.cwd, session.rules))
     if verdict.action == "refuse":
         raise PolicyDenied(verdict.reason or "refused by policy", hint=f"rule {verdict.rule}")
 

@@ -6,9 +6,11 @@ import json
 import os
 import shlex
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
+
+from agent.protocol.errors import ConfigError
 
 _DISTRIBUTION = "agent-shell"
 
@@ -23,6 +25,18 @@ def install_command(extra: str) -> str:
     if source:
         return f"{pip} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {source}')}"
     return f"install agent-shell again from where you have it, with its extra '{extra}'"
+
+
+def ask_keyring(what: str, account: str, *value: str, hint: str) -> Any:
+    """Have the keyring of the system do `what`. Raises ConfigError, with `hint` where it is there and cannot be used."""
+    try:
+        keyring = import_module("keyring")
+    except ImportError:
+        raise ConfigError("the keyring needs the package keyring", hint=install_command("keyring")) from None
+    try:
+        return getattr(keyring, what)("agent-shell", account, *value)
+    except Exception as error:  # its back ends raise whatever they like, and the text may hold anything
+        raise ConfigError(f"the keyring cannot be used: {type(error).__name__}", hint=hint) from None
 
 
 def _source(origin: dict[str, Any]) -> str:

@@ -6,9 +6,8 @@ import os
 from importlib import import_module
 from typing import Any
 
-from agent.protocol.errors import ConfigError
+from agent.config.optional_parts import ask_keyring
 
-_SERVICE = "agent-shell"
 _SAFE = 1
 """The least priority of back ends that keep things safely: files in plain text have less."""
 
@@ -45,8 +44,4 @@ def delete(name: str) -> None:
 
 
 def _ask(what: str, name: str, *value: str) -> Any:
-    try:
-        return getattr(import_module("keyring"), what)(_SERVICE, f"vault:{name}", *value)
-    except Exception as error:  # likewise; its text may hold anything
-        words = f"the keyring cannot be used: {type(error).__name__}"
-        raise ConfigError(words, hint="unlock it, or look at `python -m keyring diagnose`") from None
+    return ask_keyring(what, f"vault:{name}", *value, hint="unlock it, or look at `python -m keyring diagnose`")

@@ -119,6 +119,13 @@ def test_a_locked_vault_asks_and_takes_no_text_that_was_typed_before(home: Path,
         person.type(CTRL_C)
         person.see("the vault is locked")
         person.at_prompt()
+        (home / ".config/agent-shell/policy.toml").write_text(
+            '[[rule]]\nname = "unseen"\naction = "deny"\nprogram = "agent-shell"\nwords = ["vault", "get"]\n'
+            'reason = "secrets stay unseen"\nmatch = ["agent-shell vault get X"]\nnot_match = ["agent-shell vault list"]\n'
+        )
+        person.type(":vault get DEPLOY_TOKEN\r")
+        person.see("secrets stay unseen")
+        person.at_prompt()
         person.type(":vault delete DEPLOY_TOKEN\r")
         person.see(r"\[y/N\]")
         person.type("y\r")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from agent.config.optional_parts import install_command
+from agent.config.optional_parts import ask_keyring, install_command
 from agent.config.private_folder import make_folder
 from agent.protocol.errors import ConfigError
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 KEYRING = "keyring"
-_SERVICE, _ACCOUNT = "agent-shell", "sign-key"
+_ACCOUNT = "sign-key"
 _MAX_KEY = 16 * 1024
 
 
@@ -98,15 +97,7 @@ def _cryptography() -> tuple[Any, Any]:
 
 
 def _ask_keyring(what: str, *value: str) -> Any:
-    try:
-        keyring = import_module("keyring")
-    except ImportError:
-        raise ConfigError("the keyring needs the package keyring", hint=install_command("sign")) from None
-    try:
-        return getattr(keyring, what)(_SERVICE, _ACCOUNT, *value)
-    except Exception as error:  # its back ends raise whatever they like
-        words = f"the keyring cannot be used: {type(error).__name__}"
-        raise ConfigError(words, hint="sign_key can name a file") from None
+    return ask_keyring(what, _ACCOUNT, *value, hint="sign_key can name a file")
 
 
 def _read(path: str) -> bytes:

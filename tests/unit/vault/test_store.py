@@ -208,7 +208,10 @@ def test_a_keyring_holds_the_values_where_there_is_one(tmp_path: Path, monkeypat
         vault.get("TOKEN")
     ring.forgets = False
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(ConfigError, match="keyring cannot be used: "):
+    with pytest.raises(ConfigError, match="the keyring needs the package"):
+        vault.get("TOKEN")
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace())
+    with pytest.raises(ConfigError, match="the keyring cannot be used: AttributeError"):
         vault.get("TOKEN")
     monkeypatch.setitem(sys.modules, "keyring", ring)
     vault.delete("TOKEN")

@@ -171,7 +171,7 @@ def test_without_a_keyring_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(ConfigError) as caught:
         make_key("keyring")
-    assert "[sign]" in caught.value.hint
+    assert "[keyring]" in caught.value.hint
 
 
 def test_what_a_killed_process_left_of_a_draft_comes_back_nowhere(tmp_path) -> None:
