@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from agent.app.composition import build_services, load
-from agent.emitters.telemetry import JsonlEmitter
+from agent.emitters.streams import JsonlEmitter
 from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -42,12 +41,16 @@ class ModelNames:
         return self._known
 
     def _look(self) -> None:
+        import asyncio
+
         try:
             self._known = asyncio.run(self._listed()) or self._known
         except Exception:  # a name that is not completed can still be typed
             self._asked_at = time.monotonic() - _FRESH + _MOST_WAITED  # and asked for again soon
 
     async def _listed(self) -> tuple[str, ...]:
+        import asyncio
+
         from agent.providers.choosing import model_rows
 
         own, rows = await asyncio.gather(self._own(), model_rows(self._configured.loaded))
@@ -57,6 +60,8 @@ class ModelNames:
 
     async def _own(self) -> tuple[str, ...]:
         """List the names that the configured provider has; nothing where it does not answer, has no key, or there is none."""
+        import asyncio
+
         try:
             entry = self._configured.entry(self._configured.configured_name())
             async with asyncio.timeout(_MOST_WAITED):

@@ -134,7 +134,7 @@ class ModelPlanners:
             await provider.aclose()
 
     def embedder(self, wanted: str) -> Embed:
-        """What asks a provider for embeddings with a model of its ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
+        """Build what asks a provider for embeddings with a model of its ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
         name, _, model = wanted.partition(":")
         provider = self._provider(self._configured.entry(name))
         ask = getattr(provider, "embeddings", None)

@@ -113,7 +113,7 @@ class PlannerChoice:
         return "cascade:" if made.name == "cascade" else f"{planner}:{model}", self.stays_here(made)
 
     def embedder(self, wanted: str) -> Embed:
-        """What asks for embeddings ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
+        """Build what asks for embeddings ("ollama:nomic-embed-text"). Raises ConfigError, NotFound."""
         return self._models.embedder(wanted)
 
     def leaves(self, provider: str) -> bool:

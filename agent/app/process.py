@@ -231,7 +231,7 @@ class Process:
         settings = self.settings
         emitter: Emitter
         if settings.json:
-            from agent.emitters.telemetry import JsonlEmitter
+            from agent.emitters.streams import JsonlEmitter
 
             emitter = JsonlEmitter(streams[0].buffer)
         else:

@@ -59,7 +59,7 @@ class ProcessRags:
             index.close()
 
     def asked(self, name: str) -> str:
-        """Who is asked for embeddings of its passages and of each goal, in words; "" for nobody. Raises CoreError."""
+        """Say who is asked for embeddings of its passages and of each goal; "" for nobody. Raises CoreError."""
         wanted = self._library().rags.load(name).embeddings
         if not wanted:
             return ""
@@ -122,7 +122,7 @@ class OpenRag:
         return tuple(blocks)
 
     async def _vector(self, text: str) -> array[float] | None:
-        """Where a text points. Without an answer its words alone count, and `trouble` says so."""
+        """The direction of a text. Without an answer its words alone count, and `trouble` says so."""
         from agent.protocol.errors import CoreError
 
         self.trouble = ""

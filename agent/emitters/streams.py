@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from agent.protocol.errors import ClientDisconnected, WriteFailed
+from agent.protocol.records import Record, encode
 
 _GONE = {errno.EPIPE, errno.ECONNRESET, errno.ESHUTDOWN, errno.EIO, errno.EBADF}
 
@@ -147,3 +148,25 @@ def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:
     if environ.get("FORCE_COLOR", "") not in ("", "0", "false"):
         return True
     return is_tty and environ.get("TERM", "") not in ("dumb", "unknown", "")
+
+
+class JsonlEmitter:
+    """Writes each record as one line, at once. `stream` is a binary or text stream, or a sink.
+
+    Raises ClientDisconnected when nobody reads any more, WriteFailed for other faults. Live bytes are not written: they come
+    as `command.output` events. On a terminal, characters that it would act on are escaped.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._sink = sink_of(stream)
+
+    async def emit(self, record: Record) -> None:
+        line = encode(record)
+        if self._sink.is_tty:
+            from agent.text.inert_json import inert_json
+
+            line = inert_json(line.decode("utf-8", "replace")).encode()
+        self._sink.write(line)
+
+    def output(self, stream: str, data: bytes) -> None:
+        pass

@@ -10,7 +10,6 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from agent.emitters.streams import sink_of
 from agent.protocol.errors import WriteFailed
 from agent.protocol.events.command import (
     CommandConfirmed,
@@ -53,7 +52,7 @@ from agent.protocol.events.session import (
     SessionNamed,
     SessionStarted,
 )
-from agent.protocol.records import Record, encode, event_type
+from agent.protocol.records import Record, event_type
 
 FLAT = str | int | float | bool | None
 _LONGEST = 4_000  # characters of one text
@@ -281,25 +280,3 @@ def telemetry_line(record: Record, *, text: bool = False, dropped: int = 0) -> b
         from json import dumps
 
         return dumps(line).encode() + b"\n"
-
-
-class JsonlEmitter:
-    """Writes each record as one line, at once. `stream` is a binary or text stream, or a sink.
-
-    Raises ClientDisconnected when nobody reads any more, WriteFailed for other faults. Live bytes are not written: they come
-    as `command.output` events. On a terminal, characters that it would act on are escaped.
-    """
-
-    def __init__(self, stream: Any) -> None:
-        self._sink = sink_of(stream)
-
-    async def emit(self, record: Record) -> None:
-        line = encode(record)
-        if self._sink.is_tty:
-            from agent.text.inert_json import inert_json
-
-            line = inert_json(line.decode("utf-8", "replace")).encode()
-        self._sink.write(line)
-
-    def output(self, stream: str, data: bytes) -> None:
-        pass

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace as with_fields
 
@@ -24,7 +24,8 @@ from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
 from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
-from agent.execution.shell_starting import Shells, Start
+from agent.execution.run_confinement import RunConfinement
+from agent.execution.shell_starting import Shells
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
@@ -36,8 +37,7 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
-    from agent.execution.confine.confiner import Confined, Confiner
-    from agent.execution.confine.lock.preparing import Holder
+    from agent.execution.confine.confiner import Confined
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.execution.rehearsal.rehearser import Rehearser
 
@@ -96,7 +96,8 @@ class ShellExecutor:
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._limits = limits or RunLimits()
-        self._write_folders = write_folders or WriteFolders(workspace=self._kept.first.cwd)
+        folders = write_folders or WriteFolders(workspace=self._kept.first.cwd)
+        self._confinement = RunConfinement(self._helper, folders)
         self._rehearsals = rehearsals
         self._tty = tty
         self._on_unread = on_unread
@@ -164,41 +165,18 @@ class ShellExecutor:
             refused = self._kept.unrunnable(command.command)
             if refused is not None:
                 return refused
-            if command.confine == "off" and command.rights is not None and (why := await self.unheld(command.report)):
-                return failure(CANNOT_RUN, f"agent-shell: not run, because it cannot be held: {why}", cwd=self.cwd)
-            if command.confine == "off":
-                return await self._execute(command, None, sink, cancel)
-            from agent.execution.confine.confiner import Unconfinable
-
-            try:
-                confined = await in_thread(
-                    partial(self._confiner.prepare, command.confine, command.workspace, command.report)
-                )
-            except (Unconfinable, OSError) as error:
-                text = f"agent-shell: not run, because it cannot be confined: {str(error).replace(chr(10), '; ')}"
-                return failure(CANNOT_RUN, text, cwd=self.cwd)
+            confined = await self._confinement.prepare(command, self.cwd)
+            if isinstance(confined, ExecutionResult):
+                return confined
             return await self._execute(command, confined, sink, cancel)
 
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
         """Say how a run of `report`'s command would be confined now, or why it cannot be."""
-        return await in_thread(partial(self._confiner.confining, mode, report))
-
-    @cached_property
-    def _confiner(self) -> Confiner:
-        from agent.execution.confine.confiner import Confiner
-
-        return Confiner(self._helper, self._write_folders)
+        return await self._confinement.confining(mode, report)
 
     async def unheld(self, report: RiskReport) -> str:
         """Say why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
-        holder = self._holder
-        return holder.unheld(report) if holder.knows else await in_thread(partial(holder.unheld, report))
-
-    @cached_property
-    def _holder(self) -> Holder:
-        from agent.execution.confine.lock.preparing import Holder
-
-        return Holder(self._helper, self._write_folders)
+        return await self._confinement.unheld(report)
 
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
@@ -229,7 +207,7 @@ class ShellExecutor:
             adopt=self._kept.take_over,
             programs=lambda: (self._shells.find(), self._shells.env_program),
             template=self._rehearsal_launch,
-            run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
+            run=lambda launch, sink, cancel: RunningCommand(launch, self._helper, sink).finished(cancel),
         )
         return Rehearser(shell, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._kept.first.env))))
 
@@ -290,14 +268,14 @@ class ShellExecutor:
                     self._launch(command),
                     argv=start.argv,
                     env=start.env | (confined.variables if confined is not None else {}) | secrets,
-                    sandbox=self._sandbox(command, start, confined),
+                    sandbox=self._confinement.sandbox(command, confined, self._kept.first.env, start.written),
                     inherit_stdin=self._stdin == "inherit",
                 )
                 running = RunningCommand(launch, self._helper, sink, self._jobs, self._on_unread)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
                 return failure(CANNOT_RUN, text, cwd=self.cwd)
-            result = await self._finish(running, cancel)
+            result = await running.finished(cancel)
             if result.job:  # its shell still reads and writes these
                 self._jobs.hold(result.job, files)
                 files = []
@@ -319,24 +297,3 @@ class ShellExecutor:
             for file in reversed(files):
                 file.close()
         return self._kept.adopt(result, after, has_state=start.dump is not None)
-
-    async def _finish(self, running: RunningCommand, cancel: CancellationToken) -> ExecutionResult:
-        """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
-        unsubscribe = cancel.subscribe(running.stop)
-        task = asyncio.ensure_future(in_thread(running.run))
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            running.stop()
-            await asyncio.wait([task])
-            raise
-        finally:
-            unsubscribe()
-
-    def _sandbox(self, command: ApprovedCommand, start: Start, confined: Confined | None) -> dict[str, Any] | None:
-        if confined is not None:
-            return confined.plan.encoded()
-        if command.rights is None:
-            return None
-        files = () if start.dump is None else (start.dump.path,)
-        return self._holder.plan(command.rights, self._kept.first.env, files).encoded()

@@ -39,6 +39,27 @@ def _unwanted() -> re.Pattern[str]:
     return re.compile(f"(?P<bidi>[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f])|[{re.escape(controls)}\x80-\x9f]")
 
 
+FLOOD = 1024 * 1024  # bytes after which what comes without a pause is a flood
+FLOOD_PAUSE = 0.01  # seconds without output that end one
+FLOOD_PIECE = 64 * 1024  # bytes that are worth a turn of their own; smaller pieces of a flood are let gather
+
+
+class Flood:
+    """Output that comes faster than in pieces worth a turn."""
+
+    def __init__(self) -> None:
+        self._size, self._latest = 0, time.monotonic()  # bytes since the last pause, and when the latest of them came
+
+    def goes_on(self, came: int) -> bool:
+        """Tell so of a turn in which `came` bytes came."""
+        if not came:
+            return False
+        now = time.monotonic()
+        self._size = came if now - self._latest > FLOOD_PAUSE else self._size + came
+        self._latest = now
+        return self._size > FLOOD and came < FLOOD_PIECE
+
+
 INTERVAL = 1 / 30  # seconds between two frames
 LARGEST = 256 * 1024  # bytes that wait for a frame at most
 

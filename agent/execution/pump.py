@@ -15,14 +15,11 @@ from dataclasses import dataclass, field
 
 from agent.execution import terminal as terminals
 from agent.execution.keyboard import Keyboard
-from agent.execution.output import Frames, HeadTail, PlainText
+from agent.execution.output import Flood, Frames, HeadTail, PlainText
 from agent.execution.process_tree import wire
 from agent.protocol.execution import OutputSink
 
 READ_SIZE = 256 * 1024
-FLOOD = 1024 * 1024  # bytes after which what comes without a pause is a flood
-FLOOD_PAUSE = 0.01  # seconds without output that end one
-FLOOD_PIECE = 64 * 1024  # bytes that are worth a turn of their own; smaller pieces of a flood are let gather
 FLOOD_NAP = 0.0003  # seconds they have for it: to wake us for every few kB would cost the command more than its writing
 SHARED_READ_SIZE = 32 * 1024  # where both streams have something: small turns keep their order and starve neither
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
@@ -98,7 +95,7 @@ class Pump:
             )
         self._shown = sink is not None or self._keyboard is not None
         self._total = self._came = 0  # bytes of output so far, and in this turn
-        self._flow, self._flow_at = 0, self._started  # bytes since the last pause, and when the latest of them came
+        self._flood = Flood()
         self._ending = Ending()
         self._ended = False
 
@@ -135,7 +132,7 @@ class Pump:
     def _loop(self) -> None:
         while not self._ended:
             self._serve(self._selector.select(self._patience()))
-            if self._flooded():
+            if self._flood.goes_on(self._came):
                 time.sleep(FLOOD_NAP)
             self._frames.flush_if_due()
             if self._keyboard is not None:
@@ -234,15 +231,6 @@ class Pump:
         if limit is not None and self._total > limit and not self._ending.over_output:
             self._ending.over_output = True
             self._tell("stop")
-
-    def _flooded(self) -> bool:
-        """Tell whether output comes faster than in pieces worth a turn."""
-        if not self._came:
-            return False
-        now = time.monotonic()
-        self._flow = self._came if now - self._flow_at > FLOOD_PAUSE else self._flow + self._came
-        self._flow_at = now
-        return self._flow > FLOOD and self._came < FLOOD_PIECE
 
     def _on_master(self, fd: int) -> bool:
         """Take what came through the PTY; whether there was something."""

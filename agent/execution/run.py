@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import signal
@@ -20,8 +21,10 @@ from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.pump import Channels, Ending, Pump
 from agent.execution.results import not_started, refused, result_of
+from agent.protocol.cancel import CancellationToken
 from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import ExecutionResult, ExitCode
+from agent.waiting import in_thread
 
 PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
@@ -59,6 +62,19 @@ class RunningCommand:
         self._stopped = True
         with suppress(OSError):  # it has ended already
             wire.send(self._ours, {"op": "stop"})
+
+    async def finished(self, cancel: CancellationToken) -> ExecutionResult:
+        """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
+        unsubscribe = cancel.subscribe(self.stop)
+        task = asyncio.ensure_future(in_thread(self.run))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self.stop()
+            await asyncio.wait([task])
+            raise
+        finally:
+            unsubscribe()
 
     def run(self) -> ExecutionResult:
         launch = self._launch

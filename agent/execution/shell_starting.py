@@ -89,6 +89,11 @@ class Start:
     own: OwnShell | None = None
     note: str = ""
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Files that our own lines in its shell write."""
+        return () if self.dump is None else (self.dump.path,)
+
 
 class Shells:
     """The shells of one executor: bash (`program`, or the one on PATH; /bin/sh where there is none), and the person's own.

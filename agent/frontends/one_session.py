@@ -10,7 +10,7 @@ from functools import partial
 
 from agent.emitters.console import Noticing, complain
 from agent.frontends.confirm.tty_confirm import confirmer_for
-from agent.frontends.past_words import opening_lines
+from agent.frontends.opening_words import opening_lines
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals

@@ -46,7 +46,7 @@ class OwnRecipes:
             return self._entries
 
     def problems(self) -> str:
-        """What is wrong with the others, the first time; "" from then on."""
+        """Say what is wrong with the others, the first time; "" from then on."""
         self.entries()
         with self._reading:
             told, self._problems = self._problems, []

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace as with_fields
 
 from agent.cli import entry as cli
-from agent.frontends.past_words import past_text
+from agent.frontends.opening_words import past_text
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.screen import Screen
 from agent.protocol.messages import GoalItem

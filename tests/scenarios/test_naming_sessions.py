@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.past_words import opening_lines
+from agent.frontends.opening_words import opening_lines
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from tests.support.session_world import SessionWorld

@@ -50,30 +50,6 @@ KEYS = {
     "events": ("log", "line"),
 }
 
-INDEXES = {"goals": ("status",), "commands": ("risk",), "events": ("type",)}
-
-MARK = "agent_shell_meta"
-"""The table that says that a database is ours, and of which version."""
-
-
-def create(kinds: dict[str, str]) -> list[str]:
-    """The statements that make all tables; `kinds` gives this database's name for each kind of column."""
-    made = [f"CREATE TABLE IF NOT EXISTS {MARK} (version INTEGER NOT NULL)"]
-    for table, columns in TABLES.items():
-        listed = ", ".join(f"{name} {kinds[kind]}" for name, kind in columns.items())
-        made.append(f"CREATE TABLE IF NOT EXISTS {table} ({listed}, PRIMARY KEY ({', '.join(KEYS[table])}))")
-        made += [
-            f"CREATE INDEX IF NOT EXISTS {table}_by_{column} ON {table} ({column})" for column in INDEXES.get(table, ())
-        ]
-    return made
-
-
-def insert(table: str, placeholder: str) -> str:
-    """The statement that adds one row."""
-    columns = TABLES[table]
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([placeholder] * len(columns))})"
-
-
 _LEVELS = ("low", "medium", "high")
 _MAX_INT = 2**63 - 1
 Row = tuple[Any, ...]

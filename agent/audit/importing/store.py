@@ -10,10 +10,14 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.audit.importing.project import MARK, SCHEMA_VERSION, TABLES, Row, create, insert
+from agent.audit.importing.project import KEYS, SCHEMA_VERSION, TABLES, Row
 from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 
+INDEXES = {"goals": ("status",), "commands": ("risk",), "events": ("type",)}
+
+_MARK = "agent_shell_meta"
+"""The table that says that a database is ours, and of which version."""
 _SQLITE = {"text": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER", "time": "TEXT", "json": "TEXT"}
 _POSTGRES = {
     "text": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION", "bool": "BOOLEAN", "time": "TIMESTAMPTZ", "json": "JSONB",
@@ -47,21 +51,21 @@ class Store:
     def version(self) -> int | None:
         """The version of the tables; None where there are none. Raises InvalidState for a database that holds something else."""
         tables = {row[0] for row in self._run(self._tables)}
-        if MARK not in tables and tables & set(TABLES):
+        if _MARK not in tables and tables & set(TABLES):
             raise InvalidState(
                 expected="a database of an import", found=f"other tables in {self.shown}", hint="name another with --to"
             )
-        rows = self._run(f"SELECT version FROM {MARK}") if MARK in tables else []
+        rows = self._run(f"SELECT version FROM {_MARK}") if _MARK in tables else []
         return int(rows[0][0]) if rows else None
 
     def make(self, *, anew: bool) -> None:
         """Make the tables; `anew`: without what is in them."""
-        for table in (*TABLES, MARK) if anew else ():
+        for table in (*TABLES, _MARK) if anew else ():
             self._run(f"DROP TABLE IF EXISTS {table}")
-        for statement in create(self._kinds):
+        for statement in _create(self._kinds):
             self._run(statement)
-        if not self._run(f"SELECT version FROM {MARK}"):
-            self._run(f"INSERT INTO {MARK} VALUES ({SCHEMA_VERSION})")
+        if not self._run(f"SELECT version FROM {_MARK}"):
+            self._run(f"INSERT INTO {_MARK} VALUES ({SCHEMA_VERSION})")
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         """Folder and stamp of every log that was imported."""
@@ -80,10 +84,10 @@ class Store:
             batch.append(row)
             size += sum(len(value) for value in row if isinstance(value, str))
             if len(batch) == _ROWS or size > _CHARACTERS:  # a single line can have millions of them
-                self._run_many(insert(table, self._placeholder), batch)
+                self._run_many(_insert(table, self._placeholder), batch)
                 size, batch = 0, []
         if batch:
-            self._run_many(insert(table, self._placeholder), batch)
+            self._run_many(_insert(table, self._placeholder), batch)
         return count
 
     def commit(self) -> None:
@@ -220,3 +224,21 @@ def _jsonb(line: str | None) -> str | None:
     import msgspec
 
     return msgspec.json.encode(line.replace("\\u0000", "\\u2400")).decode()
+
+
+def _create(kinds: dict[str, str]) -> list[str]:
+    """The statements that make all tables; `kinds` gives this database's name for each kind of column."""
+    made = [f"CREATE TABLE IF NOT EXISTS {_MARK} (version INTEGER NOT NULL)"]
+    for table, columns in TABLES.items():
+        listed = ", ".join(f"{name} {kinds[kind]}" for name, kind in columns.items())
+        made.append(f"CREATE TABLE IF NOT EXISTS {table} ({listed}, PRIMARY KEY ({', '.join(KEYS[table])}))")
+        made += [
+            f"CREATE INDEX IF NOT EXISTS {table}_by_{column} ON {table} ({column})" for column in INDEXES.get(table, ())
+        ]
+    return made
+
+
+def _insert(table: str, placeholder: str) -> str:
+    """The statement that adds one row."""
+    columns = TABLES[table]
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([placeholder] * len(columns))})"

@@ -228,46 +228,6 @@ _HANDLERS: dict[str, Callable[[_Session, Line], None]] = {
 }
 
 
-class _Effect(Struct):
-    kind: str = ""
-    scope: str = ""
-
-
-class _Finding(Struct):
-    rule: str = ""
-    effect: _Effect | None = None
-
-
-class _Program(Struct):
-    elevated: bool = False
-
-
-def with_rating(row: Row) -> Row:
-    """The row of a command with what its last rating found, in words: a list would cost far more memory."""
-    findings: list[_Finding] = _decoded(row["findings"], list[_Finding])
-    programs: list[_Program] = _decoded(row["programs"], list[_Program])
-    if row["risk"] is None:
-        return row
-    effects = [found.effect for found in findings if found.effect is not None]
-    return row | {
-        "rules": _listed(found.rule for found in findings),
-        "effects": _listed(effect.kind for effect in effects),
-        "scopes": _listed(effect.scope for effect in effects),
-        "elevated": any(program.elevated for program in programs),
-    }
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ",".join(sorted({word for word in words if word}))
-
-
-def _decoded(raw: msgspec.Raw, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(raw, type=kind) if raw else []
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return []
-
-
 class LineFolder:
     """Reads `sources`, of which those of one session follow each other. `ignored`: lines that are no events."""
 

@@ -20,6 +20,7 @@ from agent.execution.process_tree.cgroups import Group, make
 RUNGS = ("cgroup", "subreaper", "group")
 GONE_WITHIN = 1.0  # seconds that the kernel may need to take the last process out of its group
 PAUSE = 0.002
+_LOOKS = 3  # for what is left but not seen: it has just ended, or the process table does not show it
 _PATIENCE = 2.0
 
 
@@ -88,6 +89,30 @@ class Tree:
         if self.subreaper:
             return not self._childless
         return self.group.populated() if self.group is not None else bool(self.members())
+
+    def left_in_background(self, seconds: float) -> int | None:
+        """The process by which to name what goes on after `seconds`; 0 where none of it can be seen, None where nothing is left.
+
+        What ends between the look whether something is left and the look for its name is no job.
+        """
+        for _ in range(_LOOKS):
+            if not self.something_left(seconds):
+                return None
+            if first := self.first():
+                return first
+        return 0
+
+    def something_left(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""
+        deadline = time.monotonic() + seconds
+        while True:
+            if self.collect():
+                continue
+            if not self.alive():
+                return False
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(PAUSE)
 
     def first(self) -> int:
         """The eldest of what is left: the one to name it by; 0 for nothing."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
-from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all, stopped_in_group
+from agent.execution.process_tree.tree import RUNGS, Tree, signal_all, stopped_in_group
 from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
 from agent.execution.supervision.spawning import IGNORED, spawn
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
-_LOOKS = 3  # for what is left but not seen: it has just ended, or the process table does not show it
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -245,13 +244,13 @@ class ProcessGuardian:
 
     def _finish(self, wake: socket.socket) -> None:
         stuck: set[int] = set()
-        first = self._left_in_background()
+        first = self._tree.left_in_background(LINGER)
         background = first is not None
         ended_with_it = background and self._request.get("background") == "end"
         if self._stage or ended_with_it:
             if background and self._stage < _KILLED:
                 self._tree.terminate()
-                self._something_left(FAREWELL)
+                self._tree.something_left(FAREWELL)
             stuck = self._tree.kill()
             first, background = None, False
         if self._asked is not None and self._asked.broken and not self._over:
@@ -271,30 +270,6 @@ class ProcessGuardian:
             self._watch_job(wake, first)
         else:
             self._tree.leave()
-
-    def _left_in_background(self) -> int | None:
-        """The process by which to name what goes on; 0 where none of it can be seen, None where nothing is left.
-
-        What ends between the look whether something is left and the look for its name is no job.
-        """
-        for _ in range(_LOOKS):
-            if not self._something_left(LINGER):
-                return None
-            if first := self._tree.first():
-                return first
-        return 0
-
-    def _something_left(self, seconds: float) -> bool:
-        """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""
-        deadline = time.monotonic() + seconds
-        while True:
-            if self._tree.collect():
-                continue
-            if not self._tree.alive():
-                return False
-            if time.monotonic() > deadline:
-                return True
-            time.sleep(PAUSE)
 
     def _watch_job(
         self, wake: socket.socket, main: int, message: wire.Message | None = None, fds: list[int] | None = None

@@ -8,17 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
-from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from agent.config.paths import checkout_root, state_dir
+from agent.config.paths import state_dir
 from agent.emitters.paint import use_theme
 from agent.frontends.confirm.late_confirmer import LateConfirmer
 from agent.frontends.external_programs import EndingProcesses
 from agent.frontends.line import Goal, Leave, Line, Nothing, OwnCommand, parse_line
+from agent.frontends.opening_words import logs_in_clone, opening_lines, welcome
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory, HistoryController
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.toolbar import toolbar_text
+from agent.frontends.repl.toolbar import prompt_marks, toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
@@ -98,7 +98,7 @@ class Repl:
             self._screen,
             history,
             toolbar=lambda: toolbar_text(controller.ctx, self._environ.get("HOME", "")),
-            marks=self._marks,
+            marks=lambda: prompt_marks(is_root=self._services.is_root, safety_off=controller.ctx.safety_off),
             cwd=lambda: controller.ctx.cwd,
             edit_mode=controller.services.settings.edit_mode,
             after_first_render=self._behind.begin,
@@ -148,25 +148,18 @@ class Repl:
                 is_root=self._services.is_root,
                 safety_off=settings.safety_off,
                 columns=self._screen.columns,
-                logs=self._logs_in_clone(),
+                logs=logs_in_clone(settings),
             )
         )
         warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
         self._screen.say_all(wrapped(warnings, self._screen.columns))
         if settings.session_id:
-            from agent.frontends.past_words import opening_lines
-
             past: list[Fragments] = [
                 [("class:hint", shown(line))] for line in opening_lines(self._controller.ctx, new=self._named_anew)
             ]
             self._screen.say_all(wrapped(past, self._screen.columns))
         if self._prompt is None:  # else it is said when the first frame stands
             self._say_hint(left_open_line(self._services, self._controller.ctx.session_id))
-
-    def _logs_in_clone(self) -> str:
-        """The folder of the logs where this is a clone that keeps them beside the program, "" else."""
-        settings, root = self._services.settings, checkout_root()
-        return "" if settings.session_dir or not settings.persist or not root else shown(os.path.join(root, "sessions"))
 
     def _say_hint(self, text: str) -> None:
         if text:
@@ -297,42 +290,3 @@ class Repl:
             return f"cannot create {path}: {error.strerror or error}"
         said = await edit_file(path, self._services.processes, self._environ)
         return said or trouble_in(path) or "settings count from the next start; `:set` changes some for this session"
-
-    def _marks(self) -> StyleAndTextTuples:
-        """Mark what must be seen at every prompt: root, safety off."""
-        marks: StyleAndTextTuples = []
-        if self._services.is_root:
-            marks.append(("class:alert", "root "))
-        if self._controller.ctx.safety_off:
-            marks.append(("class:alert", "SAFETY OFF "))
-        return marks
-
-
-FIRST_RUN = (
-    "Type what you want in plain words; see each command with its risk; edit it; run it.",
-    'No key is needed: try "find the 5 largest files here" (offline: no model, no network).',
-    "For more, set OPENROUTER_API_KEY (or another provider's key); :models lists what runs here.",
-    "Commands of your own run as typed, through the same checks; :session names the log.",
-    ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
-)
-
-
-def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0, logs: str = "") -> list[Fragments]:
-    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start. `logs`: where sessions are
-    kept, if that is not where one would look.
-    """
-    lines: list[Fragments] = [[("class:hint", line)] for line in FIRST_RUN] if first_run else []
-    if first_run and logs:
-        lines.append(
-            [("class:hint", f"Sessions are logged in {logs}; `session_dir` in your settings keeps them elsewhere.")]
-        )
-    if is_root:
-        lines.append(
-            [
-                ("class:alert", "you are root: "),
-                ("", "commands can change the whole system; risk is rated more strictly"),
-            ]
-        )
-    if safety_off:
-        lines.append([("class:alert", "safety is off: "), ("", "high-risk commands will not ask for the typed word")])
-    return wrapped(lines, columns)

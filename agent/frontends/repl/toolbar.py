@@ -12,6 +12,8 @@ from agent.protocol.replies import usage_text
 from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
     from agent.frontends.typed.reading import Chosen, Typed
 
 
@@ -82,6 +84,12 @@ def toolbar_text(ctx: RequestContext, home: str) -> str:
     if spent:
         parts.append(spent)
     return " · ".join(parts)
+
+
+def prompt_marks(*, is_root: bool, safety_off: bool) -> StyleAndTextTuples:
+    """Mark what must be seen at every prompt: root, safety off."""
+    said = (("root ", is_root), ("SAFETY OFF ", safety_off))
+    return [("class:alert", text) for text, holds in said if holds]
 
 
 def short_path(path: str, home: str) -> str:

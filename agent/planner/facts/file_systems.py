@@ -10,6 +10,8 @@ from itertools import islice
 from typing import NamedTuple
 
 MAX_ENTRIES = 20_000
+MANY_ENTRIES = 1_000
+MANY_BYTES = 100_000_000
 STORES = frozenset((".git", ".hg", ".svn", ".jj"))
 _MAX_STORES = 8
 _MAX_LOOKED_AT = 4_000
@@ -57,6 +59,25 @@ def size_of(paths: list[str], *, deep: bool, spent: Callable[[], bool], limit: i
         except OSError:  # not ours to read, or gone meanwhile
             continue
     return Size(entries, size, more=False)
+
+
+def size_words(size: Size, paths: list[str]) -> list[str]:
+    """A size as facts: "entries=1204", "bytes=3100", "more", and "many" where it is a lot that no tool makes again."""
+    facts = [f"entries={size.entries}", f"bytes={size.size}"] + ["more"] * size.more
+    many = size.entries >= MANY_ENTRIES or size.size >= MANY_BYTES
+    if many and not (paths and all(map(_made_by_tool, paths))):
+        facts.append("many")
+    return facts
+
+
+def _made_by_tool(path: str) -> bool:
+    """Tell whether a folder says of itself that a tool made it and can make it again."""
+    name = os.path.basename(path)
+    if name == "node_modules":
+        return os.path.lexists(os.path.join(os.path.dirname(path), "package.json"))
+    if name == "__pycache__":
+        return True
+    return any(os.path.lexists(os.path.join(path, mark)) for mark in ("CACHEDIR.TAG", "pyvenv.cfg"))
 
 
 def repositories_below(folder: str, *, spent: Callable[[], bool]) -> list[str]:

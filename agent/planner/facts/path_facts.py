@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from agent.planner.facts import file_systems
-from agent.planner.facts.file_systems import Size, repositories_below, size_of
+from agent.planner.facts.file_systems import repositories_below, size_of, size_words
 from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
@@ -21,8 +21,6 @@ from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
 MAX_COMMAND_CHARS = 20_000
 MAX_SECONDS = 0.015
-MANY_ENTRIES = 1_000
-MANY_BYTES = 100_000_000
 _GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
 _REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
 _BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
@@ -246,9 +244,9 @@ class _Collector:
                 tops = tuple(f"{path.rstrip('/')}/" for path in paths)
                 facts += ["mount-below"] if any(mount.point.startswith(tops) for mount in self._mounts()) else []
                 facts += [fact for path in paths[:8] for fact in self._work(path) if fact != "repository"]
-            facts += _size_words(size_of(paths, deep=deep, spent=self.watch.spent), paths)
+            facts += size_words(size_of(paths, deep=deep, spent=self.watch.spent), paths)
         elif effect.kind in _REPLACED and "file" in kinds:
-            facts += _size_words(size_of([key], deep=False, spent=self.watch.spent), [key])
+            facts += size_words(size_of([key], deep=False, spent=self.watch.spent), [key])
         return facts
 
     def _repositories(self, key: str) -> list[str]:
@@ -295,22 +293,3 @@ def _value(word: str) -> str:
     """`--file=x`, `of=/dev/y`: the part that may be a path."""
     name, equals, value = word.partition("=")
     return value if equals and "/" not in name else word
-
-
-def _size_words(size: Size, paths: list[str]) -> list[str]:
-    """A size as facts: "entries=1204", "bytes=3100", "more", and "many" where it is a lot that no tool makes again."""
-    facts = [f"entries={size.entries}", f"bytes={size.size}"] + ["more"] * size.more
-    many = size.entries >= MANY_ENTRIES or size.size >= MANY_BYTES
-    if many and not (paths and all(map(_made_by_tool, paths))):
-        facts.append("many")
-    return facts
-
-
-def _made_by_tool(path: str) -> bool:
-    """Tell whether a folder says of itself that a tool made it and can make it again."""
-    name = os.path.basename(path)
-    if name == "node_modules":
-        return os.path.lexists(os.path.join(os.path.dirname(path), "package.json"))
-    if name == "__pycache__":
-        return True
-    return any(os.path.lexists(os.path.join(path, mark)) for mark in ("CACHEDIR.TAG", "pyvenv.cfg"))

@@ -158,7 +158,7 @@ def as_meant(command: str, cwd: str) -> str:
 
 
 def judged(offer: Offer, reading: Reading, exists: Callable[[str], bool]) -> tuple[str, float]:
-    """Why a command is refused, "" for not, and how sure (0..1) it does what the goal says: what their own words mean, a person says."""
+    """Say why a command is refused, "" for not, and how sure (0..1) it does what the goal says; a person says what own words mean."""
     from agent.planner.offline.confidence import confidence
     from agent.planner.offline.grammar.guards import no_plain_order, refusal
 

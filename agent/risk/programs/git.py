@@ -9,7 +9,8 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
+from agent.risk.programs.git_losses import git_clean, git_discard
+from agent.risk.reader.words import Invocation, Output, Word, runs_only
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -68,7 +69,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.add("vcs-switch", args.operands[1:], place, invocation=invocation)
         return None, ""
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
-        return _git_discard(walker, invocation, args, verb)
+        return git_discard(walker, invocation, args, verb)
     return None
 
 
@@ -164,18 +165,6 @@ def _git_files(walker: Walker, invocation: Invocation, args: Args) -> None:
         walker.add("modify", args.operands[1:], invocation.place, invocation=invocation)
 
 
-def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
-    """Judge the loss of what is not tracked: of a home or a system that stands in a repository, that is nearly all."""
-    if args.has("-n") or not args.has("-f", "--force"):
-        return
-    folder = invocation.cwd
-    for word in args.values("-C"):
-        folder = absolute(word.text, folder)
-    top = Word(folder, *invocation.place)
-    if UNKNOWN not in folder and walker.rater.scopes.of(top, folder) in ("home-all", "everything", "system", "users"):
-        walker.add("delete", [top], invocation.place, recursive=True, rule="delete.clean", invocation=invocation)
-
-
 def _own_settings(walker: Walker, invocation: Invocation) -> None:
     """Settings of the repository itself that have git start a program, as facts tell them."""
     known = walker.rater.context.facts.get(invocation.cwd, ())
@@ -239,68 +228,6 @@ def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -
                 walker.script(found.group(1), place, invocation)
 
 
-def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:
-    place = invocation.place
-    texts = [word.text for word in invocation.words]
-    if verb == "reset":  # what stands behind it is where to go, not what is lost
-        walker.add("discard", [], place, rule="discard.reset")
-        return None, ""
-    if verb == "checkout":
-        if args.has("-b", "-B", "--orphan"):
-            walker.add(
-                "vcs-change" if args.has("-B") else "vcs-safe",
-                [],
-                place,
-                level=Level.MEDIUM if args.has("-B") else None,
-            )
-            return None, ""
-        if args.has("-f", "--force"):
-            walker.add("discard", args.operands[1:], place)
-            return None, ""
-        paths = args.operands[1:]
-        if "--" in texts:
-            paths = invocation.words[texts.index("--") + 1 :]
-            from_commit = len(args.operands) - 1 > len(paths)
-        else:
-            from_commit = False
-            if not any(word.text in (".", "*", "./", ":/") or word.glob for word in paths):
-                walker.add("vcs-change", paths, place, reason="switches to {targets}", rule="vcs.checkout")
-                return None, ""
-    else:
-        paths, from_commit = _restored(invocation.words[1:]), False
-        letters = "".join(text[1:] for text in texts if re.fullmatch(r"-[SWqpm23]+", text))
-        staged, files = args.has("--staged") or "S" in letters, args.has("--worktree") or "W" in letters
-        if staged and not files:
-            walker.add("vcs-change", paths, place, reason="unstages {targets}", rule="vcs.unstage")
-            return None, ""
-        from_commit = files
-    whole = any(
-        word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known
-        for word in paths
-    )
-    if whole or len(paths) > 3 or args.has("--pathspec-from-file") or (from_commit and paths):
-        walker.add("discard", paths, place)
-    else:
-        walker.add("discard-one", paths, place)
-    return None, ""
-
-
-def _restored(words: list[Word]) -> list[Word]:
-    """The paths behind `restore`; its short options mean something else than those of other sub-commands."""
-    index = next(index for index, word in enumerate(words) if word.text == "restore") + 1
-    paths: list[Word] = []
-    while index < len(words):
-        text = words[index].text
-        if text == "--":
-            return [*paths, *words[index + 1 :]]
-        if text in ("-s", "--source", "--conflict", "--pathspec-from-file"):
-            index += 1
-        elif not text.startswith("-"):
-            paths.append(words[index])
-        index += 1
-    return paths
-
-
 _BY_VERB = {
     "init": _git_template,
     "init-db": _git_template,
@@ -309,7 +236,7 @@ _BY_VERB = {
     "stage": _git_add,
     "commit": _git_commit,
     "push": _git_push,
-    "clean": _git_clean,
+    "clean": git_clean,
     "fetch": _git_fetch,
     "pull": _git_fetch,
     "difftool": _git_opens,

@@ -1,14 +1,16 @@
-"""Judge assignments: what they make of the shell's variables, and those that change what programs do."""
+"""Judge assignments, by `name=…` or `read`: what they make of the shell's variables, and those that change what programs do."""
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import TYPE_CHECKING
 
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import begins_elsewhere, relative_entry
 from agent.risk.reader.tree import Assignment
-from agent.risk.reader.words import Word, bounded, taint_of
-from agent.risk.shell.state import Value
+from agent.risk.reader.words import NUL, NUMBER, UNKNOWN, Invocation, Output, Word, bounded, join_taint, taint_of
+from agent.risk.shell.state import Value, elements
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -65,6 +67,16 @@ def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
         walker.state.put(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
 
 
+def assign_named(walker: Walker, name: str, value: Value, invocation: Invocation) -> None:
+    """Set a variable, or the element `name[key]`, as a builtin does that is given its name."""
+    walker.expander.place = invocation.place
+    name, element, key = name.partition("[")
+    if element:
+        walker.state.assign_element(name, key.rstrip("]"), value)
+    else:
+        walker.state.assign(name, value)
+
+
 def judge_assigned(walker: Walker, name: str, value: Value) -> None:
     """Judge the value that a variable gets, whether by `name=…`, a loop, `read`, `printf -v` or `${name:=…}`.
 
@@ -115,3 +127,58 @@ def _path(walker: Walker, word: Word) -> None:
 def others_may_change(walker: Walker, path: str) -> bool:
     """Tell whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
     return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")
+
+
+def _line_end(words: list[Word]) -> str:
+    """The sign that ends a line for `read` and `mapfile`: the one behind -d, a byte 0 where that is empty."""
+    for word, following in itertools.zip_longest(words, words[1:]):
+        option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
+        if option is not None:
+            given = option[1] or (following.text[:1] if following is not None else "")
+            return "\n" if given == UNKNOWN else given or NUL
+    return "\n"
+
+
+def _cut(text: str, end: str) -> list[str]:
+    """The lines of a text; what stands behind the last sign for an end is one too."""
+    pieces = text.split(end)
+    return [piece.rstrip("\n") for piece in (pieces if pieces[-1] or len(pieces) == 1 else pieces[:-1])]
+
+
+def _split(walker: Walker, invocation: Invocation, text: str) -> list[str]:
+    """The words of a line for `read`, which IFS tells apart."""
+    given = [word.text for name, word in invocation.environment if name == "IFS"]
+    value = walker.state.variables.get("IFS")
+    signs = given[-1] if given else value.texts[0] if value is not None and value.texts else ""
+    apart = "".join(re.escape(sign) for sign in signs if not sign.isspace() and sign != UNKNOWN)
+    if not apart:
+        return text.split()
+    return [
+        piece.strip() for piece in re.split(rf"[{apart}\n]" + (r"|\s+" if " " in signs else ""), text) if piece.strip()
+    ]
+
+
+def read(walker: Walker, invocation: Invocation) -> Output:
+    taint = invocation.stdin[1] if invocation.stdin else ""
+    taint = NUMBER if taint == NUMBER else join_taint("input", taint)
+    known = invocation.stdin[0] if invocation.stdin else None
+    names = [w.text for w in invocation.words[1:] if w.text.partition("[")[0].isidentifier()]
+    lines = invocation.words[0].text != "read"
+    end = _line_end(invocation.words[1:])
+    if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
+        texts = _cut(known, end) if lines else _split(walker, invocation, known)
+        assign_named(walker, names[-1], Value(elements(texts), taint, array=True), invocation)
+        return "", ""
+    texts = _cut(known, end) if known else [UNKNOWN]
+    if len(names) > 1:
+        texts = list(dict.fromkeys([*(piece for text in texts for piece in _split(walker, invocation, text)), *texts]))
+    for name in names or ["REPLY"]:
+        assign_named(walker, name, Value(bounded(texts), taint), invocation)
+    return "", ""
+
+
+def getopts(walker: Walker, invocation: Invocation) -> Output:
+    """The name gets one of the letters of the options, or a question mark."""
+    for letters, name in itertools.pairwise(invocation.words[1:3]):
+        assign_named(walker, name.text, Value(bounded(["?", *letters.text.replace(":", "")])), invocation)
+    return "", ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -12,19 +11,15 @@ from agent.risk.inline.origins import judge_code
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import (
     HISTORY_VARIABLES,
-    NUL,
-    NUMBER,
     UNKNOWN,
     Invocation,
     Output,
     Word,
-    bounded,
-    join_taint,
     taint_of,
 )
-from agent.risk.shell.assignments import keep_special
-from agent.risk.shell.hidden_code import assign_named, judge_hidden
-from agent.risk.shell.state import Value, elements
+from agent.risk.shell.assignments import assign_named, getopts, keep_special, read
+from agent.risk.shell.hidden_code import judge_hidden
+from agent.risk.shell.state import Value
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -206,61 +201,6 @@ def _alias(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
 
-def _line_end(words: list[Word]) -> str:
-    """The sign that ends a line for `read` and `mapfile`: the one behind -d, a byte 0 where that is empty."""
-    for word, following in itertools.zip_longest(words, words[1:]):
-        option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
-        if option is not None:
-            given = option[1] or (following.text[:1] if following is not None else "")
-            return "\n" if given == UNKNOWN else given or NUL
-    return "\n"
-
-
-def _cut(text: str, end: str) -> list[str]:
-    """The lines of a text; what stands behind the last sign for an end is one too."""
-    pieces = text.split(end)
-    return [piece.rstrip("\n") for piece in (pieces if pieces[-1] or len(pieces) == 1 else pieces[:-1])]
-
-
-def _split(walker: Walker, invocation: Invocation, text: str) -> list[str]:
-    """The words of a line for `read`, which IFS tells apart."""
-    given = [word.text for name, word in invocation.environment if name == "IFS"]
-    value = walker.state.variables.get("IFS")
-    signs = given[-1] if given else value.texts[0] if value is not None and value.texts else ""
-    apart = "".join(re.escape(sign) for sign in signs if not sign.isspace() and sign != UNKNOWN)
-    if not apart:
-        return text.split()
-    return [
-        piece.strip() for piece in re.split(rf"[{apart}\n]" + (r"|\s+" if " " in signs else ""), text) if piece.strip()
-    ]
-
-
-def _read(walker: Walker, invocation: Invocation) -> Output:
-    taint = invocation.stdin[1] if invocation.stdin else ""
-    taint = NUMBER if taint == NUMBER else join_taint("input", taint)
-    known = invocation.stdin[0] if invocation.stdin else None
-    names = [w.text for w in invocation.words[1:] if w.text.partition("[")[0].isidentifier()]
-    lines = invocation.words[0].text != "read"
-    end = _line_end(invocation.words[1:])
-    if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
-        texts = _cut(known, end) if lines else _split(walker, invocation, known)
-        assign_named(walker, names[-1], Value(elements(texts), taint, array=True), invocation)
-        return "", ""
-    texts = _cut(known, end) if known else [UNKNOWN]
-    if len(names) > 1:
-        texts = list(dict.fromkeys([*(piece for text in texts for piece in _split(walker, invocation, text)), *texts]))
-    for name in names or ["REPLY"]:
-        assign_named(walker, name, Value(bounded(texts), taint), invocation)
-    return "", ""
-
-
-def _getopts(walker: Walker, invocation: Invocation) -> Output:
-    """The name gets one of the letters of the options, or a question mark."""
-    for letters, name in itertools.pairwise(invocation.words[1:3]):
-        assign_named(walker, name.text, Value(bounded(["?", *letters.text.replace(":", "")])), invocation)
-    return "", ""
-
-
 def _umask(walker: Walker, invocation: Invocation) -> Output:
     """A mask that lets everybody write what is made from here on."""
     for word in invocation.words[1:]:
@@ -302,9 +242,9 @@ def _nothing(walker: Walker, invocation: Invocation) -> Output:
 _BUILTINS = {
     "cd": _cd, "pushd": _cd, "popd": _cd, "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare,
     "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
-    "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
+    "trap": _trap, "alias": _alias, "read": read, "mapfile": read, "readarray": read,
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
-    "logout": _nothing, "unalias": _nothing, "getopts": _getopts, "hash": _nothing, "shopt": _shopt, "wait": _nothing, "jobs": _nothing,
+    "logout": _nothing, "unalias": _nothing, "getopts": getopts, "hash": _nothing, "shopt": _shopt, "wait": _nothing, "jobs": _nothing,
     "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
     "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,

@@ -1,13 +1,15 @@
-"""Follow lists, pipelines, branches and loops: what may run, with what as its input, and in which state."""
+"""Follow groups, lists, pipelines, branches and loops: what may run, with what as its input, and in which state."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.shown_secrets import leave_out_counted
-from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
-from agent.risk.reader.words import UNKNOWN, Output, bounded, join_taint
+from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
+from agent.risk.reader.words import NUMBER, UNKNOWN, Output, bounded, join_taint
+from agent.risk.shell import streams
 from agent.risk.shell.hazards import ReadBack, judge_filling, judge_loop
+from agent.risk.shell.simple_commands import simple
 from agent.risk.shell.state import Value, either_way
 
 if TYPE_CHECKING:
@@ -15,6 +17,46 @@ if TYPE_CHECKING:
 
 
 _MAX_REPEATED = 3  # loops in loops
+
+
+def command(walker: Walker, node: Node, stdin: Output | None) -> Output:
+    """A command of any kind, with its redirections."""
+    if isinstance(node, Simple):
+        return simple(walker, node, stdin)
+    if isinstance(node, Pipeline):
+        return pipeline(walker, node, stdin)
+    if node.redirects:
+        stdin, targets = streams.redirects(walker, node.redirects, stdin, walker.place(node.start, node.end))
+        output = _compound(walker, node, stdin)
+        streams.keep_written(walker, targets, output)
+        streams.feed_sinks(walker, targets, output)
+        return output
+    return _compound(walker, node, stdin)
+
+
+def _compound(walker: Walker, node: Node, stdin: Output | None) -> Output:
+    if isinstance(node, Group):
+        if not node.subshell:
+            return sequence(walker, node.body, stdin)
+        output = walker.isolated(node.body, stdin)
+        if node.pipes:
+            walker.expander.place = walker.place(node.start, node.end)
+            walker.state.assign(node.pipes, Value(["63", "60"], NUMBER, array=True))
+        return output
+    if isinstance(node, Branch):
+        return branch(walker, node, stdin)
+    if isinstance(node, Loop):
+        return loop(walker, node, stdin)
+    if isinstance(node, Case):
+        return case(walker, node, stdin)
+    if isinstance(node, Function):
+        walker.state.functions[node.name] = node
+        return "", ""
+    if isinstance(node, Test):
+        walker.expander.place = walker.place(node.start, node.end)
+        walker.expander.join(node.parts)
+        return "", ""
+    return None, ""
 
 
 def sequence(walker: Walker, node: Sequence, stdin: Output | None = None) -> Output:

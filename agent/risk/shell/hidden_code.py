@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.shell.assignments import assign_named, others_may_change
 from agent.risk.shell.state import ProgramFile, Value
 
 if TYPE_CHECKING:
@@ -45,16 +46,6 @@ def _refer(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
     for word in words:
         name = _NAME.match(word.text)  # up to what is assigned, but `a[$(dd of=x)]` is one name
         walker.refer(name[0] if name else "", word.taint)
-
-
-def assign_named(walker: Walker, name: str, value: Value, invocation: Invocation) -> None:
-    """Set a variable, or the element `name[key]`, as a builtin does that is given its name."""
-    walker.expander.place = invocation.place
-    name, element, key = name.partition("[")
-    if element:
-        walker.state.assign_element(name, key.rstrip("]"), value)
-    else:
-        walker.state.assign(name, value)
 
 
 def _operands(invocation: Invocation, valued: str) -> list[Word]:
@@ -116,7 +107,6 @@ def _declare(walker: Walker, invocation: Invocation) -> None:
 def _enable(walker: Walker, invocation: Invocation) -> None:
     """`enable -f file name` loads machine code into the shell."""
     from agent.risk.invocations.shells import script_file
-    from agent.risk.shell.assignments import others_may_change
 
     for word in _values(invocation, "f"):
         if others_may_change(walker, word.text):

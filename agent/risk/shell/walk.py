@@ -13,14 +13,13 @@ from agent.risk.invocations.programs import Programs
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.syntax import Parser
-from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test, WordNode
+from agent.risk.reader.tree import Function, Node, Sequence, WordNode
 from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Word, join_taint
-from agent.risk.shell import assignments, control_flow, streams
+from agent.risk.shell import assignments, control_flow
 from agent.risk.shell.alternatives import dispatch_here
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.hazards import ReadBack
 from agent.risk.shell.session import session_of
-from agent.risk.shell.simple_commands import simple
 from agent.risk.shell.state import State, Value
 from agent.risk.shell.streams import Files
 from agent.risk.shell.whole_command import name_variable
@@ -196,46 +195,9 @@ class Walker:
         """One command of any kind; its output."""
         self.work.spend(STEP)
         self.work.enter()
-        output = self.one_of(node, stdin)
+        output = control_flow.command(self, node, stdin)
         self.work.leave()
         return output
-
-    def one_of(self, node: Node, stdin: Output | None) -> Output:
-        if isinstance(node, Simple):
-            return simple(self, node, stdin)
-        if isinstance(node, Pipeline):
-            return control_flow.pipeline(self, node, stdin)
-        if node.redirects:
-            stdin, targets = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
-            output = self.compound(node, stdin)
-            streams.keep_written(self, targets, output)
-            streams.feed_sinks(self, targets, output)
-            return output
-        return self.compound(node, stdin)
-
-    def compound(self, node: Node, stdin: Output | None) -> Output:
-        if isinstance(node, Group):
-            if not node.subshell:
-                return control_flow.sequence(self, node.body, stdin)
-            output = self.isolated(node.body, stdin)
-            if node.pipes:
-                self.expander.place = self.place(node.start, node.end)
-                self.state.assign(node.pipes, Value(["63", "60"], NUMBER, array=True))
-            return output
-        if isinstance(node, Branch):
-            return control_flow.branch(self, node, stdin)
-        if isinstance(node, Loop):
-            return control_flow.loop(self, node, stdin)
-        if isinstance(node, Case):
-            return control_flow.case(self, node, stdin)
-        if isinstance(node, Function):
-            self.state.functions[node.name] = node
-            return "", ""
-        if isinstance(node, Test):
-            self.expander.place = self.place(node.start, node.end)
-            self.expander.join(node.parts)
-            return "", ""
-        return None, ""
 
     def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
         """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""

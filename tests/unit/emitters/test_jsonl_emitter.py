@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from agent.emitters.telemetry import JsonlEmitter
+from agent.emitters.streams import JsonlEmitter
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.events.known import KnownEvent
 from agent.protocol.events.notices import AssistantDelta, Notice

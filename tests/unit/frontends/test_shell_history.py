@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.session_controller import remember
+from agent.frontends.shell_history import remember
 
 
 def environ(home: Path, shell: str = "/bin/bash") -> dict[str, str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.commands.info import help_text
 from agent.frontends.confirm.heading import heading, word_heading
-from agent.frontends.repl.repl import welcome
+from agent.frontends.opening_words import welcome
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
 from tests.support.fake_terminal import request_for

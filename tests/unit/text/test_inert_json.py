@@ -8,8 +8,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.emitters.streams import MemorySink
-from agent.emitters.telemetry import JsonlEmitter
+from agent.emitters.streams import JsonlEmitter, MemorySink
 from agent.protocol.events.notices import Notice
 from agent.protocol.records import Record, encode
 from agent.text.inert_json import inert_json

@@ -25,9 +25,9 @@ from typing import Any
 from agent.execution import kernel, seccomp, system_calls
 from agent.execution.confine.lock.asked_changes import CHANGES, as_number
 from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, OwnDescriptors
-from agent.execution.confine.lock.asked_files import AskedFiles, Later
+from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.asked_sockets import AskedSockets
-from agent.execution.confine.lock.caller import CURRENT, Caller, Refused
+from agent.execution.confine.lock.caller import CURRENT, Caller, Later, Refused
 from agent.execution.confine.lock.plan import decoded
 
 _HANDING = struct.Struct("=QIIII")

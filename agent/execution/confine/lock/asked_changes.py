@@ -10,13 +10,18 @@ from functools import partial
 from typing import Any
 
 from agent.execution import kernel, system_calls
-from agent.execution.confine.lock.asked_files import refuse_rights_of_owner
-from agent.execution.confine.lock.caller import CURRENT, Caller, timespecs
+from agent.execution.confine.lock.caller import CURRENT, Caller, Refused, timespecs
 
 
 def as_number(value: int) -> int:
     """A word of a call that is a number of 32 bits."""
     return value & 0xFFFFFFFF
+
+
+def refuse_rights_of_owner(mode: int) -> None:
+    """Keep the rights of owner or group from whoever runs a file: only folders get them. Raises Refused."""
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise Refused("make a program that runs with the rights of its owner")
 
 
 def _mode(place: int, _caller: Caller, words: list[int], path: str) -> None:

@@ -1,4 +1,6 @@
-"""Do for a held process what needs no name: change its terminal, lock a file. Standard library only; runs beside the guardian.
+"""Do for a held process what needs no name (change its terminal, lock a file), and open devices that do no harm.
+
+Standard library only; runs beside the guardian.
 
 The number of a descriptor may mean another file by the time of the call, so a copy of it is judged, and it is done to that.
 """
@@ -16,11 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from agent.execution import kernel, system_calls
-from agent.execution.confine.lock.caller import Caller, Refused
+from agent.execution.confine.lock.caller import PATH, Caller, Refused
 from agent.execution.process_tree.tree import descendants
 
-HARMLESS = tuple(os.makedev(major, minor) for major, minor in ((1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)))
+_HARMLESS = tuple(os.makedev(major, minor) for major, minor in ((1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)))
 """null, zero, full, random, urandom; tty is our own terminal when we open it, ptmx always a new one."""
+DEVICES_OF_ALL = (b"/dev/null", b"/dev/tty")
+MORE_THAN_OPENING = os.O_EXCL | os.O_DIRECTORY | getattr(os, "O_PATH", 0)  # O_TMPFILE has the bit of O_DIRECTORY
+_FOR_ALL = 0o666
 _CONTROLLING, _PTMX = os.makedev(5, 0), os.makedev(5, 2)
 _TIOCGDEV = 0x80045432
 _TERMINALS = range(136, 144)  # major numbers of /dev/pts
@@ -63,7 +68,7 @@ class OwnDescriptors:
 
     def is_harmless_device(self, caller: Caller, status: os.stat_result) -> bool:
         """Tell whether it is a device that swallows or hands out bytes, or a terminal of its own."""
-        return status.st_rdev in HARMLESS or self.is_terminal(caller, status)
+        return status.st_rdev in _HARMLESS or self.is_terminal(caller, status)
 
     def is_terminal(self, caller: Caller, status: os.stat_result) -> bool:
         """Tell whether it is the terminal that the command has, or one that it made."""
@@ -92,6 +97,29 @@ class OwnDescriptors:
 
     def _processes(self, caller: Caller) -> list[int]:
         return list(dict.fromkeys((caller.process(), *descendants(self._guardian))))
+
+
+def open_device(path: bytes, flags: int) -> int | None:
+    """Open, without a longer look, a device that swallows or hands out bytes and that everybody may write: shells do it many times.
+
+    None for anything else, or for more than to open it; then it goes the long way. Raises OSError.
+    """
+    if flags & MORE_THAN_OPENING:
+        return None
+    try:
+        found = os.open(path, PATH | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with kernel.closing(found):
+        status = os.fstat(found)
+        if not stat.S_ISCHR(status.st_mode) or status.st_rdev not in _HARMLESS or status.st_mode & _FOR_ALL != _FOR_ALL:
+            return None
+        return open_again(found, flags)
+
+
+def open_again(found: int, flags: int) -> int:
+    """Open for good what is there, and what a path has found. Raises OSError."""
+    return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT & ~os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
 
 
 def _index(device: int) -> int:

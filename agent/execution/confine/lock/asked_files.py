@@ -16,8 +16,15 @@ from functools import partial
 from typing import NoReturn
 
 from agent.execution import kernel
-from agent.execution.confine.lock.asked_descriptors import HARMLESS, OwnDescriptors
-from agent.execution.confine.lock.caller import PATH, Caller, Name, Refused, is_at, makes_nothing, real_path
+from agent.execution.confine.lock.asked_changes import refuse_rights_of_owner
+from agent.execution.confine.lock.asked_descriptors import (
+    DEVICES_OF_ALL,
+    MORE_THAN_OPENING,
+    OwnDescriptors,
+    open_again,
+    open_device,
+)
+from agent.execution.confine.lock.caller import PATH, Caller, Later, Name, Refused, is_at, makes_nothing, real_path
 from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
 from agent.execution.system_calls import error
 
@@ -26,19 +33,7 @@ _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _NOREPLACE = 1  # RENAME_NOREPLACE
 _EXCHANGE = 2
 _TRIES = 5
-_DEVICES_OF_ALL = (b"/dev/null", b"/dev/tty")
-_MORE_THAN_OPENING = os.O_EXCL | os.O_DIRECTORY | getattr(os, "O_PATH", 0)  # O_TMPFILE has the bit of O_DIRECTORY
-_FOR_ALL = 0o666
 _OPEN_ELSEWHERE = re.compile(rb"/proc/\d+/fd/\d+")
-
-
-class Later(Exception):
-    """Nobody reads a pipe yet. `wait` opens it when somebody does, or raises OSError (EINTR) for a signal; `give_up` ends that."""
-
-    def __init__(self, wait: Callable[[], int], give_up: Callable[[], None]) -> None:
-        super().__init__()
-        self.wait = wait
-        self.give_up = give_up
 
 
 class AskedFiles:
@@ -52,7 +47,7 @@ class AskedFiles:
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
         text = caller.text(address)
-        if text in _DEVICES_OF_ALL and (device := _open_device(text, flags)) is not None:
+        if text in DEVICES_OF_ALL and (device := open_device(text, flags)) is not None:
             return device
         if (state := self._open_state(caller, text, flags)) is not None:
             return state
@@ -84,7 +79,7 @@ class AskedFiles:
 
         None for anything else; then it goes the long way.
         """
-        if flags & (_MORE_THAN_OPENING | os.O_NOFOLLOW) or _OPEN_ELSEWHERE.fullmatch(text) is None:
+        if flags & (MORE_THAN_OPENING | os.O_NOFOLLOW) or _OPEN_ELSEWHERE.fullmatch(text) is None:
             return None
         try:
             found = os.open(text, PATH)
@@ -94,7 +89,7 @@ class AskedFiles:
             status = os.fstat(found)
             if (status.st_dev, status.st_ino) not in self._plan.files or not self._descriptors.is_shell(caller):
                 return None
-            return self._as(caller, partial(_open_again, found, flags))
+            return self._as(caller, partial(open_again, found, flags))
 
     def _open_found(self, caller: Caller, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
         try:
@@ -159,7 +154,7 @@ class AskedFiles:
         return self._make(caller, path, lambda parent, name: os.symlink(target, name, dir_fd=parent))
 
     def _make(self, caller: Caller, path: Name, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
-        if _is_there(path):
+        if path.is_there():
             raise error(errno.EEXIST)
         with self._new(path, "make", folder=folder) as (parent, name, real):
             self._as(caller, lambda: make(parent, name))
@@ -178,7 +173,7 @@ class AskedFiles:
         """Both names must be ones that may be written. Raises OSError or Refused."""
         with self._entry(caller.name(*old), "rename") as (source, name, was):
             path = caller.name(*new)
-            there = _is_there(path)
+            there = path.is_there()
             with self._entry(path, "replace") if there else self._new(path, "make") as (target, other, becomes):
                 if not there and not self._plan.writes(becomes, made=self._made):
                     flags |= _NOREPLACE
@@ -283,47 +278,10 @@ class AskedFiles:
             os.umask(before)
 
 
-def _open_device(path: bytes, flags: int) -> int | None:
-    """Open, without a longer look, a device that swallows or hands out bytes and that everybody may write: shells do it many times.
-
-    None for anything else, or for more than to open it; then it goes the long way. Raises OSError.
-    """
-    if flags & _MORE_THAN_OPENING:
-        return None
-    try:
-        found = os.open(path, PATH | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    with kernel.closing(found):
-        status = os.fstat(found)
-        if not stat.S_ISCHR(status.st_mode) or status.st_rdev not in HARMLESS or status.st_mode & _FOR_ALL != _FOR_ALL:
-            return None
-        return _open_again(found, flags)
-
-
-def _open_again(found: int, flags: int) -> int:
-    """Open for good what is there, and what a path has found. Raises OSError."""
-    return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT & ~os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY)
-
-
-def refuse_rights_of_owner(mode: int) -> None:
-    """Keep the rights of owner or group from whoever runs a file: only folders get them. Raises Refused."""
-    if mode & (stat.S_ISUID | stat.S_ISGID):
-        raise Refused("make a program that runs with the rights of its owner")
-
-
 def _parted(path: Name, *, follow: bool = False) -> tuple[int, bytes, bytes]:
     """The folder of `path`, open, its last name, and its real path. Raises OSError."""
     parent, name = path.parted(follow=follow)
     return parent, name, real_path(parent).rstrip(b"/") + b"/" + name
-
-
-def _is_there(path: Name) -> bool:
-    try:
-        os.close(path._replace(text=path.text.rstrip(b"/") or b"/").found(follow=False))
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _may(path: bytes) -> bool:

@@ -48,6 +48,14 @@ class Name(NamedTuple):
                 os.close(opened)  # it may have come by /proc/self, which is us
             return self._walked(base, self.text, follow=follow, whole=True)[0]
 
+    def is_there(self) -> bool:
+        """Tell whether the name is taken; a link is not followed. Raises OSError."""
+        try:
+            os.close(self._replace(text=self.text.rstrip(b"/") or b"/").found(follow=False))
+        except FileNotFoundError:
+            return False
+        return True
+
     def _is_missing(self, base: int) -> bool:
         """Tell quickly whether an absolute path surely leads to nothing: its deepest folder that is there has no such name, and does not
         lie in /proc, so that it means the same for everybody. Where this says no, only walking tells.
@@ -181,6 +189,15 @@ class Refused(Exception):
         super().__init__(what)
         self.needless = needless
         self.code = code
+
+
+class Later(Exception):
+    """Nobody reads a pipe yet. `wait` opens it when somebody does, or raises OSError (EINTR) for a signal; `give_up` ends that."""
+
+    def __init__(self, wait: Callable[[], int], give_up: Callable[[], None]) -> None:
+        super().__init__()
+        self.wait = wait
+        self.give_up = give_up
 
 
 class Caller:

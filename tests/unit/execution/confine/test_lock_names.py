@@ -14,7 +14,7 @@ import threading
 import pytest
 
 from agent.execution import kernel
-from agent.execution.confine.lock import asked_calls, asked_files
+from agent.execution.confine.lock import asked_calls, asked_descriptors
 from agent.execution.confine.lock.caller import CURRENT, Name
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
@@ -136,14 +136,14 @@ def test_a_name_is_found_step_by_step_as_at_once(folder, monkeypatch, slowly):
 
 
 def test_a_device_that_all_may_write_is_opened_at_once_and_what_only_stands_in_its_place_is_not(folder, monkeypatch):
-    null = asked_files._open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    null = asked_descriptors.open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     assert os.path.samestat(os.fstat(null), os.stat("/dev/null"))
     os.close(null)
     before = len(os.listdir("/proc/self/fd"))
-    assert asked_files._open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_EXCL) is None
+    assert asked_descriptors.open_device(b"/dev/null", os.O_WRONLY | os.O_CREAT | os.O_EXCL) is None
     (folder / "to null").symlink_to("/dev/null")
     for name in ("file", "link", "d", "to null", "none"):
-        assert asked_files._open_device(os.fsencode(folder / name), os.O_WRONLY | os.O_TRUNC) is None, name
+        assert asked_descriptors.open_device(os.fsencode(folder / name), os.O_WRONLY | os.O_TRUNC) is None, name
     assert (folder / "file").read_text() == "x"
     assert len(os.listdir("/proc/self/fd")) == before
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.frontends.opening_words import FIRST_RUN, welcome
 from agent.frontends.repl.background_loading import local_offer
-from agent.frontends.repl.repl import FIRST_RUN, welcome
 from agent.providers import discover as discovery
 from agent.providers.discover import LocalServer
 from tests.support.fakes import FakePlanner, say

@@ -13,13 +13,14 @@ from agent.config.load import Loaded, load_settings
 from agent.frontends.subcommands.models import run_models
 from agent.protocol.errors import ConfigError
 from agent.providers.choosing import chosen, model_rows
-from agent.providers.discover import MOST
+from agent.providers.discover import MOST, discover
 from tests.support.fake_llm_server import FakeLLMServer
 from tests.support.gguf_files import write_model
 
 
 @pytest.fixture
-def loaded(tmp_path: Path) -> Loaded:
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Loaded:
+    monkeypatch.setitem(discover.__kwdefaults__, "timeout", 30.0)  # a busy machine takes its time
     (tmp_path / "models").mkdir()
     write_model(tmp_path / "models/tiny.gguf")
     environ = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-secret-secret"}

@@ -1,14 +1,19 @@
-"""Tell the person about a session that is resumed."""
+"""Tell the person, before the first line, what there is to know: about the program, and about a session that is resumed."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from agent.config.paths import checkout_root
+from agent.frontends.wrapping import wrapped
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
-from agent.text.shown import shown_line
+from agent.text.shown import shown, shown_line
 
 if TYPE_CHECKING:
+    from agent.config.settings import Settings
     from agent.engine.context import RequestContext
+    from agent.frontends.screen import Fragments
 
 _MOST_GOAL = 60
 
@@ -57,3 +62,39 @@ def plan_text(ctx: RequestContext) -> str:
         return ""
     step = f"step {left.done + 1} of {len(left.plan.steps)}"
     return f"the plan for ({shown_line(left.goal, _MOST_GOAL)}) was left at {step}: :resume continues it"
+
+
+FIRST_RUN = (
+    "Type what you want in plain words; see each command with its risk; edit it; run it.",
+    'No key is needed: try "find the 5 largest files here" (offline: no model, no network).',
+    "For more, set OPENROUTER_API_KEY (or another provider's key); :models lists what runs here.",
+    "Commands of your own run as typed, through the same checks; :session names the log.",
+    ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
+)
+
+
+def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0, logs: str = "") -> list[Fragments]:
+    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start. `logs`: where sessions are
+    kept, if that is not where one would look.
+    """
+    lines: list[Fragments] = [[("class:hint", line)] for line in FIRST_RUN] if first_run else []
+    if first_run and logs:
+        lines.append(
+            [("class:hint", f"Sessions are logged in {logs}; `session_dir` in your settings keeps them elsewhere.")]
+        )
+    if is_root:
+        lines.append(
+            [
+                ("class:alert", "you are root: "),
+                ("", "commands can change the whole system; risk is rated more strictly"),
+            ]
+        )
+    if safety_off:
+        lines.append([("class:alert", "safety is off: "), ("", "high-risk commands will not ask for the typed word")])
+    return wrapped(lines, columns)
+
+
+def logs_in_clone(settings: Settings) -> str:
+    """The folder of the logs where this is a clone that keeps them beside the program, "" else."""
+    root = checkout_root()
+    return "" if settings.session_dir or not settings.persist or not root else shown(os.path.join(root, "sessions"))
