@@ -1,7 +1,7 @@
 """What the engine itself takes for a turn: no model, no log, nothing that runs; one reply and what becomes of it.
 
 The process is a real one, with facts, redaction, rating and policy. Replies are there at once; the tool that they call does nothing, and an
-executor of the tests gives results at once. Rating a command and asking policy have figures of their own, so here they know their answers
+executor of the tests gives results at once. Rating a command, manuals and policy have figures of their own, so here they know their answers
 already. CPU of this process is counted, not the clock, so that what else the machine does does not count.
 """
 
@@ -67,7 +67,7 @@ class Known:
 
     def of(self, app: AppState) -> AppState:
         """The same with these answers."""
-        names = ("classify", "decide", "policy", "rules_due")
+        names = ("classify", "decide", "policy", "rules_due", "lacking")
         return dataclasses.replace(
             app,
             facts=_Facts(app.facts, self._once("facts", app.facts.risk_context)),

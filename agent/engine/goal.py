@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
-from agent.engine.written import written
+from agent.engine.written import may_write, written
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.protocol.confinement import strictest
@@ -182,8 +182,8 @@ class Goal:
         self.commands.append(item)
         if not private:
             ctx.history.append(item)
-        if item.outcome == "ran" and not item.job:
-            report = self.gate.report
+        report = self.gate.report
+        if item.outcome == "ran" and not item.job and may_write(report):
             self.wrote(await in_thread(partial(written, report, item.cwd, ctx.base or item.cwd, began)))
         return item
 

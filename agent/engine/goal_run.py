@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import traceback
 import uuid
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -55,8 +54,7 @@ async def goal_item(goal: Goal) -> GoalItem:
     """The goal as the planner will see it. Files and context are redacted like everything that leaves this machine."""
     ctx, given, redact = goal.ctx, goal.given, goal.ctx.redactor.redact
     environment = await cancellable(goal.app.facts.environment(ctx.cwd), goal.options.cancel)
-    notes = await in_thread(partial(_new_project_notes, goal))
-    remembered = await in_thread(partial(_remembered, goal))
+    notes, remembered = await in_thread(lambda: (_new_project_notes(goal), _remembered(goal)))
     passages = await _passages(goal)
     todo = (ContextBlock(label="your todo list", text=todo_text(ctx.todo)),) if ctx.todo else ()
     files = (*ctx.pending_files, *given.files)

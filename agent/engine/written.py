@@ -15,6 +15,11 @@ _COARSE = 20_000_000  # nanoseconds that the clock of a file system may be behin
 _MOST = 1000  # files of one folder or pattern
 
 
+def may_write(report: RiskReport) -> bool:
+    """Tell whether a report knows of anything that is written, so that looking for it is worth while."""
+    return any(each.effect is not None and each.effect.kind in _WRITING for each in report.findings)
+
+
 def written(report: RiskReport, cwd: str, base: str, since: int) -> tuple[str, ...]:
     """Those that changed after `since` (nanoseconds), below `base` by their path from there, else by the whole one.
 

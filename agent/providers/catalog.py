@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -95,8 +96,9 @@ class Catalog(Struct, frozen=True):
         return self.entry(name)
 
 
+@cache
 def load_catalog(path: str = CATALOG_FILE) -> Catalog:
-    """Read and check the table. Raises ConfigError."""
+    """Read and check the table, once. Raises ConfigError."""
     import tomllib
 
     try:
