@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 
-from agent.emitters.telemetry import JsonlEmitter
+from agent.emitters.streams import JsonlEmitter
 from agent.protocol.events.known import Event, KnownEvent
 from agent.protocol.records import decode, event_type
 from tests.support.each import each
