@@ -44,7 +44,7 @@ class PlannerSettings:
             return self._catalog().chosen("", settings.base_url).name
         if settings.api_key_env:
             return "openrouter"
-        return next((name for name in _AUTO_ORDER if self.has_key(f"{name.upper()}_API_KEY")), "offline")
+        return next((name for name in _AUTO_ORDER if self.loaded.has_key(f"{name.upper()}_API_KEY")), "offline")
 
     def cascades(self) -> bool:
         """Tell whether planners are asked one after another; a planner of the command line is meant alone."""
@@ -67,7 +67,7 @@ class PlannerSettings:
                 return configured, settings.model or "", ""
         if word == "local":
             return "", "", "no model of this machine is chosen; `agent-shell models use NAME` chooses one"
-        name = next((name for name in _AUTO_ORDER if self.has_key(f"{name.upper()}_API_KEY")), "")
+        name = next((name for name in _AUTO_ORDER if self.loaded.has_key(f"{name.upper()}_API_KEY")), "")
         return (name, "", "") if name else ("", "", "no provider has a key")
 
     def is_here(self, name: str) -> bool:
@@ -93,19 +93,12 @@ class PlannerSettings:
         meant = began if began in self._catalog().entries else self.configured_name()
         return given if given and entry.name == self.entry(meant).name else ""
 
-    def has_key(self, variable: str) -> bool:
-        """Tell whether `key` would find one, were the vault open."""
-        return bool(self._given(variable)) or (self._vault is not None and self._vault.holds(variable))
-
     def key(self, variable: str) -> str:
         """A key from environment, `.env` or vault, "" for none. Raises ConfigError, InvalidState where that is locked."""
-        found = self._given(variable)
+        found = self.loaded.given(variable)
         if found or self._vault is None or not self._vault.holds(variable):
             return found
         return self._vault.value(variable).strip()
-
-    def _given(self, variable: str) -> str:
-        return (self.loaded.environ.get(variable) or self.loaded.secrets.get(variable, "")).strip()
 
     def filled(self, name: str, text: str) -> str:
         """`text` of the setting `name`, with secrets of the vault for `{{NAME}}`. Raises ConfigError, InvalidState where it is locked."""
@@ -116,6 +109,6 @@ class PlannerSettings:
         if self._vault is None:
             return False
         variable = self.loaded.settings.api_key_env or entry.key_variable
-        needed = not self._given(variable) and self._vault.holds(variable)
+        needed = not self.loaded.given(variable) and self._vault.holds(variable)
         needed = needed or "{{" in self.base_url(entry) + (self.loaded.settings.proxy or "")
         return needed and self._vault.vault.locked

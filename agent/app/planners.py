@@ -169,7 +169,7 @@ class PlannerChoice:
         self._last = last
         leaves = not self.stays_here(planner)
         entry = self._configured.entry(name) if leaves else None
-        if entry is not None and entry.key_required and not self._configured.has_key(entry.key_variable):
+        if entry is not None and entry.key_required and not self._configured.loaded.has_key(entry.key_variable):
             missing = f"no key in {entry.key_variable}"
         return Stage(
             name=planner.name,

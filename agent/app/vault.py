@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from agent.config.load import vault_names
 from agent.config.paths import config_dir
-from agent.protocol.errors import ConfigError, CoreError
+from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent.vault.store import Vault
@@ -19,23 +19,18 @@ class ProcessVault:
     """The person's vault. `learn(name, value)` is told of each value before anybody gets it."""
 
     def __init__(self, environ: dict[str, str], learn: Callable[[str, str], None]) -> None:
-        self._folder = config_dir(environ)
+        self._environ = environ
         self._learn = learn
 
     @cached_property
     def vault(self) -> Vault:
         from agent.vault.store import Vault
 
-        return Vault(self._folder, self._learn)
+        return Vault(config_dir(self._environ), self._learn)
 
     def holds(self, name: str) -> bool:
-        """Tell whether it holds a secret of that name; one that cannot be read holds none here, and says so when it is used."""
-        if not os.path.lexists(os.path.join(self._folder, "vault.json")):
-            return False
-        try:
-            return name in self.vault.names()
-        except CoreError:
-            return False
+        """Tell whether it holds a secret of that name, without opening it."""
+        return name in vault_names(self._environ)
 
     def value(self, name: str) -> str:
         """Raises NotFound, ConfigError, InvalidState where it is locked."""

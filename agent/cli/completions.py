@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from agent.cli.sub_commands import SubCommand
 
 _NAMING = "roles|agents|macros|rag|vault"
+_LISTED = {"role": "roles", "agent": "agents", "rag": "rag"}
+"""Settings whose values a sub-command lists."""
 _NAMES = r"2>/dev/null | cut -d\" -f4"
 """Behind its words, it prints the names that such a sub-command lists."""
 _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
@@ -71,6 +73,10 @@ def _bash(table: Mapping[str, SubCommand]) -> str:
         for setting in _flags()
         if _values(setting)
     )
+    listed = "\n".join(
+        f'    --{name}) COMPREPLY=($(compgen -W "$("${{COMP_WORDS[0]}}" {sub} list --json {_NAMES})" -- "$cur")); return ;;'
+        for name, sub in _LISTED.items()
+    )
     files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
     valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
     special = _cases(table, """COMPREPLY=($(compgen -W '{}' -- "$cur"))""")
@@ -81,6 +87,7 @@ _agent_shell() {{
   COMPREPLY=()
   case $prev in
 {choices}
+{listed}
     {files}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   local sub= i=1  # the first word that is no option and no value of one
@@ -118,6 +125,8 @@ def _zsh(table: Mapping[str, SubCommand]) -> str:
             lines.append(f"    '{setting.flag}[{text}]'")
             continue
         values = f"({' '.join(_values(setting))})" if _values(setting) else "_files" if setting.name in _FILES else ""
+        if setting.name in _LISTED:
+            values = f"{{compadd -- $(agent-shell {_LISTED[setting.name]} list --json {_NAMES})}}"
         lines.append(f"    '{setting.flag}[{text}]:{setting.name}:{values}'")
     lines.append("    '--via-rehearsal[exec only, rehearse it first]'")
     names = "\n".join(f"    '{name}:{_plain(each.help)}'" for name, each in table.items())
@@ -167,6 +176,8 @@ def _fish(table: Mapping[str, SubCommand]) -> str:
         line = f"complete -c agent-shell -l {str(setting.flag)[2:]} -d '{_plain(setting.help)}'"
         if _values(setting):
             line += f" -x -a '{' '.join(_values(setting))}'"
+        elif setting.name in _LISTED:
+            line += f" -x -a '(agent-shell {_LISTED[setting.name]} list --json {_NAMES})'"
         elif setting.kind != "bool":
             line += " -r" if setting.name in _FILES else " -x"
         lines.append(line)

@@ -16,6 +16,7 @@ from agent.config.table import BY_NAME, SETTINGS, Setting
 from agent.protocol.errors import ConfigError
 
 PROJECT_FILE = ".agent-shell.toml"
+VAULT = "vault.json"
 _MAX_FILE = 1_000_000
 
 
@@ -27,6 +28,27 @@ class Loaded(Struct, frozen=True, kw_only=True):
     secrets: dict[str, str]
     warnings: tuple[str, ...] = ()
     environ: dict[str, str] = {}
+
+    def given(self, variable: str) -> str:
+        """The value of a key in the environment or a `.env` file, "" for none."""
+        return (self.environ.get(variable) or self.secrets.get(variable, "")).strip()
+
+    def has_key(self, variable: str) -> bool:
+        """Tell whether there is one, in the vault too, which need not be open for that."""
+        return bool(self.given(variable)) or variable in vault_names(self.environ)
+
+
+class _Names(Struct):
+    names: tuple[str, ...] = ()
+
+
+def vault_names(environ: dict[str, str]) -> tuple[str, ...]:
+    """The names in the vault's file; none where it cannot be read, which is said when it is used."""
+    try:
+        with open(os.path.join(paths.config_dir(environ), VAULT), "rb") as file:
+            return msgspec.json.decode(file.read(), type=_Names).names
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return ()
 
 
 def load_settings(

@@ -51,7 +51,7 @@ async def model_rows(loaded: Loaded, ports: dict[str, int] | None = None) -> lis
             "state": f"unusable: {file.error.rpartition(': ')[2]}" if file.error else state,
         })  # fmt: skip
     for entry in load_catalog().entries.values():
-        if entry.key_variable and not entry.is_local and _has_key(loaded, entry.key_variable):
+        if entry.key_variable and not entry.is_local and loaded.has_key(entry.key_variable):
             use = f"{entry.name}:{entry.default_model}"
             row = {"use": use, "kind": "remote", "provider": entry.name, "name": entry.default_model}
             rows.append(row | {"state": "key is set; leaves this machine"})
@@ -127,12 +127,8 @@ def use_model(
     if for_all and planner not in ("offline", "local"):
         warnings.append("base_url is set, too, and says where this planner is asked")
     entry = load_catalog().entries.get(planner)
-    if entry is not None and entry.key_required and not _has_key(loaded, entry.key_variable):
+    if entry is not None and entry.key_required and not loaded.has_key(entry.key_variable):
         warnings.append(f"it needs a key in {entry.key_variable}, which is not set")
     if planner == "local" and not is_installed():
         warnings.append(f"the library that runs it is missing; {install_hint()}")
     return written, warnings
-
-
-def _has_key(loaded: Loaded, variable: str) -> bool:
-    return bool((loaded.environ.get(variable) or loaded.secrets.get(variable, "")).strip())

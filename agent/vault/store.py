@@ -15,11 +15,11 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from agent.config.load import VAULT
 from agent.config.private_folder import make_folder
 from agent.protocol.errors import ConfigError, Damaged, InvalidRequest, InvalidState, IoError, NotFound
 from agent.text.shown import shown_line
 
-FILE = "vault.json"
 MIN_VALUE, MAX_VALUE = 6, 64 * 1024
 """Characters of a value. One that is shorter could not be kept out of logs without blacking out ordinary text."""
 _VERSION = 1
@@ -58,7 +58,7 @@ class Vault:
     """
 
     def __init__(self, folder: str, learn: Callable[[str, str], None], *, cost: int | None = None) -> None:
-        self.path = os.path.realpath(os.path.join(folder, FILE))
+        self.path = os.path.realpath(os.path.join(folder, VAULT))
         self._learn = learn
         self._cost = cost
         self._passphrase = ""

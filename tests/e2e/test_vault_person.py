@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.redaction.known_values import encoded_forms
+from agent.vault.store import Vault
+from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 
 PASSPHRASE = "correct horse battery"
@@ -96,8 +98,6 @@ def test_a_secret_goes_to_a_command_and_its_owner_and_no_file(home: Path, tmp_pa
 
 
 def test_a_locked_vault_asks_and_takes_no_text_that_was_typed_before(home: Path, tmp_path: Path) -> None:
-    from agent.vault.store import Vault
-
     vault = Vault(str(home / ".config/agent-shell"), lambda name, value: None, cost=10)
     vault.unlock(PASSPHRASE)
     vault.put("DEPLOY_TOKEN", VALUE, new=True)
@@ -152,3 +152,29 @@ def test_on_a_dumb_terminal_the_answer_is_not_echoed(home: Path, tmp_path: Path)
         person.type(CTRL_D)
         assert person.leaves() == 0
     assert VALUE.encode() not in person.raw and PASSPHRASE.encode() not in person.raw
+
+
+def test_a_key_of_the_vault_is_asked_for_with_the_first_goal(home: Path, tmp_path: Path) -> None:
+    vault = Vault(str(home / ".config/agent-shell"), lambda name, value: None, cost=10)
+    vault.unlock(PASSPHRASE)
+    vault.put("OPENAI_API_KEY", VALUE.replace(" ", "-"), new=True)
+    vault.put("TEAM", "team-of-mine", new=True)
+    answer = Behaviour(pieces=('{"mode": "chat", "message": "it is all there"}',))
+    with FakeLLMServer(answer, answer) as server:
+        base_url = server.base_url.removesuffix("/v1") + "/{{TEAM}}/v1"
+        with Terminal(
+            home=home, cwd=tmp_path, columns=120, AGENT_PLANNER="openai", AGENT_BASE_URL=base_url, AGENT_MODEL="m"
+        ) as person:
+            person.at_prompt()
+            person.type("frobnicate the quux\r")
+            open_it(person)
+            person.see("it is all there")
+            person.at_prompt()
+            person.type("and once more\r")
+            person.see("it is all there.*it is all there")
+            person.at_prompt()
+            person.type(CTRL_D)
+            assert person.leaves() == 0
+        assert server.requests[-1].headers["authorization"] == f"Bearer {VALUE.replace(' ', '-')}"
+        assert server.requests[-1].path.startswith("/team-of-mine/v1/")
+    assert kept_below(home, VALUE.replace(" ", "-"), "team-of-mine") == []

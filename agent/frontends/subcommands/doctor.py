@@ -78,7 +78,6 @@ async def _planner(services: Services) -> Check:
 
 async def _keys(services: Services) -> Check:
     """Check which keys are there; never says what they are."""
-    known = {**services.loaded.environ, **services.loaded.secrets}
     try:
         from agent.providers.catalog import load_catalog
 
@@ -87,10 +86,12 @@ async def _keys(services: Services) -> Check:
         return Check("keys", "broken", f"the provider catalogue cannot be read: {error}")
     own = services.settings.api_key_env
     names = list(dict.fromkeys(([own] if own else []) + names))
-    present = [name for name in names if known.get(name)]
+    present = [name for name in names if services.loaded.has_key(name)]
     if present:
         return Check("keys", "ok", f"set: {', '.join(present)}")
-    return Check("keys", "note", "none", "none is needed offline; for a model, put a key into your environment or .env")
+    return Check(
+        "keys", "note", "none", "none is needed offline; for a model, put a key into your environment, .env or vault"
+    )
 
 
 async def _local_servers(services: Services) -> Check:

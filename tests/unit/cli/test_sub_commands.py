@@ -72,9 +72,9 @@ def test_names_of_the_library_are_offered(tmp_path: Path) -> None:
         f"{completions.script('bash', SUB_COMMANDS)}\n"
         'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _agent_shell; echo "${COMPREPLY[*]}"; }\n'
         f"ask {program} roles show ''; ask {program} roles show te; ask {program} --json roles delete m; ask {program} roles sh\n"
-        f"ask {program} macros show ''\n"
+        f"ask {program} macros show ''; ask {program} --role m\n"
     )
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.splitlines() == ["terse mine", "terse", "mine", "show", ""]
+    assert done.stdout.splitlines() == ["terse mine", "terse", "mine", "show", "", "mine"]
     fish = completions.script("fish", SUB_COMMANDS)
     assert r"""-a '(agent-shell roles list --json 2>/dev/null | cut -d\" -f4)'""" in fish
