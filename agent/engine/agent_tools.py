@@ -62,6 +62,7 @@ class TodoList:
             "required": ["items"],
             "additionalProperties": False,
         },
+        demanding=True,
     )
 
     def __init__(self, goal: Goal, agent: ActiveAgent) -> None:

@@ -53,6 +53,7 @@ class AskAgent:
                 "required": ["agent", "task"],
                 "additionalProperties": False,
             },
+            demanding=True,
         )
 
     async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:

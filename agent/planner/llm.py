@@ -138,7 +138,8 @@ class LLMPlanner:
             raise ProviderError(self.name, text, transport=True, hint=hint) from error
 
     async def _plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
-        codec = make_codec(self._codec_name, request.tools)
+        tools = tuple(tool for tool in request.tools if not (tool.demanding and self._prompt.small))
+        codec = make_codec(self._codec_name, tools)
         bounds = (self._max_output_tokens, request.max_output_tokens)
         answer_tokens = min((bound for bound in bounds if bound is not None), default=None)
         shown = self._shown(request.history, codec)

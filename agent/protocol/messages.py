@@ -209,11 +209,12 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 class ToolSpec(Struct, frozen=True, kw_only=True):
-    """A tool as the model sees it; `parameters` is a JSON schema of type object."""
+    """A tool as the model sees it; `parameters` is a JSON schema of type object. A small model is not offered what is `demanding`."""
 
     name: str
     description: str
     parameters: dict[str, Any]
+    demanding: bool = False
 
 
 class ChatMessage(Struct, frozen=True, kw_only=True):

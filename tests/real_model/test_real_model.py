@@ -18,7 +18,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent.engine.agent_tools import TodoList
+from agent.library.agents import agents_in
 from agent.library.roles import roles_in
+from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, EnvironmentFacts, GoalItem
@@ -189,6 +192,47 @@ def test_the_server_is_found_and_told_apart(base_url: str) -> None:
 class _KeepText:
     def redact(self, text: str) -> str:
         return text
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("sysadmin", "show how full the disks are"),
+        ("reviewer", "show the changes that are not staged"),
+        ("data", "count the lines of sales.csv"),
+    ],
+)
+def test_every_agent_that_ships_gets_commands_and_words_from_a_real_model(base_url: str, name: str, task: str) -> None:
+    """As the product asks a small model: instructions before the short ones, examples, no list. Its starters get some reply."""
+    agent = agents_in("/nowhere").load(name).active({})
+    here = EnvironmentFacts(os="Linux", shell="bash", cwd="/tmp")
+
+    async def plan() -> list[object]:
+        provider = connect(base_url)
+        replies: list[object] = []
+        planner = LLMPlanner(
+            provider, "smollm2", redactor=_KeepText(), codec="small-text", small=True, examples=FewShot().nearest,
+            max_output_tokens=150, temperature=0.0,
+        )  # fmt: skip
+
+        async def ignore(_: str) -> None: ...
+
+        try:
+            for number, text in enumerate((task, *agent.starters)):
+                goal = GoalItem(goal_id=f"g{number}", text=text, environment=here)
+                request = PlannerRequest(history=(goal,), tools=(TodoList.spec,), role=agent.text)
+                try:
+                    replies.append((await planner.plan(request, ignore)).reply)
+                except PlannerError as error:  # it rambles, or repeats its instructions, and is refused
+                    replies.append(error)
+        finally:
+            await provider.aclose()
+        return replies
+
+    first, *others = asyncio.run(plan())
+    print(name, first, *others, sep="\n  ")
+    assert isinstance(first, Command), first
+    assert all(isinstance(reply, (Chat, Command, PlannerError)) for reply in others)
 
 
 @pytest.mark.parametrize("role", ["", *roles_in("/nowhere").names()])

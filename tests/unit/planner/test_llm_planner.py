@@ -301,6 +301,19 @@ def test_tools_are_told_in_words_where_replies_are_json():
     assert "- read_file: Read." in provider.requests[0].messages[0].content
 
 
+def test_a_small_model_is_not_offered_what_demands_a_larger_one():
+    tools = (
+        ToolSpec(name="read_file", description="Read.", parameters={"type": "object"}),
+        ToolSpec(name="update_todo", description="List.", parameters={"type": "object"}, demanding=True),
+    )
+    for small, offered in ((True, False), (False, True)):
+        provider = ListProvider(CHAT)
+        plan(provider, request={"tools": tools}, codec="small-json", small=small)
+        told = provider.requests[0].messages[0].content
+        assert "read_file" in told
+        assert ("update_todo" in told) is offered
+
+
 def test_code_only_is_asked_for():
     provider = ListProvider(CHAT)
     plan(provider, request={"code_only": True})
