@@ -14,6 +14,9 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
+from agent.frontends.wrapping import wrapped_text
+from agent.text.shown import shown
+
 _DARK = {
     "low": "ansigreen",
     "medium": "ansiyellow bold",
@@ -97,6 +100,10 @@ class Screen:
         print_formatted_text(
             fragments, output=self.output, style=style_of(self.theme), include_default_pygments_style=False
         )
+
+    def tell(self, text: str, style: str = "") -> None:
+        """Print sentences, made visible here, with lines that end between words."""
+        self.say(wrapped_text(shown(text), self.columns), style)
 
     def say_all(self, lines: Sequence[str | Fragments]) -> None:
         """Print lines as one text: each printing works out its styles anew."""

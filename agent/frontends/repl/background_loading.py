@@ -67,7 +67,7 @@ class BehindFirstFrame:
         except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
             return
         if text:
-            await run_in_terminal(lambda: self._screen.say(text, "class:hint"))
+            await run_in_terminal(lambda: self._screen.tell(text, "class:hint"))
 
     async def _offer_left_open(self) -> None:
         """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""

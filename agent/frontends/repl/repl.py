@@ -48,7 +48,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
-        tell=lambda text: screen.say(shown(text)),
+        tell=screen.tell,
         interactive=True,
         ask=lambda question: _ask(screen, question),
     )
@@ -119,7 +119,7 @@ class Repl:
                     return
             except CoreError as error:
                 if error.terminal_message():
-                    self._screen.say(shown(error.terminal_message()), "class:alert")
+                    self._screen.tell(error.terminal_message(), "class:alert")
             except OSError:
                 return  # the terminal is gone
 
@@ -270,7 +270,7 @@ class Repl:
         elif request.action == "copy":
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
         if said:
-            self._screen.say(shown(said), "class:hint")
+            self._screen.tell(said, "class:hint")
 
     def _story(self) -> str:
         """Tell what this session came to, as `sessions show` does; to be read only."""

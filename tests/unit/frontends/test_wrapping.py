@@ -11,7 +11,7 @@ from agent.frontends.confirm.heading import heading, word_heading
 from agent.frontends.opening_words import welcome
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
-from tests.support.fake_terminal import request_for
+from tests.support.fake_terminal import FakeTerminal, request_for
 
 
 def text(lines: list[Fragments]) -> list[str]:
@@ -79,3 +79,13 @@ def test_help_in_forty_columns_puts_what_a_command_does_below_it() -> None:
     assert lines[at + 1] == "    list background jobs, or show one;"
     assert " ".join(lines).split() == help_text().split()
     assert wrapped_text(help_text(), 80) == help_text()
+
+
+def test_what_a_command_tells_ends_between_words(terminal: FakeTerminal) -> None:
+    terminal.screen.tell(
+        "No keyring of the system can be used, so the vault is a file: /home/somebody/.config/agent-shell"
+    )
+    assert [line.rstrip() for line in terminal.seen.split("\n") if line.strip()] == [
+        "No keyring of the system can be used, so the vault is a file:",
+        "  /home/somebody/.config/agent-shell",
+    ]
