@@ -49,12 +49,6 @@ def line_columns() -> dict[str, str]:
 
 
 @cache
-def event_types() -> tuple[str, ...]:
-    """Every type of event."""
-    return tuple(str(event.__struct_config__.tag) for event in KnownEvent.__args__)
-
-
-@cache
 def types_with(field: str) -> tuple[str, ...]:
     """The event types that have `field`."""
     return tuple(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.terminal import ModeTracker
+from agent.execution.terminal_modes import ModeTracker
 from tests.support.needs import needing
 from tests.unit.execution.running import Marker
 from tests.unit.execution.tty_window import Terminal, until
