@@ -6,7 +6,6 @@ import contextlib
 import os
 import threading
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,17 +31,18 @@ class ProcessManuals:
         self._environ = dict(environ)
         self._keeps = keeps
         self._building = threading.Lock()
+        self._built: list[Manuals] = []
 
     def manuals(self) -> Manuals:
-        with self._building:
-            return self._manuals
-
-    @cached_property
-    def _manuals(self) -> Manuals:
+        """All of them, made when first asked for."""
         from agent.config.paths import cache_dir
         from agent.retrieval.manuals import Manuals
 
-        return Manuals(os.path.join(cache_dir(self._environ), "manuals") if self._keeps else "", ask_help)
+        with self._building:
+            if not self._built:
+                folder = os.path.join(cache_dir(self._environ), "manuals") if self._keeps else ""
+                self._built.append(Manuals(folder, ask_help))
+            return self._built[0]
 
     def lacking(self, report: RiskReport) -> str:
         """Say what programs of a rated command do not have here, in words; "" for nothing, and for what cannot be known soon enough.
@@ -51,6 +51,8 @@ class ProcessManuals:
         """
         if not any(word[:1] == "-" for run in report.programs for word in run.words[1:]):
             return ""
+        if self._built and (last := self._built[0].found)[0] == report.command:  # a planner has asked before
+            return "; ".join(each.text for each in last[1])
         found: list[str] = []
         done = threading.Event()
 

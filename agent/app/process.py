@@ -296,6 +296,7 @@ class Process:
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)
         self.planners.warm()
+        self.manuals.manuals()
         self.warm_shells()
         gc.freeze()  # a collection would go through all of it, and hold up every session for tens of milliseconds
 

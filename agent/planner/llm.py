@@ -191,16 +191,16 @@ class LLMPlanner:
     ) -> PlannerReply:
         """`first`, or what the model gives in its place when it is told of options that do not exist here, if that is better."""
         text = goal.text if goal is not None else ""
-        if self._facts is None or not (missing := await asyncio.to_thread(self._facts.missing, first.reply, text)):
+        if self._facts is None or not (missing := await asyncio.to_thread(self._facts.missing, first.reply)):
             return first
-        messages = (*call.messages, *self._repair(codec, answer, correction(missing)))
+        messages = (*call.messages, *self._repair(codec, answer, correction(missing, text)))
         try:
             again = await self._ask(structs.replace(call, messages=messages), codec, _unheard, after_text=False)
             reply = codec.parse(again.text, again.calls, again.finish)
         except (PlannerError, ProviderError):  # what there is already stands
             return first
         usage = add_usage(first.usage, self._cost(again, messages))
-        left = await asyncio.to_thread(self._facts.missing, reply, text)
+        left = await asyncio.to_thread(self._facts.missing, reply)
         if not isinstance(reply, (Command, Plan)) or lost(left) >= lost(missing):
             return structs.replace(first, usage=usage)
         return self._planned(codec, again, reply, usage)

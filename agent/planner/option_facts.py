@@ -31,15 +31,15 @@ class OptionFacts:
         """That, as a part of a prompt; "" where there is nothing."""
         return _block(self._lines.get(goal.goal_id, ()))
 
-    def missing(self, reply: Reply, goal: str) -> tuple[Missing, ...]:
+    def missing(self, reply: Reply) -> tuple[Missing, ...]:
         """Options of a proposal that its programs do not have here."""
         steps = reply.steps if isinstance(reply, Plan) else (reply,) if isinstance(reply, Command) else ()
-        return tuple(each for step in steps for each in self._manuals.missing_in(step.command, goal))
+        return tuple(each for step in steps for each in self._manuals.missing_in(step.command))
 
 
-def correction(missing: tuple[Missing, ...]) -> str:
+def correction(missing: tuple[Missing, ...], goal: str) -> str:
     """Tell a model what it cannot use, and what there is instead."""
-    lines = dict.fromkeys(f"{each.program} {line}" for each in missing for line in each.near)
+    lines = dict.fromkeys(f"{each.program} {line}" for each in missing for line in each.near(goal))
     told = prompt_text("repair_options").replace("{missing}", one_line("; ".join(each.text for each in missing)))
     return f"{told}\n{_block(tuple(lines))}" if lines else told
 

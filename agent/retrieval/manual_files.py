@@ -9,8 +9,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agent.retrieval.roff import plain
-
 _ROOTS = ("/usr/local/share/man", "/usr/share/man", "/usr/local/man")
 _SECTIONS = ("1", "8", "6")
 _ALL_SECTIONS = (*_SECTIONS, "5", "7", "3", "2", "4")
@@ -90,6 +88,8 @@ def pages_beside(page: Source, name: str) -> Iterator[Source]:
 
 def page_text(path: str) -> str:
     """A page as plain text, "" where it cannot be read."""
+    from agent.retrieval.roff import plain  # what was read before is kept, and needs no reader
+
     source = _source(path)
     if source.startswith(".so "):  # a page by another name
         other = source[4:].split("\n", 1)[0].strip()

@@ -38,11 +38,15 @@ _COMMON = frozenset(
 
 
 class Missing(NamedTuple):
-    """Options of one program of a command that it does not have here; `near`: lines of its manual that may help."""
+    """Options of one program of a command that it does not have here, by its manual."""
 
     program: str
     options: tuple[str, ...]
-    near: tuple[str, ...]
+    manual: Manual
+
+    def near(self, goal: str) -> tuple[str, ...]:
+        """Lines of the manual that may help."""
+        return tuple(_near(self.manual.entries, self.options, goal))
 
     @property
     def text(self) -> str:
@@ -63,21 +67,25 @@ class Manuals:
         self._folder = folder
         self._ask = ask
         self._read: dict[str, Manual | None] = {}
+        self._beside: dict[str, tuple[Source, ...]] = {}
+        self.found: tuple[str, tuple[Missing, ...]] = ("", ())  # of the command that was looked at last
 
-    def missing(self, report: RiskReport, goal: str = "") -> tuple[Missing, ...]:
+    def missing(self, report: RiskReport) -> tuple[Missing, ...]:
         """Say what the programs of a rated command lack. Blocks; `--help` of one without a page takes as long as that takes."""
         found: list[Missing] = []
         for index, run in enumerate(report.programs):
             inner = {each.words[0] for each in report.programs if each.parent == index and each.words}
             if not (run.remote or run.suspected or not run.words or set(run.via) & _ELSEWHERE):
-                found += self._missing_of(run, inner, goal)
-        return tuple(dict.fromkeys(found))
+                found += self._missing_of(run, inner)
+        return tuple({each.text: each for each in found}.values())
 
-    def missing_in(self, command: str, goal: str = "") -> tuple[Missing, ...]:
+    def missing_in(self, command: str) -> tuple[Missing, ...]:
         """The same of a command that was not rated."""
         from agent.risk.classifier import classify
 
-        return self.missing(classify(command, RiskContext()), goal)
+        found = self.missing(classify(command, RiskContext()))
+        self.found = (command, found)
+        return found
 
     def facts(self, goal: str) -> tuple[str, ...]:
         """Lines from the manuals of programs that a goal names, which fit its words best."""
@@ -91,7 +99,7 @@ class Manuals:
                 break
         return tuple(lines)
 
-    def _missing_of(self, run: ProgramRun, inner: set[str], goal: str) -> Iterator[Missing]:
+    def _missing_of(self, run: ProgramRun, inner: set[str]) -> Iterator[Missing]:
         name = os.path.basename(run.words[0])
         path = run.words[0] if os.path.isabs(run.words[0]) else program_path(run.words[0])
         table = table_of(name) or Program(name)
@@ -108,11 +116,12 @@ class Manuals:
             return
         page = page_of(name, path)
         if page is not None and not table.cases:
-            beside = (self._of_page(each) for each in list(pages_beside(page, name))[:_MOST_BESIDE])
-            known = self._joined([known, *beside]) or known
+            if page.path not in self._beside:  # a folder may hold thousands
+                self._beside[page.path] = tuple(pages_beside(page, name))[:_MOST_BESIDE]
+            known = self._joined([known, *map(self._of_page, self._beside[page.path])]) or known
             lost = missing(known, words, table)
         if lost:
-            yield Missing(title, lost, tuple(_near(known.entries, lost, goal)))
+            yield Missing(title, lost, known)
 
     def _pages(
         self, name: str, path: str, table: Program, words: Sequence[str]

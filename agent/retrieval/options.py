@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from agent.risk.reader.words import Word
 from agent.risk.tables.options import spelled_out, split_args
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import lazily
 
-_NAME = re.compile(r"(?<![\w\-])(--?)(\[?no-?\]?-?)?([A-Za-z0-9?@#][\w+.-]*)?(?:\[(-?[\w-]+)\])?")
-_CLUSTER = re.compile(r"\[-([A-Za-z0-9@%]{2,})\]|(?<![\w-])-\[([A-Za-z0-9]+)\]")
-_ENTRY = re.compile(r"\s{1,24}(?=-{1,2}[\w?@#\[])")
-_PLACE = re.compile(r"--[A-Z]{3,}(-[a-z-]+)$")
-_GAP = re.compile(r"\s{2,}|\t")
-_HEAD_SIGNS = re.compile(r"[\s,|/]|\bor\b")
+_NAME = lazily(r"(?<![\w\-])(--?)(\[?no-?\]?-?)?([A-Za-z0-9?@#][\w+.-]*)?(?:\[(-?[\w-]+)\])?")
+_CLUSTER = lazily(r"\[-([A-Za-z0-9@%]{2,})\]|(?<![\w-])-\[([A-Za-z0-9]+)\]")
+_ENTRY = lazily(r"\s{1,24}(?=-{1,2}[\w?@#\[])")
+_PLACE = lazily(r"--[A-Z]{3,}(-[a-z-]+)$")
+_GAP = lazily(r"\s{2,}|\t")
+_HEAD_SIGNS = lazily(r"[\s,|/]|\bor\b")
 _LONGEST_HEAD, _LONGEST_MEANING = 100, 110
 _PARTIAL = re.compile(
     r"--help[ =-](?:all|full|long)|-(?:all|full|long)-?help|help all|-h (?:full|long)|not the full help", re.IGNORECASE

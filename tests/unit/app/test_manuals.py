@@ -11,6 +11,7 @@ import pytest
 from agent.app.manuals import ProcessManuals
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.retrieval.manuals import Manuals, Missing
+from agent.retrieval.options import manual
 from agent.risk.classifier import classify
 from tests.unit.retrieval.test_manuals import PAGE, World
 
@@ -34,10 +35,10 @@ def test_it_says_what_is_not_there(manuals: ProcessManuals, monkeypatch: pytest.
 def test_it_does_not_wait_for_a_text_that_takes_long(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on, read = threading.Event(), threading.Event()
 
-    def slow(self: Manuals, report: RiskReport, goal: str = "") -> tuple[Missing, ...]:
+    def slow(self: Manuals, report: RiskReport) -> tuple[Missing, ...]:
         go_on.wait(30)
         read.set()
-        return (Missing("tar", ("--odd",), ()),)
+        return (Missing("tar", ("--odd",), manual("tar", "", "man")),)
 
     monkeypatch.setattr(Manuals, "missing", slow)
     began = time.monotonic()
@@ -47,6 +48,14 @@ def test_it_does_not_wait_for_a_text_that_takes_long(manuals: ProcessManuals, mo
     assert read.wait(30), "it is read to its end all the same"
     monkeypatch.setattr("agent.app.manuals._SECONDS", 30.0)
     assert manuals.lacking(report("tar --odd")) == "tar here has no --odd"
+
+
+def test_what_a_planner_has_asked_is_known_at_once(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.app.manuals._SECONDS", 0.0)
+    assert manuals.manuals().missing_in("tar --odd")
+    assert manuals.lacking(report("tar --odd")) == "tar here has no --odd"
+    assert manuals.manuals().missing_in("tar -x") == ()
+    assert manuals.lacking(report("tar -x")) == ""
 
 
 def test_whatever_goes_wrong_nothing_is_said(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:

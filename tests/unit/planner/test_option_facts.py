@@ -80,8 +80,8 @@ def test_every_step_of_a_plan_is_checked(manuals: Manuals) -> None:
 
     steps = (PlanStep(goal="a", command="tar --odd"), PlanStep(goal="b"), PlanStep(goal="c", command="tar --even -x"))
     facts = OptionFacts(manuals)
-    assert lost(facts.missing(Plan(message="", steps=steps), "")) == 2
-    assert facts.missing(Chat(message="tar --odd"), "") == ()
+    assert lost(facts.missing(Plan(message="", steps=steps))) == 2
+    assert facts.missing(Chat(message="tar --odd")) == ()
 
 
 @pytest.mark.parametrize("small", [False, True])
