@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -183,8 +183,8 @@ _CONTRACTIONS = re.compile(r"(?i)^(what|where|who|that|there|how|it|here|let)['â
 _NEGATED = re.compile(r"(?i)^(do|does|is|are|was|were|did|has|have|should)n['â€™]t$")
 
 
-def tokenize(text: str, lexicon: Lexicon) -> list[Token]:
-    """All tokens of a goal in order; set phrases become one token."""
+def tokenize(text: str, lexicon: Lexicon, exists: Callable[[str], bool] = lambda name: False) -> list[Token]:
+    """All tokens of a goal in order; set phrases become one token. `exists`: which names are in the working directory."""
     words = _expand(split_words(text))
     lows = [word.lower() if not quoted else "\0" for word, _, _, quoted in words]
     tokens: list[Token] = []
@@ -192,6 +192,8 @@ def tokenize(text: str, lexicon: Lexicon) -> list[Token]:
     while at < len(words):
         raw, start, end, quoted = words[at]
         phrase = None if quoted else lexicon.phrase_at(lows, at)
+        if phrase is not None and phrase[1].startswith("~/"):  # "the documents folder" is the one that is here
+            phrase = phrase[0], next((w[0] for w in words[at : at + phrase[0]] if exists(w[0])), phrase[1]), phrase[2]
         if phrase is not None:
             size, replacement, is_path = phrase
             end = words[at + size - 1][2]

@@ -34,7 +34,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, text: str, scene: GoalContext) -> Sentence:
-        tokens = tokenize(text, scene.lexicon)
+        tokens = tokenize(text, scene.lexicon, scene.exists)
         return cls(text=text, tokens=[_as_name(tokens, at, scene) for at in range(len(tokens))], scene=scene)
 
 
@@ -50,14 +50,14 @@ _BEFORE_NAMES = frozenset(
 def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     """A word without meaning, as the name that it is where something announces one: "a folder called out", "to out"."""
     token = tokens[at]
-    if not at or token.quoted or token.is_path or token.low not in _ALSO_NAMES or not (token.filler or token.weak):
+    means = not (token.low in _ALSO_NAMES and (token.filler or token.weak))
+    if not at or token.quoted or token.is_path or (means and token.concept == token.low):
         return token
     before = tokens[at - 1]
     is_last = at + 1 == len(tokens) or tokens[at + 1].low in ("and", "then", "with", "as", "but", "folder", "directory")
     if before.low in _BEFORE_NAMES and is_last and scene.exists(token.raw):
         return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
-    if (
-        before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)
-    ) and token.low != "like":
+    named = before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)
+    if named and not means and token.low != "like":
         return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
     return token

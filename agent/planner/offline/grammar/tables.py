@@ -13,7 +13,7 @@ _LINES = 400
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w .()/%-]{0,39}\Z")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\Z")
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
-_ACCESS_LOG = re.compile(r'\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ \S+ [^"]*" \d{3} (?:\d+|-)')
+_ACCESS_LOG = re.compile(r'\S+ \S+ \S+ \[[^\]\s]+ [^\]\s]+\] "[A-Z]+ \S+ [^"]*" \d{3} (?:\d+|-)')
 _ACCOUNTS = re.compile(r"[\w.-]+:[^:\s]*:\d+:\d+:[^:]*:[^:]*:[^:]*\Z")
 _ACCESS_NAMES = {
     "ip": "1", "ip address": "1", "address": "1", "client": "1", "client address": "1", "client ip": "1", "host": "1",
