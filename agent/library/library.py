@@ -12,7 +12,7 @@ from agent.library.entries import Entries
 from agent.library.macros import Macro, macros_in
 from agent.library.rags import Rag, rags_in
 from agent.library.roles import Role, roles_in
-from agent.protocol.todos import Todo, todo_text
+from agent.protocol.todos import Todo, open_todos, todo_text
 
 KINDS = ("role", "macro", "rag", "agent", "agent-data")
 
@@ -49,8 +49,8 @@ class Library:
         return self.agent_data.load(agent) if agent in self.agent_data.own() else ()
 
     def keep_todos(self, agent: str, todos: tuple[Todo, ...]) -> None:
-        """Raises IoError."""
-        if self.state and todos:
+        """Keep what has open items; a list that is done, or empty, is kept no longer. Raises IoError."""
+        if self.state and open_todos(todos):
             self.agent_data.save(agent, todo_text(todos))
         elif agent in self.agent_data.own():
             self.agent_data.delete(agent)

@@ -21,6 +21,7 @@ from agent.protocol.requests import RunRequest
 from agent.protocol.todos import Todo
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakePlanner, say
+from tests.unit.commands.test_rags import planners_of
 
 HELPER = """---
 description: helps with {{what}}
@@ -225,7 +226,7 @@ def test_an_agent_looks_up_its_own_documents(tmp_path: Path, monkeypatch: pytest
     agent(tmp_path, "signer", "---\nrag: notes\n---\nbe it")
     library = Library(str(tmp_path), str(tmp_path / "state"))
     library.rags.save("notes", "documents: [notes]\n")
-    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)})
+    rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, planners_of(tmp_path))
     world = CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
     world.do(":agent signer")
     assert world.context.rag_name == "notes"
