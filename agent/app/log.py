@@ -65,6 +65,21 @@ class ProcessLogs:
 
         return any(session.session_id == session_id for session in list_sessions(self.folder))
 
+    def bury(self, session_id: str) -> None:
+        """Put a tombstone in the place of a session's log. Raises CoreError where it is being written or does not verify."""
+        from agent.audit.retention import Chosen, prune, survey
+        from agent.config.paths import state_dir
+        from agent.recording.reader import list_sessions
+
+        heads, signer = os.path.join(state_dir(dict(self._environ)), "heads"), None
+        if self._settings.sign_key:
+            from agent.recording.integrity.signing import signer_with
+
+            signer = signer_with(self._settings.sign_key, heads)
+        for session in list_sessions(self.folder):
+            if session.session_id == session_id:
+                prune(Chosen(survey(session), "deleted"), heads, now=self._clock.now(), signer=signer)
+
     def left_open(self, besides: str = "") -> LeftOpen | None:
         """The session that a crash ended in the middle of a goal, None where there is none."""
         if not self._settings.persist:

@@ -162,6 +162,7 @@ class Process:
             rate=self.rate,
             choose_session=self.logs.choose,
             session_is_there=self.logs.is_there,
+            bury_session=self.logs.bury,
             left_open=self.logs.left_open,
             left_plan=self.logs.left_plan,
             plan_with=self.planners.plan_with,

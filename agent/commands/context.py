@@ -74,12 +74,12 @@ def _no_rags() -> ProcessRags:
 class CommandServices(Struct, frozen=True, eq=False):
     """Services of the process for commands, beside the engine's own state; what is not given is said not to be there.
 
-    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says whether
-    it is kept already. `left_open(besides)` is a session that a crash ended in the middle of a goal, `left_plan(cwd, besides)` the id of
-    the one that left a plan before its end, to go on in `cwd`. `plan_with(planner, model)` takes these for what is configured: what to
-    plan with now, and whether what it is told stays here; `model_names()` are those known by now. `changes_text(changes, cwd)` shows
-    changes of files. `listed`: words that a command has shown, for its completion. `vault_due(planner)`: it can be asked only when the
-    vault is open, and that is locked.
+    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says
+    whether it is kept already, `bury_session(session_id)` puts a tombstone in its place. `left_open(besides)` is a session that a crash
+    ended in the middle of a goal, `left_plan(cwd, besides)` the id of the one that left a plan before its end, to go on in `cwd`.
+    `plan_with(planner, model)` takes these for what is configured: what to plan with now, and whether what it is told stays here;
+    `model_names()` are those known by now. `changes_text(changes, cwd)` shows changes of files. `listed`: words that a command has
+    shown, for its completion. `vault_due(planner)`: it can be asked only when the vault is open, and that is locked.
     """
 
     loaded: Loaded | None = None
@@ -91,6 +91,7 @@ class CommandServices(Struct, frozen=True, eq=False):
     rate: Callable[[str, str, str], RiskReport] = _no_rating
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True
+    bury_session: Callable[[str], None] = lambda session_id: None
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)

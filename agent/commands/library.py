@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from agent.commands.agents import active, needs_agent
@@ -23,7 +24,7 @@ from agent.protocol.commands import (
     SaveRole,
     SaveSession,
 )
-from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.outcomes import FrontendRequest
 
 
@@ -70,17 +71,15 @@ async def _edit(context: CommandContext, kind: str, name: str) -> DispatchOutcom
 
 
 async def delete(context: CommandContext, arguments: Delete | str) -> DispatchOutcome:
-    """Remove an entry of the person's own, after asking. Raises CoreError."""
+    """Remove an entry of the person's own, or a session's log, after asking. Raises CoreError."""
     kind, _, name = arguments.partition(" ") if isinstance(arguments, str) else (arguments.target, "", arguments.name)
+    if kind == "session":
+        return await _delete_session(context, name)
     entries = context.services.library().of(kind)
     path = entries.path(name)
     if name not in await asyncio.to_thread(entries.own):
         await asyncio.to_thread(entries.delete, name)  # says why that cannot be
-    if context.person.ask is None:
-        raise InvalidState(
-            expected="somebody to ask", found="nobody", message=f"delete {kind} {name}: nobody is there to ask"
-        )
-    if not await context.person.ask(f"delete the {kind} {name} ({path})?"):
+    if not await _sure(context, f"{kind} {name}", f" ({path})"):
         return DispatchOutcome("nothing was deleted")
     await asyncio.to_thread(entries.delete, name)
     if kind == "rag":
@@ -89,6 +88,26 @@ async def delete(context: CommandContext, arguments: Delete | str) -> DispatchOu
     its_own = kind == "agent-data" and agent is not None and agent.name == name
     changes = (Change("todo", "", {"todo": ()}),) if its_own else ()
     return DispatchOutcome(f"deleted: {kind} {name}", {kind: name, "path": path}, changes=changes)
+
+
+async def _sure(context: CommandContext, what: str, more: str = "") -> bool:
+    if context.person.ask is None:
+        raise InvalidState(expected="somebody to ask", found="nobody", message=f"delete {what}: nobody is there to ask")
+    return await context.person.ask(f"delete the {what}{more}?")
+
+
+async def _delete_session(context: CommandContext, wanted: str) -> DispatchOutcome:
+    """Put a tombstone in the place of its log, as `sessions prune` does."""
+    services = context.services
+    name = await asyncio.to_thread(partial(services.choose_session, wanted, attended=True))
+    if name == context.session.session_id:
+        raise InvalidState(expected="another session", found="this one", hint="`:exit session` begins another one")
+    if not await asyncio.to_thread(services.session_is_there, name):
+        raise NotFound("session", wanted)
+    if not await _sure(context, f"session {name}"):
+        return DispatchOutcome("nothing was deleted")
+    await asyncio.to_thread(services.bury_session, name)
+    return DispatchOutcome(f"deleted: session {name}", {"session": name})
 
 
 def _editable(context: CommandContext, arguments: Any) -> None:
@@ -152,7 +171,7 @@ def _what_to_edit(rest: str) -> Any:
 
 def _what_to_delete(rest: str) -> Delete | str:
     kind, _, name = rest.partition(" ")
-    if kind not in KINDS or not name.strip():
+    if kind not in (*KINDS, "session") or not name.strip():
         raise InvalidRequest("name what to delete, as in `:delete role NAME` or `:delete macro NAME`")
     return f"agent {name.strip()}" if kind == "agent" else Delete(DeleteTarget(kind), name.strip())
 
@@ -195,13 +214,13 @@ COMMANDS = (
     ),
     Definition(
         names=("delete",),
-        arguments="role|macro|rag|agent|agent-data NAME",
-        help="remove one of your own, after asking",
+        arguments="role|macro|rag|agent|agent-data|session NAME",
+        help="remove one of your own, or a session's log, after asking",
         examples=(":delete role reviewer", ":delete macro tidy"),
         read=_what_to_delete,
         core=(Delete,),
         handle=delete,
-        choices=KINDS,
+        choices=(*KINDS, "session"),
         complete=lambda services: _named(services, own=True),
         order=256,
         elsewhere=True,

@@ -9,7 +9,7 @@ import pytest
 
 from agent.commands.naming import checked_name, name_from
 from agent.protocol.commands import CompressSession, EditSession, EmptySession, ExitSession, SaveSession, UseSession
-from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.goal import CompressionFinished, CompressionStarted
 from agent.protocol.events.session import SessionNamed
 from agent.protocol.messages import CommandItem, GoalItem, SummaryItem
@@ -195,6 +195,42 @@ def test_a_resumed_session_knows_the_compressed_history(tmp_path: Path, monkeypa
         await world.type(controller, ":new", f":session {first}")
         assert controller.ctx.history == known
         await world.type(controller, "three")
+        await controller.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.covers("S1-31", "S1-32")
+def test_a_session_is_deleted_after_asking_and_a_tombstone_stays(tmp_path: Path, monkeypatch) -> None:
+    async def scenario() -> None:
+        world = SessionWorld(tmp_path, monkeypatch, *[CHAT] * 2)
+        controller = world.controller()
+        await world.type(controller, "one")
+        first, path = controller.ctx.session_id, Path(controller.ctx.recorder.path or "")
+        await world.type(controller, ":new", "two")
+        with pytest.raises(InvalidState, match="nobody is there to ask"):
+            await world.type(controller, f":delete session {first}")
+        asked: list[str] = []
+
+        def answer(yes: bool):
+            async def ask(question: str) -> bool:
+                asked.append(question)
+                return yes
+
+            return ask
+
+        controller.ask = answer(False)
+        await world.type(controller, f":delete session {first}")
+        assert len(path.read_text().splitlines()) > 2
+        controller.ask = answer(True)
+        with pytest.raises(InvalidState, match="another session"):
+            await world.type(controller, f":delete session {controller.ctx.session_id}")
+        with pytest.raises(NotFound):
+            await world.type(controller, ":delete session no-such-one")
+        await world.type(controller, f":delete session {first}")
+        assert asked == [f"delete the session {first}?"] * 2
+        (line,) = path.read_text().splitlines()
+        assert '"session.pruned"' in line and '"reason":"deleted"' in line
         await controller.close()
 
     asyncio.run(scenario())
