@@ -85,7 +85,7 @@ def test_what_a_command_tells_ends_between_words(terminal: FakeTerminal) -> None
     terminal.screen.tell(
         "No keyring of the system can be used, so the vault is a file: /home/somebody/.config/agent-shell"
     )
-    assert [line.rstrip() for line in terminal.seen.split("\n") if line.strip()] == [
+    assert [line.rstrip() for line in terminal.seen.replace("\x1b[?7h", "").split("\n") if line.strip()] == [
         "No keyring of the system can be used, so the vault is a file:",
         "  /home/somebody/.config/agent-shell",
     ]
