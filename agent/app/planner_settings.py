@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError
+from agent.config.load import Loaded, vault_names
+from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
     from agent.app.vault import ProcessVault
@@ -104,11 +104,14 @@ class PlannerSettings:
         """`text` of the setting `name`, with secrets of the vault for `{{NAME}}`. Raises ConfigError, InvalidState where it is locked."""
         return self._vault.filled(text, name) if self._vault is not None else text
 
-    def needs_vault(self, entry: ProviderEntry) -> bool:
+    def needs_vault(self, name: str) -> bool:
         """Tell whether a provider of the catalogue can be asked only when the vault is open, and it is not."""
-        if self._vault is None:
+        if self._vault is None or not vault_names(self.loaded.environ):
             return False
-        variable = self.loaded.settings.api_key_env or entry.key_variable
-        needed = not self.loaded.given(variable) and self._vault.holds(variable)
-        needed = needed or "{{" in self.base_url(entry) + (self.loaded.settings.proxy or "")
-        return needed and self._vault.vault.locked
+        try:
+            entry, settings = self.entry(name), self.loaded.settings
+            variable = settings.api_key_env or entry.key_variable
+            needed = not self.loaded.given(variable) and self._vault.holds(variable)
+            return (needed or "{{" in self.base_url(entry) + (settings.proxy or "")) and self._vault.vault.locked
+        except CoreError:  # said when it is asked
+            return False

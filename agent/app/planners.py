@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -196,18 +196,7 @@ class PlannerChoice:
     def needs_vault(self, planner: Planner) -> bool:
         """Tell whether a planner that was made here can be asked only when the vault is open, and it is not."""
         names = [stage.name for stage in self._stages(self._redactor)] if planner.name == "cascade" else [planner.name]
-        try:
-            return any(
-                self._configured.needs_vault(self._configured.entry(name)) for name in names if name in self._known
-            )
-        except CoreError:  # said when it is asked
-            return False
-
-    @property
-    def _known(self) -> Collection[str]:
-        from agent.providers.catalog import load_catalog
-
-        return load_catalog().entries
+        return any(map(self._configured.needs_vault, names))
 
     def warm(self) -> None:
         """Build the planner that was asked for last, and read ahead what it can, so that the first goal does not wait for that."""

@@ -52,11 +52,6 @@ async def _save(context: CommandContext, kind: str, name: str, text: str) -> Dis
     return DispatchOutcome(f"{kind} {name}: {path}", {kind: name, "path": path})
 
 
-async def edit_role(context: CommandContext, arguments: EditRole) -> DispatchOutcome:
-    """The active role's file; of one that ships, a copy of the person's own. Raises CoreError."""
-    return await _edit(context, "role", context.session.role_name)
-
-
 async def edit_named(context: CommandContext, arguments: str) -> DispatchOutcome:
     """`role NAME`, `macro NAME`: a new one where there is none. Raises CoreError."""
     kind, _, name = arguments.partition(" ")
@@ -133,7 +128,7 @@ async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:
         case EditConfig():
             return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=context.app.config_path))
         case EditRole():
-            return await edit_role(context, arguments)
+            return await _edit(context, "role", context.session.role_name)
         case EditRagDocs():
             return await edit_documents(context, context.session.rag_name)
         case EditSession():  # what is recorded is not changed; it is shown

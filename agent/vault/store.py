@@ -118,7 +118,7 @@ class Vault:
     def put(self, name: str, value: str, *, new: bool) -> None:
         """Keep a `new` one, or another value of one. Raises InvalidRequest, NotFound, InvalidState where it is locked."""
         self.check(name, new=new)
-        self.check_value(value)
+        _check_value(value)
         self._learn(name, value)
         with self._changing() as kept:
             if kept.place == "keyring":
@@ -142,18 +142,6 @@ class Vault:
             raise InvalidRequest(f"{name} is in the vault already", hint=f"`:vault edit {name}` gives it another value")
         if not new and name not in names:
             raise _unknown(name, names)
-
-    def check_value(self, value: str) -> None:
-        """Raises InvalidRequest for what cannot be kept, or not be kept out of logs."""
-        if not MIN_VALUE <= len(value.strip()) <= MAX_VALUE or "\0" in value or "[redacted:" in value:
-            raise InvalidRequest(
-                f"a value needs {MIN_VALUE} to {MAX_VALUE:,} characters, none of them NUL",
-                hint="a shorter one could not be kept out of logs",
-            )
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise InvalidRequest("a value has to be text in UTF-8") from None
 
     def delete(self, name: str) -> None:
         """Raises NotFound, InvalidState where it is locked."""
@@ -256,6 +244,15 @@ class Vault:
                 raise
         except OSError as error:
             raise IoError(f"the vault {self.path} cannot be written: {error.strerror}") from None
+
+
+def _check_value(value: str) -> None:
+    """Raises InvalidRequest for what cannot be kept, or not be kept out of logs."""
+    if not MIN_VALUE <= len(value.strip()) <= MAX_VALUE or re.search("[\0\ud800-\udfff]|\\[redacted:", value):
+        raise InvalidRequest(
+            f"a value needs {MIN_VALUE} to {MAX_VALUE:,} characters of text without NUL",
+            hint="a shorter one could not be kept out of logs",
+        )
 
 
 def _unknown(name: str, names: tuple[str, ...]) -> NotFound:
