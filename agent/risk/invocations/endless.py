@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.words import Invocation, Word
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_SIZE = re.compile(r"(\d{1,30})(?:([kmgtpezy])(?:i?b)?|[bcw])?", re.I)
+_SIZE = LazyPattern(r"(\d{1,30})(?:([kmgtpezy])(?:i?b)?|[bcw])?", re.I)
 ENDLESS = ("/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 VAST = 10**12
 """Bytes that most disks have not free."""

@@ -12,6 +12,7 @@ from agent.risk.reader.tree import Node, Simple
 from agent.risk.reader.words import NUMBER, Invocation, Output, Word, origin
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -42,8 +43,8 @@ def leave_out_counted(walker: Walker, commands: list[Node], printed: list[Output
 
 
 _NAMES = names("environment.plain")
-_OPTIONS = re.compile(r"-[iEwnFho]+|--colou?r(?:=\w+)?|--ignore-case")
-_ONE = re.compile(r"\^?(\w+)(?:=.*)?", re.S)
+_OPTIONS = LazyPattern(r"-[iEwnFho]+|--colou?r(?:=\w+)?|--ignore-case")
+_ONE = LazyPattern(r"\^?(\w+)(?:=.*)?", re.S)
 
 
 def _picks_plain(words: list[str]) -> bool:
@@ -77,7 +78,7 @@ def _words(command: Node) -> list[str]:
     return [word.unquoted() or "" for word in command.words] if isinstance(command, Simple) else []
 
 
-_PATH = re.compile(r"[\w.~/+-]*[./][\w.~/+-]+")
+_PATH = LazyPattern(r"[\w.~/+-]*[./][\w.~/+-]+")
 # What names files to leave out, or says how to log in, and what only names the file.
 _LANGUAGES = frozenset(("yq", "mlr", "xsltproc", "xmlstarlet", "xml", "gnuplot", "bc", "dc", "m4"))
 _NAME_AND_FILE = ("--rawfile", "--slurpfile", "--argfile")  # `jq --rawfile NAME FILE`

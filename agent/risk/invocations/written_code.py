@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -68,7 +67,7 @@ _SUFFIXES = {
     "perl": (".pm", ".pl"), "php": (".php", ".inc"), "lua": (".lua",), "tclsh": (".tcl",), "Rscript": (".R",),
 }  # fmt: skip
 _RUN = frozenset(("run", "run-unknown"))
-_NAMED = re.compile(r"[\w./-]+")
+_NAMED = LazyPattern(r"[\w./-]+")
 _MOST_NAMES = 400
 
 

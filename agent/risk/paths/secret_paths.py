@@ -72,15 +72,15 @@ _SHORT = 256  # characters of a path that is remembered
 
 def is_secret(path: str) -> bool:
     """Tell whether what is at `path` is usually secret."""
-    if not any(mark in path for mark in _SECRET_MARKS):
-        return False
-    return _is_secret(path) if len(path) < _SHORT else bool(_SECRET.search(path))
+    return _is_secret(path) if len(path) < _SHORT else _matches_secret(path)
 
 
-@lru_cache(maxsize=1024)
-def _is_secret(path: str) -> bool:
-    """The same path is asked about several times in one rating: where it is opened, where it is read, and its output."""
-    return bool(_SECRET.search(path))
+def _matches_secret(path: str) -> bool:
+    return any(mark in path for mark in _SECRET_MARKS) and bool(_SECRET.search(path))
+
+
+# The same path is asked about several times in one rating: where it is opened, where it is read, and its output.
+_is_secret = lru_cache(maxsize=1024)(_matches_secret)
 
 
 def names_secret(word: Word, cwd: str) -> bool:

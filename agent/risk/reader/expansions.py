@@ -6,6 +6,7 @@ import re
 
 from agent.risk.reader.cursor import Cursor
 from agent.risk.reader.tree import Part, Sequence
+from agent.text.lazy_pattern import lazily
 
 _IN_DOUBLE = re.compile(r"[^\\\"`$]+")
 IN_BODY = re.compile(r"[^\\`$]+")
@@ -17,7 +18,7 @@ _BRACKET = re.compile(r"""[\[\]]|\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.S)
 _OPENED = {"[": 1, "]": -1}
 _MAX_SUBSCRIPT = 1_000
 _MAX_UNCLOSED = 100  # then no bracket is looked for any more
-_ANSI_ESCAPE = re.compile(
+_ANSI_ESCAPE = lazily(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))", re.S
 )
 _ANSI_SIMPLE = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

@@ -12,6 +12,8 @@ import re
 from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
+from agent.text.lazy_pattern import lazily
+
 if TYPE_CHECKING:
     from agent.risk.reader.tree import Sequence
 
@@ -23,7 +25,7 @@ UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell t
 MAX_ALTERNATIVES = 100
 MAX_FIELDS = 400
 MAX_VALUE = 1_000_000
-PRIVATE = re.compile("[\ue000-\ue02f]")
+PRIVATE = lazily("[\ue000-\ue02f]")
 
 
 def bounded(texts: list[str]) -> list[str]:

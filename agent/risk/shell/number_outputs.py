@@ -55,6 +55,8 @@ def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
     if text is not None and UNKNOWN not in text:
         return output
     name = _ALSO.get(name, name)
+    if name != "expr" and name not in _PRINTS and (text is not None or (name not in _KEEPS and taint != NUMBER)):
+        return output
     words = invocation.words[1:]
     glue = " " if name in _PROGRAMMED else "_"  # an argument of several words is not several arguments
     written = " ".join(re.sub(r"\s", glue, word.text) for word in words)
