@@ -193,7 +193,12 @@ class LLMPlanner:
         text = goal.text if goal is not None else ""
         if self._facts is None or not (missing := await asyncio.to_thread(self._facts.missing, first.reply)):
             return first
-        messages = (*call.messages, *self._repair(codec, answer, correction(missing, text)))
+        told = correction(missing, text)
+        if self._prompt.small:  # it would only write again what stands before it
+            system, *rest = call.messages
+            messages = (structs.replace(system, content=f"{system.content}\n\n{told}"), *rest)
+        else:
+            messages = (*call.messages, *self._repair(codec, answer, told))
         try:
             again = await self._ask(structs.replace(call, messages=messages), codec, _unheard, after_text=False)
             reply = codec.parse(again.text, again.calls, again.finish)

@@ -79,16 +79,12 @@ def _file(path: str) -> Iterator[Document]:
     except OSError:
         return
     if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_BYTES and path.isprintable():
-        yield Document(_short(path), path, _stamp(info))
+        yield Document(_short(path), path, stamp_of(path))
 
 
 def _short(path: str) -> str:
     home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
-
-
-def _stamp(info: os.stat_result) -> str:
-    return f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
 
 
 def text_of(document: Document, ask: Callable[[str], str]) -> str | None:

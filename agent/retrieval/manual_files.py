@@ -12,7 +12,7 @@ from typing import NamedTuple
 _ROOTS = ("/usr/local/share/man", "/usr/share/man", "/usr/local/man")
 _SECTIONS = ("1", "8", "6")
 _ALL_SECTIONS = (*_SECTIONS, "5", "7", "3", "2", "4")
-_ENDINGS = (".gz", "", ".bz2")
+_ENDINGS = (".gz", "")
 _MOST_BYTES = 4 << 20
 _SHARED = ("busybox", "toybox", "coreutils", "uutils")
 """Programs of many names: what a page says of one of the names is of another maker's program."""
@@ -73,7 +73,7 @@ def _page_in(root: str, name: str, sections: Sequence[str]) -> Source | None:
 def stamp_of(path: str) -> str:
     try:
         info = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: an embedded NUL
         return ""
     return f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
 
@@ -95,7 +95,7 @@ def page_text(path: str) -> str:
         other = source[4:].split("\n", 1)[0].strip()
         root = os.path.dirname(os.path.dirname(path))
         target = os.path.normpath(os.path.join(root, other))
-        source = next((text for ending in ("", ".gz", ".xz", ".bz2") if (text := _source(target + ending))), "")
+        source = next((text for ending in _ENDINGS if (text := _source(target + ending))), "")
     return plain(source)
 
 
@@ -103,17 +103,8 @@ def _source(path: str) -> str:
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES)
-        return b"".join(_unpacked(path, data)).decode("utf-8", "replace")
-    except (OSError, EOFError, ValueError, zlib.error):
+        if path.endswith(".gz"):
+            data = zlib.decompressobj(31).decompress(data, _MOST_BYTES)
+    except (OSError, ValueError, zlib.error):
         return ""
-
-
-def _unpacked(path: str, data: bytes) -> Iterator[bytes]:
-    if path.endswith(".gz"):
-        yield zlib.decompressobj(31).decompress(data, _MOST_BYTES)
-    elif path.endswith(".bz2"):
-        import bz2
-
-        yield bz2.BZ2Decompressor().decompress(data, _MOST_BYTES)
-    else:
-        yield data
+    return data.decode("utf-8", "replace")

@@ -7,6 +7,7 @@ nothing is said.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import threading
@@ -31,6 +32,7 @@ _VERSION = 1
 _MOST_BESIDE = 40
 _NEAR, _FITTING, _NAMED = 3, 3, 2
 _WORD = re.compile(r"[a-z0-9]+")
+_VERB = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 _NAME = re.compile(r"(?<![\w./-])[a-z][a-z0-9._+-]*[a-z0-9](?![\w/])")
 _COMMON = frozenset(
     "the and for with from that this into all are not use file files folder directory of in to it is a an".split()
@@ -80,10 +82,12 @@ class Manuals:
         return tuple({each.text: each for each in found}.values())
 
     def missing_in(self, command: str) -> tuple[Missing, ...]:
-        """The same of a command that was not rated."""
+        """The same of a command that was not rated; nothing where that fails."""
         from agent.risk.classifier import classify
 
-        found = self.missing(classify(command, RiskContext()))
+        found: tuple[Missing, ...] = ()
+        with contextlib.suppress(Exception):  # it only helps, so whatever is wrong with a name or a page stops nobody
+            found = self.missing(classify(command, RiskContext()))
         self.found = (command, found)
         return found
 
@@ -111,7 +115,7 @@ class Manuals:
         if not any(word[:1] == "-" for word in words) and name not in _BUNDLES:
             return
         words, pages, title = self._pages(name, path, table, words)
-        known = self._joined(pages)
+        known = None if None in pages else self._joined(pages)
         if known is None or not (lost := missing(known, words, table)):
             return
         page = page_of(name, path)
@@ -131,7 +135,7 @@ class Manuals:
         operands = split_args([Word(word, at, at + 1) for at, word in enumerate(words)], table).operands
         verbs = [word.text for word in operands[:2]]
         for size in range(len(verbs), 0, -1):
-            page = page_of("-".join([name, *verbs[:size]]), path) if all(map(_WORD.match, verbs)) else None
+            page = page_of("-".join([name, *verbs[:size]]), path) if all(map(_VERB.fullmatch, verbs[:size])) else None
             if page is not None:
                 return words, [main, self._of_page(page)], " ".join([name, *verbs[:size]])
         apart = bool(table.cases) or (main is not None and main.commands)
@@ -139,12 +143,8 @@ class Manuals:
 
     @staticmethod
     def _joined(manuals: Iterable[Manual | None]) -> Manual | None:
-        known: Manual | None = None
-        for each in manuals:
-            known = each if known is None or each is None else known.joined(each)
-            if known is None:
-                return None
-        return known
+        known = [each for each in manuals if each is not None]
+        return functools.reduce(Manual.joined, known) if known else None
 
     def _manual(self, name: str, path: str) -> Manual | None:
         """The manual of a program, its help where it has no page; None where it has neither."""
@@ -159,7 +159,7 @@ class Manuals:
         return self._kept(name, "help", Source(path, stamp), text) if stamp else None
 
     def _of_page(self, page: Source) -> Manual | None:
-        name = os.path.basename(page.path).removesuffix(".gz").removesuffix(".bz2").rpartition(".")[0]
+        name = os.path.basename(page.path).removesuffix(".gz").rpartition(".")[0]
         return self._kept(name, "man", page, lambda: page_text(page.path))
 
     def _kept(self, name: str, kind: str, source: Source, text: Callable[[], str]) -> Manual | None:

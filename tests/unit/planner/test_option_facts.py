@@ -58,6 +58,15 @@ def test_a_wrong_option_is_given_back_with_lines_of_the_manual(manuals: Manuals)
     assert WRONG in again.messages[-2].content
 
 
+def test_a_small_model_is_asked_anew_since_it_repeats_what_it_reads(manuals: Manuals) -> None:
+    reply, provider = plan(manuals, WRONG, RIGHT, small=True)
+    assert isinstance(reply, Command)
+    assert reply.command == "tar -xzf a.tgz --exclude x"
+    first, again = provider.requests
+    assert again.messages[1:] == first.messages[1:]
+    assert "tar here has no --excluding" in again.messages[0].content
+
+
 @pytest.mark.parametrize(
     "second", [WRONG, '{"mode":"chat","message":"no"}', "no reply in form", [ProviderError("list", "gone")]]
 )

@@ -92,6 +92,17 @@ def test_nothing_is_said_of_what_is_not_known(world: World) -> None:
     assert world.asked == [str(world.folder / "bin" / "cp")]
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["tar\0x --odd", "git a/../../../../etc/passwd --odd", "$(", "tar " + "-x " * 5000, "git '' --odd", "\ud800 --odd"],
+)
+def test_hostile_names_are_nothing(world: World, command: str) -> None:
+    world.program("git", PAGE)
+    outside = world.folder / "share" / "passwd.1"
+    outside.write_text(PAGE)
+    assert world.said(command) == []
+
+
 def test_sub_commands_have_pages_of_their_own(world: World) -> None:
     world.program("git", PAGE)
     world.page("git-commit", PAGE.replace("exclude", "amend"))
