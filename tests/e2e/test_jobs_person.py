@@ -59,7 +59,7 @@ def test_ctrl_z_then_look_then_it_ends(person: Terminal, tmp_path: Path) -> None
     own(person, WAITS)
     person.see("\nbegun\n")
     person.type(CTRL_Z)
-    person.see("it continues in the background as job 1 \\(pid [0-9]+\\); its output goes to .*handed off")
+    person.see("it continues in the background as job 1 \\(pid [0-9]+\\); its output goes to\\s.*handed off")
     person.at_prompt()
     person.type(":jobs\r")
     person.see("1  running, pid [0-9]+  echo begun; while.*for [0-9.]+s.*output  .*\\(0\\s+bytes\\)")
