@@ -27,7 +27,7 @@ async def vault(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return await _shown(context, arguments.name)
         case VaultDelete():
             return await _deleted(context, arguments.name)
-    return await _run(context, arguments)
+    return await _run(context, *arguments)
 
 
 async def _listed(context: CommandContext) -> DispatchOutcome:
@@ -86,8 +86,7 @@ async def _deleted(context: CommandContext, name: str) -> DispatchOutcome:
     return DispatchOutcome(f"deleted: {name}", {"secret": name})
 
 
-async def _run(context: CommandContext, rest: str) -> DispatchOutcome:
-    name, command = _run_words(rest)
+async def _run(context: CommandContext, name: str, command: str) -> DispatchOutcome:
     await in_thread(partial(context.services.vault().check, name, new=False))
     await _open(context)
     await in_thread(partial(context.services.vault().get, name))  # known from now on, whatever the command prints
@@ -116,8 +115,7 @@ def _read(rest: str) -> Any:
     verb, _, rest = rest.partition(" ")
     name, _, value = rest.strip().partition(" ")
     if verb == "run":
-        _run_words(rest.strip())
-        return rest.strip()
+        return _run_words(rest.strip())
     if verb in ("", "list") and not rest:
         return VaultList()
     if not name:

@@ -23,7 +23,6 @@ from agent.protocol.errors import (
     InvalidRequest,
     InvalidState,
     OtherError,
-    RecordingError,
 )
 from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice, Warned
@@ -192,8 +191,6 @@ class _Run:
                 if not isinstance(command, _IN_PRELUDE):
                     raise InvalidRequest(f"`{line.strip()}` cannot stand there")
                 await self._command(command)
-            except RecordingError:
-                raise
             except CoreError as error:
                 await self.stream.send(Warned(text=f"prelude: {error.message}"))
 
