@@ -34,7 +34,7 @@ def agent(home: Path) -> None:  # noqa: F811
     (folder / "counter.md").write_text(HELPER)
 
 
-@pytest.mark.covers("S1-42", "S1-57", "S1-69")
+@pytest.mark.covers("S1-42", "S1-57")
 def test_a_starter_is_worked_off_and_the_list_is_seen(home: Path, work: Path) -> None:  # noqa: F811
     agent(home)
     (work / "note4.txt").write_text("x\n" * 5)
