@@ -30,6 +30,8 @@ from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 
 class Clock(Protocol):
+    """The time, for records and for budgets."""
+
     def now(self) -> str:
         """UTC wall time, ISO 8601 with microseconds and `Z`."""
 
@@ -60,6 +62,8 @@ class Recorder(Protocol):
 
 
 class Redactor(Protocol):
+    """Replaces secrets in texts."""
+
     def redact(self, text: str) -> str:
         """The text with secrets replaced by stable labels."""
 
@@ -169,6 +173,8 @@ class DeltaHandler(Protocol):
 
 
 class Planner(Protocol):
+    """Answers a goal with what to do next."""
+
     @property
     def name(self) -> str: ...
     @property
@@ -179,6 +185,8 @@ class Planner(Protocol):
 
 
 class RiskClassifier(Protocol):
+    """Rates a command before it runs."""
+
     def __call__(self, command: str, context: RiskContext) -> RiskReport: ...
 
 

@@ -56,7 +56,7 @@ def test_plain_prompt_whole(place: Place, golden: Callable[[], None]) -> None:
     golden()
 
 
-@pytest.mark.covers("S0-10", "S0-11", "S1-54", "S1-60", "S1-66")
+@pytest.mark.covers("S0-11", "S0-19", "S1-54", "S1-60", "S1-66")
 def test_two_tool_calls(place: Place, golden: Callable[[], None]) -> None:
     calls = [call("write_file", path="c.txt", content="three\n"), call("rename_file", path="a.txt", target="d.txt")]
     services = place.services({"text": "I change both.", "tool_calls": calls}, {"text": "Both are changed."})
@@ -92,7 +92,7 @@ def test_going_on_by_itself(place: Place, golden: Callable[[], None]) -> None:
     assert (outcome.auto_continued, outcome.final_message) == (1, "b says two. That is all.")
 
 
-@pytest.mark.covers("S1-55", "S1-66")
+@pytest.mark.covers("S1-45", "S1-55", "S1-66")
 def test_over_the_threshold_of_compression(place: Place, golden: Callable[[], None]) -> None:
     answer = {"text": "It is a long story, and this is its end."}
     services = place.services(answer, answer, answer, {"text": "- two questions were answered"})

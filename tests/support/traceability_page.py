@@ -13,7 +13,12 @@ SOURCE = "tests/traceability.toml"
 
 def requirements() -> dict[str, str]:
     """Each id with its sentence, in the order of the pages."""
-    return dict(tomllib.loads((ROOT / SOURCE).read_text()))
+    return {each: text for each, text in tomllib.loads((ROOT / SOURCE).read_text()).items() if each != "lacking"}
+
+
+def lacking() -> dict[str, str]:
+    """What there is not yet of a requirement that has tests for the rest, by its id."""
+    return dict(tomllib.loads((ROOT / SOURCE).read_text())["lacking"])
 
 
 def covered() -> dict[str, list[str]]:
@@ -38,9 +43,9 @@ def marks(source: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def unknown_ids() -> list[str]:
-    """Ids on tests that no requirement has, one line each."""
+    """Ids on tests, or in the list of what is lacking, that no requirement has, one line each."""
     known = requirements()
-    return [
+    return [f"{SOURCE} says what {each} lacks, which it does not have" for each in lacking() if each not in known] + [
         f"{test} is said to cover {each}, which {SOURCE} does not have"
         for each, tests in covered().items()
         if each not in known
@@ -59,6 +64,7 @@ def traceability_page() -> str:
         f"{len(sentences)} requirements have a test; one without is open, and named here.",
         "",
         f"Open: {', '.join(still_open) or 'none'}.",
+        f"Not all there yet: {'; '.join(f'{each} ({what})' for each, what in lacking().items()) or 'none'}.",
         "",
         "| id | requirement | tests |",
         "|---|---|---|",

@@ -37,6 +37,7 @@ def goals(world: CommandWorld) -> list[str]:
     return [event.goal for event in world.recorder.only(GoalStarted)]  # type: ignore[attr-defined]
 
 
+@pytest.mark.covers("S1-20", "S1-21", "S1-22", "S1-65")
 def test_roles_are_taken_and_left(tmp_path: Path) -> None:
     role(tmp_path, "tutor", "be a tutor")
     world = world_with(tmp_path)
@@ -93,6 +94,7 @@ def test_a_new_macro_is_edited_where_it_will_be(tmp_path: Path) -> None:
     assert (tmp_path / "macros").is_dir()
 
 
+@pytest.mark.covers("S1-31", "S1-32")
 def test_deleting_asks_first(tmp_path: Path) -> None:
     role(tmp_path, "tutor", "x")
     world_with(tmp_path, yes=False).do(":delete role tutor")
@@ -108,7 +110,7 @@ def test_deleting_asks_first(tmp_path: Path) -> None:
         world.do(core.Delete(core.DeleteTarget.ROLE, "terse"))
 
 
-@pytest.mark.covers("S1-29")
+@pytest.mark.covers("S1-29", "S1-36", "S1-65")
 def test_a_macro_does_its_lines_and_puts_back_what_they_set(tmp_path: Path) -> None:
     role(tmp_path, "tutor", "be a tutor")
     macro(tmp_path, "m", ":set approve low", ":role tutor", "!ls {{f}}", "what now", variables="[{name: f}]")

@@ -47,7 +47,7 @@ def ask(world: CommandWorld, text: str) -> GoalStarted:
     return world.recorder.only(GoalStarted)[-1]  # type: ignore[attr-defined, no-any-return]
 
 
-@pytest.mark.covers("S1-22")
+@pytest.mark.covers("S1-20", "S1-22", "S1-65")
 def test_passages_go_with_a_goal_and_are_named_as_sources(world: CommandWorld) -> None:
     world.do(":rag notes")
     assert world.result.data["documents"] == 2
@@ -63,6 +63,7 @@ def test_passages_go_with_a_goal_and_are_named_as_sources(world: CommandWorld) -
     assert world.result.data["rag"] == "notes"
 
 
+@pytest.mark.covers("S1-21", "S1-35")
 def test_leaving_it_ends_the_looking_up(world: CommandWorld) -> None:
     world.do(":rag notes")
     world.do(core.ExitRag())
@@ -81,7 +82,7 @@ def test_rebuilding_reads_everything_and_using_only_what_changed(world: CommandW
     assert world.result.data["read"] == 2
 
 
-@pytest.mark.covers("S1-26")
+@pytest.mark.covers("S1-26", "S1-32")
 def test_a_rag_is_begun_edited_and_deleted_with_its_index(world: CommandWorld, tmp_path: Path) -> None:
     with pytest.raises(NotFound) as caught:
         world.do(":rag books")

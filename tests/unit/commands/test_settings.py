@@ -55,6 +55,7 @@ def test_info_of_what_is_not_active_says_so() -> None:
     assert "test-session" in world.result.text
 
 
+@pytest.mark.covers("S1-31")
 def test_copy_gives_the_newest() -> None:
     outcome = CommandWorld(last_message="hello").do(":copy")
     assert outcome.frontend_request is not None
@@ -66,7 +67,7 @@ def test_leaving_no_role_says_so() -> None:
         CommandWorld().do(":role")
 
 
-@pytest.mark.covers("S1-28")
+@pytest.mark.covers("S1-28", "S1-36")
 def test_files(tmp_path: Path) -> None:
     world = CommandWorld(cwd=str(tmp_path))
     (tmp_path / "big").write_bytes(b"x" * 300_000)

@@ -108,6 +108,7 @@ def test_list_names_them(held: Held) -> None:
         assert world.result.data == {"names": ["TOKEN"], "place": "file"}
 
 
+@pytest.mark.covers("S1-65")
 def test_a_command_gets_it_through_the_gate(held: Held) -> None:
     held.known.clear()
     executor = FakeExecutor(cwd="/work")

@@ -130,7 +130,7 @@ def test_without_the_option_nothing_is_compressed():
     assert len(ctx.history) == 8 * 4
 
 
-@pytest.mark.covers("S1-55", "S1-66")
+@pytest.mark.covers("S1-55")
 def test_two_hundred_turns_stay_under_the_budget_with_two_calls_of_the_model():
     model = Model()
     engine, ctx, log = session(model)

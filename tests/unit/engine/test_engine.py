@@ -140,7 +140,7 @@ def test_command_then_prompt_in_one_run(tmp_path):
     assert planner.requests[0].history[0].files[0].content == "content of a"
 
 
-@pytest.mark.covers("S1-33")
+@pytest.mark.covers("S1-33", "S1-36")
 def test_trailing_text_flows_on_as_input(tmp_path):
     (tmp_path / "a.txt").write_text("x")
     planner = FakePlanner(say("seen"))
@@ -533,7 +533,7 @@ def test_huge_proposals_are_refused():
     assert outcome.goal.status is GoalStatus.BLOCKED_BY_POLICY
 
 
-@pytest.mark.covers("S1-33", "S1-59")
+@pytest.mark.covers("S1-33", "S1-52", "S1-59")
 def test_role_and_prompt_in_one_run_reach_the_planner():
     planner = FakePlanner(say("a pipe joins two programs"))
     engine, context, log = make_engine(planner)

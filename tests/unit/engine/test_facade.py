@@ -25,7 +25,7 @@ def call(name, **arguments):
     return ToolCalls(calls=(ToolCall(id=name, name=name, arguments=arguments),))
 
 
-@pytest.mark.covers("S0-3", "S0-4", "S0-5", "S0-6", "S0-7", "S0-8", "S0-15", "S0-16")
+@pytest.mark.covers("S0-3", "S0-4", "S0-5", "S0-6", "S0-7", "S0-8", "S0-15", "S0-16", "S0-18")
 def test_a_conversation(tmp_path):
     planner = FakePlanner(
         say("what is it for?"),

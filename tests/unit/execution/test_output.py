@@ -25,6 +25,7 @@ def test_short_stream_is_all_in_the_head() -> None:
     assert captured([b"one ", b"two"], 10, 10) == CapturedStream(head="one two", total_bytes=7)
 
 
+@pytest.mark.covers("S4-27")
 def test_the_middle_is_dropped_and_counted() -> None:
     expected = CapturedStream(head="abcd", tail="xyz", total_bytes=13, dropped_bytes=6)
     assert captured([b"abcdefghij", b"xyz"], 4, 3) == expected
@@ -62,6 +63,7 @@ def test_valid_text_stays_valid_and_bytes_add_up(text: str, head: int, tail: int
         assert (result.head + result.tail).encode() == data
 
 
+@pytest.mark.covers("S4-27")
 def test_memory_is_bounded_for_tiny_chunks() -> None:
     capture = HeadTail(10, 100)
     for _ in range(10_000):

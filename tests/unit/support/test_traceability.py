@@ -30,9 +30,11 @@ def test_ids_have_to_be_spelt_out() -> None:
 
 def test_the_page_names_what_is_open_and_ids_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "requirements", lambda: {"S1-20": "One.", "S1-21": "Two."})
+    monkeypatch.setattr(pages, "lacking", lambda: {"S1-20": "a part"})
     monkeypatch.setattr(pages, "covered", lambda: {"S1-20": ["a.py::test_one"], "S9-9": ["a.py::test_one"]})
     page = pages.traceability_page()
     assert "Open: S1-21." in page
+    assert "Not all there yet: S1-20 (a part)." in page
     assert "| S1-20 | One. | `a.py::test_one` |" in page
     assert "| S1-21 | Two. | open |" in page
     assert pages.unknown_ids() == ["a.py::test_one is said to cover S9-9, which tests/traceability.toml does not have"]

@@ -26,6 +26,7 @@ def test_low_is_one_line() -> None:
     assert text(heading(rated("ls"))) == ["● low · lists files"]
 
 
+@pytest.mark.covers("S4-14")
 def test_what_it_does_is_one_line_and_the_rest_is_counted() -> None:
     findings = tuple(
         Finding(rule=f"r{n}", level=Level.MEDIUM, reason=f"reason number {n} of them", span=(0, 2), safer=f"safer {n}")
@@ -97,6 +98,7 @@ def test_long_commands_say_their_size() -> None:
     assert any("500 lines" in line for line in text(heading(request_for("\n".join(["x"] * 500)))))
 
 
+@pytest.mark.covers("S4-14")
 def test_word_heading_names_the_word_and_the_reason() -> None:
     assert text(word_heading(request_for("rm -rf /", "high"))) == [
         "■ high · it changes files",
