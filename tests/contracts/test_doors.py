@@ -35,7 +35,7 @@ WRITERS = {
     "audit/sql/staging.py": "lines in the private folder of a query",
     "audit/sql/reading.py": "rows in the private folder of a query",
     "frontends/sessions/export.py": "sessions export -o",
-    "frontends/session_controller.py": "shell_history: appended to, as the shell itself would",
+    "frontends/shell_history.py": "appended to, as the shell itself would",
     # our own state: logs, keys, policy, settings, memory
     "audit/retention.py": "session logs",
     "config/private_folder.py": "our folders",
@@ -56,6 +56,8 @@ WRITERS = {
     "recording/permissions.py": "rights of session logs",
     "recording/private_database.py": "the index",
     "redaction/key.py": "the key of labels",
+    "retrieval/manuals.py": "what manual pages say, in the cache folder",
+    "vault/store.py": "the vault",
     # temporary, and what is compiled at install
     "audit/sql/query_limits.py": "a folder that goes with the query",
     "cli/entry.py": "/dev/null and the terminal",
