@@ -77,7 +77,7 @@ def test_a_time_out_leaves_nothing(bench: Bench, command: str) -> None:
 
 
 def test_an_interruption_reaches_the_command_and_keeps_what_it_said(bench: Bench) -> None:
-    said = bench.run("trap 'echo got it; exit 5' INT; echo begun; sleep 60 & wait", cancel_after=[0.5])
+    said = bench.run("trap 'echo got it; exit 5' INT; echo begun; sleep 60 & wait", cancel_at="begun")
     assert out(said) == "begun\ngot it\n"
     assert said["result"]["exit_code"] == 5
     assert said["result"]["interrupted"]

@@ -79,9 +79,7 @@ class Bench:
 
     def run(self, text: str, **more: Any) -> dict[str, Any]:
         """Rehearse one command and discard it."""
-        options = {
-            name: more.pop(name) for name in ("network", "timeout", "cancel_after", "then", "when") if name in more
-        }
+        options = {name: more.pop(name) for name in ("network", "timeout", "cancel_at", "then", "when") if name in more}
         return self.runs({"text": text, **options}, **more)[0]
 
     def listing(self) -> dict[str, tuple[Any, ...]]:

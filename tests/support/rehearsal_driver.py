@@ -1,7 +1,7 @@
 """Rehearses commands in real executors, as whoever starts it; a script, not a test.
 
 Each line of standard input is an order: {"cwd", "env", "state_dir", "budget", "options", "runs"}; a run is {"text", "network", "timeout",
-"cancel_after", "then", "direct"}. `then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file
+"cancel_at", "then", "direct"}. `then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file
 `when` is there). `between` is done for real after the rehearsal. Standard output: one JSON line per run, and after each order an empty one.
 """
 
@@ -38,8 +38,6 @@ async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -
     }
     cancel = CancellationToken()
     loop = asyncio.get_running_loop()
-    for moment in wanted.get("cancel_after", ()):
-        loop.call_later(moment, cancel.cancel)
     if wanted.get("then") == "die":
         dying = asyncio.ensure_future(die_when(wanted["when"]))
         assert not dying.done()
@@ -47,9 +45,15 @@ async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -
         result = await executor.execute(ApprovedCommand(**facts), None, cancel)
         return {"result": msgspec.to_builtins(result), "cwd": executor.cwd}
     chunks: list[bytes] = []
+
+    def sink(_stream: str, data: bytes, _offset: float) -> None:
+        chunks.append(data)
+        if "cancel_at" in wanted and wanted["cancel_at"].encode() in data:
+            loop.call_soon_threadsafe(cancel.cancel)
+
     rehearsal = await executor.rehearse(
         ApprovedRehearsal(**facts, network=wanted.get("network", False)),
-        lambda _stream, data, _offset: chunks.append(data),
+        sink,
         cancel,
     )
     said = {**msgspec.to_builtins(rehearsal), "streamed": b"".join(chunks).decode("utf-8", "replace")}

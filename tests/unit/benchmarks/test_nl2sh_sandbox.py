@@ -71,7 +71,7 @@ def test_there_is_no_network_and_no_other_process(base: str) -> None:
 
 
 def test_what_runs_too_long_is_ended_with_what_it_started(base: str) -> None:
-    seen = tried(base, "sleep 60 & echo begun; sleep 60", timeout=0.4)
+    seen = tried(base, "sleep 60 & echo begun; sleep 60", timeout=2.0)
     assert (seen.timed_out, seen.exit_code, seen.stdout) == (True, 124, "begun\n")
 
 

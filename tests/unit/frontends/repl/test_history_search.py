@@ -117,7 +117,7 @@ def test_the_reader_reads_all_sessions(tmp_path: Path) -> None:
     assert reader._thread is not None
     reader._thread.join(20)
     assert not reader.reading and len(reader.entries) > 20
-    assert changes.acquire(timeout=1)
+    assert changes.acquire(timeout=20)
     before = list(reader.entries)
     reader.begin(changes.release)  # again, as the list is opened again
     reader._thread.join(20)
