@@ -128,7 +128,7 @@ def details(
     if proposal.reason and proposal.reason != proposal.reading:
         lines.append([("class:hint", "why: "), ("", shown_line(proposal.reason))])
     lines += reading_lines(request)
-    for finding in request.report.findings:
+    for finding in {(each.level, each.reason): each for each in request.report.findings}.values():  # each once
         lines.append([(f"class:{finding.level.value}", f"{finding.level.value}: "), ("", shown_line(finding.reason))])
         if finding.safer:
             lines.append([("class:hint", f"  safer: {shown_line(finding.safer)}")])

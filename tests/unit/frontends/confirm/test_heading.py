@@ -40,6 +40,8 @@ def test_what_it_does_is_one_line_and_the_rest_is_counted() -> None:
     told = text(details(request))
     assert told[:3] == ["medium: reason number 0 of them", "  safer: safer 0", "medium: reason number 1 of them"]
     assert len(told) == 14
+    twice = replace(request, report=RiskReport(command="ls", level=Level.MEDIUM, findings=(*findings, *findings)))
+    assert text(details(twice)) == told
 
 
 def test_the_second_line_is_what_matters_most() -> None:
