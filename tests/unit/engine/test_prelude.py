@@ -34,7 +34,7 @@ def roles_taken(world: CommandWorld) -> list[str]:
     return [event.to for event in world.events() if isinstance(event, SessionChanged) and event.key == "role"]
 
 
-@pytest.mark.covers("S1-51")
+@pytest.mark.covers("S1-51", "S1-65")
 def test_at_the_first_goal_and_once(tmp_path: Path) -> None:
     world = a_world(tmp_path, "role terse")
     world.do(Info())
