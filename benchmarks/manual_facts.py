@@ -1,9 +1,10 @@
 """What manuals do for a small model: how many of its commands have options that do not exist here, with and without their facts.
 
-`python -m benchmarks.manual_facts [FILE.gguf] [--every N] [--offset K] [--examples on|off] [--failures]`. The model (by default that of
-`make real-model`) is held as `--planner local` holds it; every N-th of the project's tasks for development is asked twice. A wrong one is
-counted in two ways that know nothing of each other: it stands nowhere in the manual of its program, or the program itself complained of it
-when the command was run in the task's own throw-away world.
+`python -m benchmarks.manual_facts [FILE.gguf] [--every N] [--offset K] [--named] [--run] [--failures]`. The model (by default that of
+`make real-model`) is held as `--planner local` holds it; every N-th of the project's tasks for development is asked twice. An option is
+wrong if it stands nowhere in the manual of its program; with `--run`, the commands are run in the tasks' own throw-away worlds, too, and
+those of which the program itself complained are counted, which knows nothing of manuals. `--named`: each goal ends with the program that
+the reference of its task uses ("… with find"), so that lines of its manual go with it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agent.app.manuals import ask_help
@@ -34,18 +36,18 @@ _COMPLAINT = re.compile(
 )
 
 
-def measure(tasks: Sequence[Task], file: str, manuals: Manuals | None) -> list[Result]:
-    """All results of one way to ask. Raises CoreError, SandboxMissing, SetupBroken."""
+def measure(tasks: Sequence[Task], file: str, manuals: Manuals | None, *, run: bool) -> list[Result]:
+    """All results of one way to ask, judged if they are `run`. Raises CoreError, SandboxMissing, SetupBroken."""
     with judging() as judge, tempfile.TemporaryDirectory(prefix="manual-facts-") as private:
         asked = Asked("local", file, "", private, manuals=manuals)
         try:
             found = answers(tasks, judge, asked)
         finally:
             asked.close()
-        return list(judged(found, judge, 1))
+        return list(judged(found, judge, 1)) if run else found
 
 
-def row(name: str, results: Sequence[Result], manuals: Manuals) -> str:
+def row(name: str, results: Sequence[Result], manuals: Manuals, *, run: bool) -> str:
     """One line: commands, those with an option among them, those with a wrong one by manual and by the program's own word, right ones."""
     commands = [one for one in results if one.answer.command]
     with_options = [one for one in commands if re.search(r"(?:^|\s)-{1,2}[A-Za-z]", one.answer.command)]
@@ -55,7 +57,7 @@ def row(name: str, results: Sequence[Result], manuals: Manuals) -> str:
     share = 100 * by_manual / max(len(with_options), 1)
     return (
         f"{name:<16} {len(results):>5} {len(commands):>9} {len(with_options):>13} {by_manual:>8} ({share:4.1f} %)"
-        f" {complained:>11} {sum(one.right for one in results):>6} {seconds:>8.1f}"
+        f" {complained if run else '-':>11} {sum(one.right for one in results) if run else '-':>6} {seconds:>8.1f}"
     )
 
 
@@ -74,7 +76,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("file", nargs="?", default="", help="a GGUF file")
     parser.add_argument("--every", type=int, default=12, help="every N-th task")
     parser.add_argument("--offset", type=int, default=0, help="which one is the first")
-    parser.add_argument("--examples", choices=("on", "off"), default="on", help="whether recipes are shown as examples")
+    parser.add_argument("--named", action="store_true", help="have each goal name its program")
+    parser.add_argument("--run", action="store_true", help="run what comes, and count what programs complain of")
     parser.add_argument("--failures", action="store_true", help="print each command that has a wrong option")
     options = parser.parse_args(argv)
     tasks = [task for task in own_tasks() if not task.missing()][max(0, options.offset) :: max(1, options.every)]
@@ -83,13 +86,14 @@ def main(argv: Sequence[str]) -> int:
     if missing or not tasks:
         print(f"nothing is measured: {missing or 'no such tasks'}", file=sys.stderr)
         return 2
-    os.environ["AGENT_EXAMPLES"] = options.examples
+    if options.named:
+        tasks = [replace(task, goal=f"{task.goal} with {task.reference.split()[0]}") for task in tasks]
     manuals = Manuals("", ask_help)
     print(f"{'':<16} tasks  commands  with options  wrong by manual  complained  right  seconds")
     try:
         for name, given in (("without manuals", None), ("with manuals", manuals)):
-            results = measure(tasks, os.path.abspath(file), given)
-            print(row(name, results, manuals), flush=True)
+            results = measure(tasks, os.path.abspath(file), given, run=options.run)
+            print(row(name, results, manuals, run=options.run), flush=True)
             for one in results if options.failures else ():
                 if lacks := manuals.missing_in(one.answer.command):
                     print(
