@@ -160,7 +160,7 @@ COMMANDS = (
         handle=model,
         complete=lambda services: services.model_names(),
         order=90,
-        line=(":model [NAME], :models", "show or change the model; list what is here"),
+        line=(":model, :models", "change the model; list them; :authenticate: a key"),
     ),
     Definition(
         names=("models",),

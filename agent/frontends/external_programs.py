@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -140,6 +141,15 @@ async def copy_text(text: str, screen: Screen, processes: Processes, environ: Ma
     if not ways:
         return "not copied: no clipboard was found"
     return f"copied {len(text):,} characters by {' and '.join(ways)}"
+
+
+async def open_page(url: str, processes: Processes, environ: Mapping[str, str]) -> None:
+    """Show a page in the person's browser where there is a desktop; its address stands on the screen in any case."""
+    has_desktop = sys.platform == "darwin" or any(environ.get(name) for name in _CLIPBOARD_TOOLS)
+    opener = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+    if has_desktop and opener:
+        # The browser may be what it starts, and stay.
+        await processes.capture(("/bin/sh", "-c", '"$@" > /dev/null 2>&1 &', "sh", opener, url), timeout=2.0)
 
 
 def _clipboard_tool(environ: Mapping[str, str]) -> str:

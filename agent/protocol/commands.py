@@ -188,7 +188,7 @@ class EditConfig(_Core, frozen=True):
 
 
 class Authenticate(_Core, frozen=True):
-    pass
+    provider: str = ""
 
 
 class Delete(_Core, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,31 @@ def test_a_key_of_the_vault_is_asked_for_with_the_first_goal(home: Path, tmp_pat
         assert server.requests[-1].headers["authorization"] == f"Bearer {VALUE.replace(' ', '-')}"
         assert server.requests[-1].path.startswith("/team-of-mine/v1/")
     assert kept_below(home, VALUE.replace(" ", "-"), "team-of-mine") == []
+
+
+@pytest.mark.covers("S1-31", "S1-65")
+def test_signing_in_opens_the_page_and_keeps_the_key(home: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    opener = tools / "xdg-open"
+    opener.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
+    opener.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    path = f"{tools}:{os.environ['PATH']}"
+    with Terminal(home=home, cwd=work, columns=120, PATH=path, DISPLAY=":99") as person:
+        person.at_prompt()
+        person.type(":authenticate groq\r")
+        person.see("gives out keys at https://console.groq.com/keys")
+        person.see("a passphrase for the vault.*❯", where="line")
+        person.type(f"{PASSPHRASE}\r")
+        person.see("the same again.*❯", where="line")
+        person.type(f"{PASSPHRASE}\r")
+        person.see("value of GROQ_API_KEY.*❯", where="line")
+        person.type(f"{VALUE}\r")
+        person.see("GROQ_API_KEY is in the vault")
+        person.at_prompt()
+        assert (tmp_path / "opened").read_text() == "https://console.groq.com/keys"
+        person.type(CTRL_D)
+        assert person.leaves() == 0
+    assert kept_below(home, VALUE) == []

@@ -257,7 +257,7 @@ class Repl:
 
     async def _beside(self, request: FrontendRequest) -> None:
         """Edit a file or copy a text, as a core command asked for."""
-        from agent.frontends.external_programs import copy_text
+        from agent.frontends.external_programs import copy_text, open_page
 
         said = ""
         if request.action == "edit":
@@ -269,6 +269,9 @@ class Repl:
             use_theme(request.argument)
         elif request.action == "copy":
             said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
+        elif request.action == "open":
+            await open_page(request.argument, self._services.processes, self._environ)
+            await self._controller.send(None, request.command)
         if said:
             self._screen.tell(said, "class:hint")
 
