@@ -23,22 +23,22 @@ class Contents:
         self._bytes = most_bytes
         self._entries = most_entries
 
-    def digest(self, folders: Folders, path: bytes, *, inside: bool = True) -> str:
+    def digest(self, folders: Folders, path: bytes, mode: int, *, inside: bool = True) -> str:
         """The same for two files or trees that nobody could tell apart but by their inodes; "" where that cannot be said.
 
         Times of files count, those of folders do not. Without `inside` what a file or folder holds does not count.
+        `mode`: what stood at `path` a moment ago.
         """
         try:
-            return self._digest(*folders.parent(path), 0, inside=inside)
+            return self._digest(*folders.parent(path), 0, mode, inside=inside)
         except (OSError, _BeyondBudget):
             return ""
 
-    def _digest(self, folder: int, name: bytes, depth: int, *, inside: bool = True) -> str:
+    def _digest(self, folder: int, name: bytes, depth: int, mode: int, *, inside: bool = True) -> str:
         self._entries -= 1
         if self._entries < 0 or depth > _DEEPEST:
             raise _BeyondBudget
-        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        is_file = inside and stat.S_ISREG(info.st_mode)
+        is_file = inside and stat.S_ISREG(mode)
         with regular(folder, name) if is_file else closing(pin(folder, name)) as fd:
             info = os.fstat(fd)
             hashed = self._values(info, read_xattrs(fd))
@@ -55,7 +55,8 @@ class Contents:
                 os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
             ) as inner:
                 for each in names_in(inner):
-                    hashed.update(repr((each, self._digest(inner, each, depth + 1))).encode())
+                    mode = os.stat(each, dir_fd=inner, follow_symlinks=False).st_mode
+                    hashed.update(repr((each, self._digest(inner, each, depth + 1, mode))).encode())
         return hashed.hexdigest()
 
     def _values(self, info: os.stat_result, xattrs: dict[bytes, bytes]) -> blake2b:

@@ -58,7 +58,7 @@ def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
     contents = Contents()
     for index, path in decided_paths(intent, done=done):
         there = left.facts[index] = look(folders, path)
-        digest = _digest(contents, folders, path, intent.actions[index]) if there is not None else ""
+        digest = _digest(contents, folders, path, there, intent.actions[index])
         if digest:
             left.contents[index] = digest
     for index, _, rival in _goals(intent, folders, done=done):
@@ -138,8 +138,8 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
         if not (reason or inside):
             continue
         # It may have gone with the folder that it is in, and come back as a copy.
-        known = left.contents.get(index, "") if now is not None else ""
-        if known and _digest(contents, folders, path, action) == known:
+        known = left.contents.get(index, "")
+        if known and _digest(contents, folders, path, now, action) == known:
             continue
         found += inside or [Changed(index, path, others.blamed(path) or reason)]
     # Names that renames want back, and that somebody took since. What stood there from the first is moved away by another action.
@@ -193,9 +193,9 @@ def _is_tree(action: Action, then: Facts | None) -> bool:
     return action.kind == "swap" and then is not None and then.is_folder
 
 
-def _digest(contents: Contents, folders: Folders, path: bytes, action: Action) -> str:
+def _digest(contents: Contents, folders: Folders, path: bytes, there: Facts | None, action: Action) -> str:
     """Of all that turning the action round would take away: where only attributes are put back, that is not what it holds."""
-    return contents.digest(folders, path, inside=action.kind != "meta")
+    return "" if there is None else contents.digest(folders, path, there.mode, inside=action.kind != "meta")
 
 
 def _inside(index: int, path: bytes, mark: int, folders: Folders) -> Iterator[Changed]:

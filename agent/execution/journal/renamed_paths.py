@@ -94,7 +94,7 @@ class RenamedPaths:
     def _chain(self, path: bytes) -> _Chain:
         known = self._chains.get(path)
         if known is None:
-            folder = os.path.dirname(path)
+            folder = path.rpartition(b"/")[0] or b"/"
             if folder not in self._chains:
                 self._chains[folder] = tuple(upward(folder))
             known = self._chains[path] = (path, *self._chains[folder]) if len(path) > 1 else (path,)
@@ -105,19 +105,23 @@ def upward(path: bytes) -> Iterator[bytes]:
     """`path` and every folder that it is in."""
     yield path
     while len(path) > 1:
-        path = os.path.dirname(path)
+        path = path.rpartition(b"/")[0] or b"/"
         yield path
 
 
 def _latest(table: _Table, chain: _Chain, before: int) -> int:
     """The last index before `before` in the rows of a path and all above it; -1 for none."""
-    rows = [row for each in chain if (row := table.get(each))] if table else ()
+    if not table:
+        return -1
+    rows = [row for each in chain if (row := table.get(each))]
     return max((row[at - 1] for row in rows if (at := bisect_left(row, before))), default=-1)
 
 
 def _earliest(table: _Table, chain: _Chain, after: int, none: int) -> int:
     """The first index after `after` in the rows of a path and all above it; `none` for none."""
-    rows = [row for each in chain if (row := table.get(each))] if table else ()
+    if not table:
+        return none
+    rows = [row for each in chain if (row := table.get(each))]
     return min((row[at] for row in rows if (at := bisect_right(row, after)) < len(row)), default=none)
 
 

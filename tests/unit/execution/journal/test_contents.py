@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from agent.execution.overlay.folders import Folders
 
 
 def digest(path: Path, contents: Contents | None = None, *, inside: bool = True) -> str:
+    mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
     with Folders() as folders:
-        return (contents or Contents()).digest(folders, os.fsencode(path), inside=inside)
+        return (contents or Contents()).digest(folders, os.fsencode(path), mode, inside=inside)
 
 
 @pytest.fixture
