@@ -120,6 +120,7 @@ def test_output_without_a_newline_and_without_text(world: World) -> None:
     "text",
     ["exec >&- 2>&- <&-; sleep 0.2; touch done", "exec 1>&2; exec 2>&-; touch done", "exec 3>&1 1>&-; touch done"],
 )
+@pytest.mark.few(2)
 def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
     ended = own(world, text)
     assert ended.code == 0, ended
@@ -141,7 +142,7 @@ def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
         ("kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; exit 3", {3}),
     ],
 )
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_a_command_that_kills_is_recorded(world: World, text: str, codes: set[int | None]) -> None:
     """Its own shell, its group, its parent: we live on, and the log says how it ended."""
     # The rating of `kill` is not the question here, so a script keeps it out of sight.

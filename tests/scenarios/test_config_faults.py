@@ -82,7 +82,7 @@ def test_keys_of_the_own_env_file_are_not_exported(world: World) -> None:
 
 @pytest.mark.parametrize("content", [b"approve = ", b"\xff\xfe\x00", b"[" * 5000, b"a = 1\x00"])
 @pytest.mark.parametrize("name", [".agent-shell.toml", ".env"])
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_a_malformed_file_of_the_folder_is_named_and_ignored(world: World, content: bytes, name: str) -> None:
     (world.work / name).write_bytes(content)
     ended = world.run(*world.scripted(chat("went on")), "hello")

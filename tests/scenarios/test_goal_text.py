@@ -47,7 +47,7 @@ def test_a_goal_just_short_enough_is_kept_whole(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("way", ["argv", "stdin"])
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_any_bytes_are_a_goal_that_the_log_can_hold(world: World, raw: bytes, kept: str, way: str) -> None:
     planner = world.scripted(chat("understood"))
     ended = world.run(*planner, raw) if way == "argv" else world.run(*planner, stdin=raw + b"\n")
@@ -91,7 +91,7 @@ def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
         (["./build fails"], "./build fails"),
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_words_that_look_like_something_else_are_a_goal(world: World, arguments: list[str], goal: str) -> None:
     ended = world.run(*world.scripted(chat("understood")), *arguments)
     assert (ended.code, ended.stdout.strip()) == (0, "understood"), ended.stderr

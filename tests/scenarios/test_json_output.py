@@ -72,7 +72,7 @@ def test_every_line_is_an_event_that_we_know(world: World) -> None:
         (["--planner", "offline", "--json", "--dry-run", "list the files"], 0, "answered"),
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_every_way_to_end_is_told(world: World, arguments: list[str], code: int, status: str) -> None:
     ended = world.run(*arguments)
     assert ended.code == code
@@ -85,7 +85,7 @@ def test_every_way_to_end_is_told(world: World, arguments: list[str], code: int,
 @pytest.mark.parametrize(
     ("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("ls /nowhere-at-all", 2), ("true", 0)]
 )
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_exec_ends_with_the_code_of_its_command(world: World, command: str, code: int) -> None:
     assert world.run("exec", "--approve", "medium", command).code == code
 

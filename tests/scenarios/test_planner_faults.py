@@ -105,7 +105,7 @@ def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: 
         "thinking",
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_a_model_that_cannot_answer_is_asked_again_once(world: World, replies: list[str]) -> None:
     bad = Behaviour(pieces=tuple(replies) if replies != [""] else ())
     with FakeLLMServer(bad, bad, Behaviour(pieces=(json.dumps(chat("never asked a third time")),))) as server:
@@ -187,6 +187,7 @@ class Dripping:
     ],
     ids=["headers", "events", "error", "no HTTP"],
 )
+@pytest.mark.few(2)
 def test_the_time_out_is_for_the_whole_call(world: World, answer: bytes) -> None:
     with Dripping(answer) as server:
         ended = world.run("--base-url", server.base_url, "--model", "m", "--timeout", "0.6", "do it")
@@ -221,6 +222,7 @@ def test_a_planner_that_never_stops(world: World) -> None:
     ],
     ids=["same", "respaced"],
 )
+@pytest.mark.few(1)
 def test_the_third_proposal_of_a_failing_command_is_not_run(world: World, texts: list[str]) -> None:
     ended = world.run(*world.scripted(*map(command, texts)), "--approve", "medium", "do it")
     planner_error(world, ended, "third time")
@@ -255,6 +257,7 @@ def test_a_proposal_of_200_kb_is_refused(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["\n".join(["touch ran"] * 500), "touch ran\n" + "\n" * 5_000 + "touch ran"])
+@pytest.mark.few(1)
 def test_a_proposal_of_many_lines_is_rated_and_recorded_whole(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "do it")
     assert ended.code == 6

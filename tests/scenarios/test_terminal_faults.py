@@ -71,6 +71,7 @@ def test_sizes_follow(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(("program", "begun", "leave"), [("less", b"29\r\n", "q"), ("vim", b"~", ":q!\r")])
+@pytest.mark.few(2)
 def test_ctrl_c_twice_belongs_to_the_program(terminal: Terminal, program: str, begun: bytes, leave: str) -> None:
     needs(program)
     words = "seq 500 | less" if program == "less" else "vim -u NONE -N"

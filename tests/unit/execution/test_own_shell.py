@@ -63,7 +63,7 @@ def test_it_is_that_shell(make_run: MakeRunner, shell: str, tmp_path: Path) -> N
         ("export A=gone; export B=here", "unset A; sh -c 'echo $A.$B'", ".here"),
     ],
 )
-@pytest.mark.few(12)
+@pytest.mark.few(6)
 def test_state_goes_from_one_command_to_the_next(
     make_run: MakeRunner, shell: str, tmp_path: Path, first: str, second: str, expected: str
 ) -> None:
@@ -88,6 +88,7 @@ def test_functions_and_aliases_stay_and_are_told_to_who_rates(make_run: MakeRunn
 
 
 @pytest.mark.parametrize("command", ["kill -9 $$", "exec true"])
+@pytest.mark.few(3)
 def test_lost_state_is_said(make_run: MakeRunner, shell: str, tmp_path: Path, command: str) -> None:
     run = own(make_run, shell, tmp_path)
     result = native(run, command.replace("$$", "$fish_pid" if shell == "fish" else "$$"))
@@ -114,6 +115,7 @@ def test_the_two_shells_share_folder_and_variables(make_run: MakeRunner, shell: 
         ("fish", "set -gx LIST (printf 'a\\nb'); echo $LIST[2]", "b"),
     ],
 )
+@pytest.mark.few(3)
 def test_what_bash_cannot_read_is_run_where_the_word_was_typed(
     make_run: MakeRunner, tmp_path: Path, name: str, source: str, shown: str | None
 ) -> None:

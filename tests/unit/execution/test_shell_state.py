@@ -50,7 +50,7 @@ from tests.unit.execution.running import MakeRunner, Marker, Runner
         ("cd /usr; sleep 0.01 &", "pwd", "/usr"),
     ],
 )
-@pytest.mark.few(10)
+@pytest.mark.few(5)
 def test_state_goes_from_one_command_to_the_next(
     run: Runner, tmp_path: Path, first: str, second: str, expected: str
 ) -> None:

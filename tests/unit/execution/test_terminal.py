@@ -255,6 +255,7 @@ def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(ter
         ("stty -echo; echo hidden; until test -e go; do sleep 0.02; done; stty echo", "secret\r", ""),
     ],
 )
+@pytest.mark.few(3)
 def test_what_the_command_did_not_read_is_handed_on(
     terminal: Terminal, tmp_path: Path, command: str, keys: str, unread: str
 ) -> None:

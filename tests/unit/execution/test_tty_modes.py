@@ -85,6 +85,7 @@ def test_a_menu_drawn_by_a_program_with_a_progress_bar_reaches_the_screen(termin
 @pytest.mark.parametrize(
     "reader", ["cat", "read x; echo got:$x", "python3 -c 'print(input())'", "sh -c 'read x; echo got:$x'"]
 )
+@pytest.mark.few(2)
 def test_a_command_that_waits_for_keys_is_told_once(terminal: Terminal, reader: str) -> None:
     child = terminal.start(f"echo first; {reader}", "echo second")
     child.expect_exact(WAITS)

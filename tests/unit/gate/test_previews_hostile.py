@@ -59,7 +59,7 @@ def previewed(world: Throwaway, commands: tuple[str, ...], **more: object) -> li
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.few(2)
+@ONE_USER
 def test_nothing_is_changed_whatever_the_rating_says(world: Throwaway, part: int) -> None:
     seen = previewed(world, CHANGES[part::PARTS], lying=True, kind="modify")
     assert sum(line.startswith("would ") for line in seen) > 1  # they ran, over the overlay
@@ -70,7 +70,9 @@ def test_hostile_commands_are_not_even_tried(world: Throwaway) -> None:
     assert set(previewed(world, tuple(commands), port=9, victim=1)) == {""}
 
 
-def test_nothing_is_sent(world: Throwaway) -> None:
+@pytest.mark.parametrize("part", range(3))
+@ONE_USER
+def test_nothing_is_sent(world: Throwaway, part: int) -> None:
     stream, datagram = f"{world.base}/home/listener", f"{world.base}/home/listener.d"
     with contextlib.ExitStack() as stack:
         made = [
@@ -89,7 +91,7 @@ def test_nothing_is_sent(world: Throwaway) -> None:
         abstract.bind(f"\0agent-lock-{port}")
         for listener in (internet, local[0], abstract):
             listener.listen()
-        previewed(world, SENDS, lying=True, kind="modify", port=port, sock=stream)
+        previewed(world, SENDS[part::3], lying=True, kind="modify", port=port, sock=stream)
         for listener in (*made, abstract):
             listener.setblocking(False)
             with pytest.raises(BlockingIOError):
@@ -111,7 +113,7 @@ def test_no_process_is_touched(world: Throwaway) -> None:
 
 
 @pytest.mark.parametrize("command", ENDLESS)
-@pytest.mark.few(2)
+@ONE_USER
 def test_what_goes_on_for_ever_is_ended_with_all_that_it_started(world: Throwaway, command: str) -> None:
     marker = f"agent-preview-{os.getpid()}-{world.who}"
     assert previewed(world, (command.replace("MARKER", marker),), lying=True, kind="modify") == [""]

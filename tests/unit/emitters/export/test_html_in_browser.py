@@ -126,6 +126,7 @@ def test_on_paper_it_is_light_whole_and_unfolded(browser: Browser, demo: Path) -
     assert opened.pdf().startswith(b"%PDF")
 
 
+@pytest.mark.thorough
 def test_without_its_script_it_is_whole(browser: Browser, demo: Path) -> None:
     opened = browser.open(demo, script=False)
     opened.call("Emulation.setScriptExecutionDisabled", value=False)

@@ -200,7 +200,7 @@ def ended(world: Throwaway, commands: tuple[str, ...], **names: object) -> list[
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.few(2)
+@ONE_USER
 def test_nothing_is_changed_whatever_the_rating_says(world, part):
     went_well = ended(world, CHANGES[part::PARTS])
     assert [

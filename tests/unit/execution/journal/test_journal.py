@@ -109,7 +109,7 @@ def test_an_unknown_id_is_said(tmp_path: Path) -> None:
         "mkdir new",
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_what_changed_since_the_rehearsal_stops_the_commit(world: OverlayWorld, meanwhile: str) -> None:
     case = Rehearsed(
         world, "echo 1 > a; mkdir -p gone/deep; touch gone/deep/file", "echo 2 > a; rm -r gone; echo > new"
@@ -332,6 +332,7 @@ def test_two_processes_take_turns(world: OverlayWorld) -> None:
 
 
 @pytest.mark.parametrize("when", ["staged", "intent", "swap", "times", "left", "record"])
+@pytest.mark.few(3)
 def test_a_failing_step_rolls_everything_back(world: OverlayWorld, when: str) -> None:
     case = Rehearsed(
         world,

@@ -105,7 +105,7 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
         "rmdir void/inner void",
     ],
 )
-@pytest.mark.few(12)
+@pytest.mark.few(6)
 def test_a_direct_run_is_taken_back_and_done_again(world: TreeWorld, command: str) -> None:
     before = world.listing()
     undo_id = world.run(command)

@@ -83,7 +83,7 @@ PYTHON = "/usr/bin/env python3 -c"
         ),
     ],
 )  # fmt: skip
-@pytest.mark.few(27)
+@pytest.mark.few(14)
 def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple[str, ...]]) -> None:
     assert words(world, read(world, before, command)) == steps
 
@@ -169,6 +169,7 @@ def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple
         pytest.param("echo a > f; ln f g", "rm g", [("delete", "g")], id="one-name-less"),
     ],
 )
+@pytest.mark.few(10)
 def test_renames_and_names_of_one_file_as_root(
     faithful: OverlayWorld, before: str, command: str, steps: list[tuple[str, ...]]
 ) -> None:

@@ -158,6 +158,7 @@ OUTPUTS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("goal", "expected"), OUTPUTS, ids=[goal for goal, _ in OUTPUTS])
+@pytest.mark.few(20)
 def test_outputs(goal: str, expected: str, tree: Path) -> None:
     output = run(goal, tree).strip()
     exact = "\n" in expected or goal.startswith(("count", "show", "how many", "sum", "find"))
