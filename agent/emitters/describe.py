@@ -64,9 +64,7 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
 def job_ending(event: JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
     word = {"left": "keeps running", "lost": "is no longer watched"}.get(event.outcome, safe_line(event.outcome, 60))
-    named = event.note.startswith("by ")  # the signal is told of already
-    ended = event.exit_code is not None and event.outcome == "ended"
-    code = f" with {f'exit {event.exit_code}' if named else exit_words(event.exit_code or 0)}" if ended else ""
+    code = "" if event.exit_code is None or event.outcome != "ended" else f" with {exit_words(event.exit_code)}"
     note = f" ({safe_line(event.note, 200)})" if event.note else ""
     text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"
     return paint(text, "yellow" if code not in ("", " with exit 0") or event.outcome == "lost" else "dim", color=color)

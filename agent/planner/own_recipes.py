@@ -22,8 +22,7 @@ from agent.planner.offline.rendering import SLOT
 
 _MOST_BYTES = 262_144  # of a file
 _MOST_SAID = 5
-# Slots whose values are digits, which may stand inside quotes.
-_DIGITS = frozenset(("count", "number", "port", "pid", "seconds"))
+_DIGITS = frozenset(("count", "number", "port", "pid", "seconds"))  # may stand inside quotes
 _OF_FILTERS = frozenset(("find", "list", "lines", "root"))
 _BEGINS = re.compile(r"^[ \t]*\[\[[ \t]*recipe[ \t]*\]\]", re.M)
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|<<.*", re.S)
