@@ -45,6 +45,7 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ),
     ("notices, core_command.finished", "beside the goal, not part of it"),
     ("outcome.goal of run.finished", "the same as goal.finished"),
+    ("outcome.files_written of run.finished", "found on the disk; those of tools are compared with their results"),
     ("report and verdict of a command with a label", "it was rated with the secret that the label stands for"),
     (
         "report and verdict of a command after much was defined",
@@ -199,7 +200,8 @@ class _Normal:
                     if LABEL in str(command.get("run") or command.get("proposed")):
                         command.pop("risk", None)
             case RunFinished():
-                data["outcome"].pop("goal", None)
+                for key in ("goal", "files_written"):
+                    data["outcome"].pop(key, None)
             case RunStarted():
                 data = {}
         return data
