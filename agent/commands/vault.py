@@ -118,6 +118,8 @@ def _read(rest: str) -> Any:
         return _run_words(rest.strip())
     if verb in ("", "list") and not rest:
         return VaultList()
+    if verb not in (*VERBS, "update"):
+        raise InvalidRequest("that is no command of the vault", hint=f"it has: {', '.join(VERBS)}")
     if not name:
         raise InvalidRequest("name the secret, as in `:vault add GITHUB_TOKEN`")
     if verb == "add":
@@ -126,7 +128,7 @@ def _read(rest: str) -> Any:
         return VaultUpdate(name, value.strip())
     if verb in ("get", "delete") and not value:
         return VaultGet(name) if verb == "get" else VaultDelete(name)
-    raise InvalidRequest("that is no command of the vault", hint=f"it has: {', '.join(VERBS)}")
+    raise InvalidRequest(f"nothing stands behind `:vault {'list' if verb == 'list' else f'{verb} NAME'}`")
 
 
 def _names(services: CommandServices) -> tuple[str, ...]:

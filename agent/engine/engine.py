@@ -32,6 +32,7 @@ from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
 from agent.protocol.requests import Approval, RunOptions, RunRequest
+from agent.text.sizes import counted
 from agent.waiting import cancellable, completed
 
 _IN_PRELUDE = (UseRole, UseRag, UseAgent, IncludeFiles)
@@ -209,6 +210,9 @@ class _Run:
                 if beside is not None and (beside.action in ("switch", "quit") or number < len(lines)):
                     raise InvalidRequest(f"`{line}` cannot be a step of a macro", hint="copy and edit can be its last")
                 if outcome.exit_code != ExitCode.DONE:
+                    left = len(lines) - number
+                    if left:
+                        await self.stream.send(Notice(text=f"the macro ends here: {counted(left, 'step')} not done"))
                     break
         finally:
             await change(self.ctx, self.stream, *back(), by="macro")

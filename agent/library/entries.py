@@ -43,7 +43,7 @@ class Entries(Generic[T]):
         """Return where the person's own entry of that name is, or would be. Raises InvalidRequest for a name that is none."""
         if not _NAME.fullmatch(name):
             raise InvalidRequest(
-                f"{shown_line(name, 80)!r} cannot be the name of a {self.kind}",
+                f"no {self.kind} can be called {shown_line(name, 80)!r}",
                 hint="letters, digits, - and _, at most 64",
             )
         return os.path.join(self.folder, name + self.suffix)
@@ -57,7 +57,9 @@ class Entries(Generic[T]):
                 with open(path, "rb") as file:
                     data = file.read(MAX_BYTES + 1)
             except FileNotFoundError:
-                continue
+                if not os.path.islink(path):
+                    continue
+                raise IoError(f"the {self.kind} {path} is a link to a file that is not there") from None
             except OSError as error:
                 raise IoError(f"cannot read the {self.kind} {path}: {error.strerror}") from None
             if len(data) > MAX_BYTES:
@@ -116,7 +118,9 @@ class Entries(Generic[T]):
         except FileNotFoundError:
             if name in self.names():
                 raise InvalidState(
-                    expected=f"a {self.kind} of your own", found=f"{name}, which comes with agent-shell"
+                    expected="one of your own",
+                    found="one that ships",
+                    message=f"the {self.kind} {name} comes with agent-shell and cannot be deleted",
                 ) from None
             raise NotFound(self.kind, name, hint=f"your own: {', '.join(self.own()) or 'none'}") from None
         except OSError as error:

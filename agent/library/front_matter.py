@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,6 +11,15 @@ from agent.protocol.errors import ConfigError
 from agent.text.shown import shown_line
 
 _FENCE = "---"
+_TYPES = {
+    "array": "a list",
+    "object": "`key: value`",
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "null": "nothing",
+}
 
 T = TypeVar("T")
 
@@ -35,7 +45,7 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = first_line + (mark.line if mark is not None else 0)
-        what = getattr(error, "problem", None) or "not YAML"
+        what = _yaml_problem(getattr(error, "problem", None) or "not YAML")
         raise ConfigError(f"{path}:{line}: {shown_line(str(what), 200)}") from None
     except (RecursionError, ValueError) as error:
         raise ConfigError(f"{path}:{first_line}: {shown_line(str(error), 200)}") from None
@@ -45,7 +55,30 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         words = str(error)
-        raise ConfigError(f"{path}:{_line_of(words, marks, first_line)}: {shown_line(words, 200)}") from None
+        line = _line_of(words, marks, first_line)
+        raise ConfigError(f"{path}:{line}: {shown_line(_plain(words, kind), 200)}") from None
+
+
+def _yaml_problem(what: str) -> str:
+    """What the YAML reader says; where a value begins with `!` or `{{`, that it has to be quoted."""
+    if "constructor for the tag" in what:
+        return "what begins with ! has to stand in quotes"
+    return "what begins with { has to stand in quotes" if "unhashable" in what else what
+
+
+def _plain(words: str, kind: type[Any]) -> str:
+    """What msgspec says, for somebody who knows neither its names of types nor its places."""
+    what, _, place = words.partition(" - at `$.")
+    place = place.rstrip("`")
+    if found := re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL):
+        keys = "" if place else f"; there are: {', '.join(kind.__struct_fields__)}"
+        return f"no setting is called `{found[1]}`{keys}"
+    if found := re.fullmatch(r"Object missing required field `(.*)`", what):
+        return f"`{found[1]}` is missing"
+    if found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", what):
+        wanted, got = (" or ".join(_TYPES.get(each, each) for each in side.split(" | ")) for side in found.groups())
+        return f"{f'`{place}`' if place else 'this'} must be {wanted}, not {got}"
+    return words
 
 
 def _lines(node: Any, first: int, at: str = "$") -> dict[str, int]:

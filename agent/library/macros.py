@@ -35,10 +35,11 @@ class Macro(Struct, frozen=True):
     def lines(self, words: Sequence[str]) -> tuple[str, ...]:
         """The steps with `words` in the places of the variables, in their order, or `name=word` anywhere.
 
-        In a `!command` each value is one word of the shell, whatever is in it. Raises InvalidRequest for too few or too many words.
+        In a `!command` each value is one word of the shell, whatever is in it; `~/` is the home folder.
+        Raises InvalidRequest for too few or too many words.
         """
         values = self._values(words)
-        quoted = {name: " ".join(map(shlex.quote, value)) for name, value in values.items()}
+        quoted = {name: " ".join(map(_one_word, value)) for name, value in values.items()}
         plain = {name: " ".join(value) for name, value in values.items()}
         of = f"the macro {self.name}"
         return tuple(
@@ -72,6 +73,12 @@ class Macro(Struct, frozen=True):
             for each in self.variables
         ]
         return " ".join((":macro", self.name, *words))
+
+
+def _one_word(value: str) -> str:
+    """`value` as one word of the shell, which still finds the home folder in `~` and `~/…`, as in what is typed."""
+    tilde, slash, rest = value.partition("/")
+    return f"~{slash}{shlex.quote(rest) if rest else ''}" if tilde == "~" else shlex.quote(value)
 
 
 def read_macro(name: str, text: str, path: str) -> Macro:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from agent.library.entries import Entries
@@ -19,8 +20,14 @@ def rows(entries: Entries[Any]) -> list[dict[str, Any]]:
             row["description"] = entries.read(name, text, row["path"]).description
         except CoreError as error:
             row["error"] = error.message
+            row["path"] = row["path"] or entries.path(name)
         found.append(row)
     return found
+
+
+def said_of(row: dict[str, Any]) -> str:
+    """What is wrong with it, else its description. Its folder is left out: the row has the path."""
+    return str(row["error"]).replace(os.path.join(os.path.dirname(row["path"]), ""), "") or str(row["description"])
 
 
 def overview(entries: Entries[Any]) -> str:
@@ -30,7 +37,7 @@ def overview(entries: Entries[Any]) -> str:
         return f"no {entries.kind}s yet; yours go to {entries.folder}"
     width = max(len(row["name"]) for row in found)
     return "\n".join(
-        f"{row['name'].ljust(width)}  {shown_line(row['error'] or row['description'] or '-', 200)}"
+        f"{row['name'].ljust(width)}  {shown_line(said_of(row) or '-', 200)}"
         f"{'' if row['own'] else '  (comes with agent-shell)'}"
         for row in found
     )

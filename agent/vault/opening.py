@@ -44,10 +44,13 @@ async def _new_passphrase(vault: Vault, hidden: AskHidden, tell: Callable[[str],
             break
         if len(passphrase) < _SHORTEST:
             tell(f"that has fewer than {_SHORTEST} characters")
-        elif await hidden("the same again") == passphrase:
+            continue
+        again = await hidden("the same again")
+        if again == passphrase:
             return passphrase
-        else:
-            tell("these were two different ones")
+        if again is None:
+            break
+        tell("these were two different ones")
     raise _locked("it has no passphrase yet")
 
 

@@ -12,7 +12,7 @@ from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.questions import asking_at
 from agent.frontends.services import Services
 from agent.library.entries import MAX_BYTES, Entries
-from agent.library.overview import overview, rows
+from agent.library.overview import overview, rows, said_of
 from agent.protocol.errors import ConfigError, InvalidRequest, InvalidState
 from agent.protocol.outcomes import ExitCode
 
@@ -25,7 +25,7 @@ async def run_library(
     if action == "list":
         found = rows(entries)
         columns = ("name", "description", "path")
-        shown = [{**row, "description": row["error"] or row["description"]} for row in found]
+        shown = [{**row, "description": said_of(row)} for row in found]
         if found or json:
             print_rows(found if json else shown, json=json, out=sink_of(sys.stdout), columns=columns)
         else:

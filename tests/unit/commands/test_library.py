@@ -146,6 +146,15 @@ def test_a_macro_stops_at_the_step_that_fails_and_is_put_back_all_the_same(tmp_p
     assert (goals(world), world.context.approve) == ([], "ask")
 
 
+def test_a_macro_that_stops_says_what_was_not_done(tmp_path: Path) -> None:
+    macro(tmp_path, "m", "!rm -rf build", "never", "nor this")
+    world = world_with(tmp_path)
+    world.do(":macro m")
+    told = [event.text for event in world.recorder.only(Notice)]  # type: ignore[attr-defined]
+    assert told[-1] == "the macro ends here: 2 steps not done"
+    assert goals(world) == ["rm -rf build"]
+
+
 @each("step", [":new", ":quit", ":session last"])
 def test_a_macro_cannot_leave_its_session(tmp_path: Path, step: str) -> None:
     macro(tmp_path, "m", step)

@@ -165,3 +165,15 @@ def test_a_macro_holds_no_value(held: Held, tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="a macro holds no secrets"):
         world.do(":macro keep")
     assert not in_log(world, "s3cret") and held.vault.names() == ("TOKEN",)
+
+
+def test_what_is_no_command_of_the_vault_is_told_from_a_name_that_is_missing() -> None:
+    for line, said in (
+        (":vault frob", "no command of the vault"),
+        (":vault frob X", "no command of the vault"),
+        (":vault add", "name the secret"),
+        (":vault list all", "nothing stands behind `:vault list`"),
+        (":vault get X y", "nothing stands behind `:vault get NAME`"),
+    ):
+        with pytest.raises(InvalidRequest, match=said):
+            parse_meta(line)

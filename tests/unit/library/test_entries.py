@@ -80,3 +80,17 @@ def test_the_overview_says_what_is_wrong_with_one(tmp_path: Path) -> None:
     assert "finds bugs" in shown
     assert "bad.md:2" in shown
     assert "comes with agent-shell" in shown
+
+
+def test_a_link_to_nothing_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(IoError, match="is a link to a file that is not there"):
+        roles_in(str(tmp_path)).load("gone")
+
+
+def test_the_overview_names_the_file_without_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "bad.md").write_text("---\nvariables: 3\n---\ntext")
+    (tmp_path / "odd.md").mkdir()
+    shown = overview(roles_in(str(tmp_path)))
+    assert "bad    bad.md:2: `variables` must be a list" in shown.replace("bad      ", "bad    ")
+    assert str(tmp_path) not in shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,3 +57,20 @@ def test_any_text_is_a_role_or_an_error(text: str) -> None:
         assert read_role("r", text, "r.md").text
     except ConfigError as error:
         assert "r.md" in error.message
+
+
+@each(
+    ("text", "said"),
+    [
+        ("steps: ls", "`steps` must be a list, not text"),
+        ("steps: [{echo: hi}]", "`steps[0]` must be text, not `key: value`"),
+        ("steps:\n  - !du -sh .", "what begins with ! has to stand in quotes"),
+        ("variables: [{name: f}]\nsteps:\n  - {{f}}", "what begins with { has to stand in quotes"),
+        ("step: [ls]\nsteps: [ls]", "no setting is called `step`; there are: steps, description, variables"),
+        ("description: x", "`steps` is missing"),
+        ("- a", "this must be `key: value`, not a list"),
+    ],
+)
+def test_mistakes_are_said_in_words(text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=rf"m\.yaml:\d+: {re.escape(said)}"):
+        read_macro("m", text, "m.yaml")

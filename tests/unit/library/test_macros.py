@@ -84,3 +84,18 @@ def test_no_macro_runs_itself(tmp_path: Path) -> None:
         expanded(load, "wide", ())
     with pytest.raises(NotFound):
         expanded(load, "none", ())
+
+
+@each(
+    ("word", "line"),
+    [
+        ("~", "!ls ~ "),
+        ("~/Downloads", "!ls ~/Downloads "),
+        ("~/a b; id", "!ls ~/'a b; id' "),
+        ("~/", "!ls ~/ "),
+        ("~root/x", "!ls '~root/x' "),
+        ("a~/x", "!ls 'a~/x' "),
+    ],
+)
+def test_the_home_folder_is_found_in_a_command(word: str, line: str) -> None:
+    assert tidy().lines([word])[0] == line

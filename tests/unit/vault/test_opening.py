@@ -61,6 +61,12 @@ def test_a_new_one_is_asked_for_twice(tmp_path: Path) -> None:
     assert opened(a_vault(tmp_path), [PASSPHRASE])
 
 
+@pytest.mark.parametrize("answers", ([None], [PASSPHRASE, None]))
+def test_ctrl_c_at_either_question_ends_them(tmp_path: Path, answers: list[str | None]) -> None:
+    with pytest.raises(InvalidState, match="it has no passphrase yet"):
+        opened(a_vault(tmp_path), answers)
+
+
 def test_nobody_is_waited_for(held: Vault, tmp_path: Path) -> None:
     for vault in (held, a_vault(tmp_path / "new")):
         with pytest.raises(InvalidState, match="nobody is there to ask"):
