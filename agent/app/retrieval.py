@@ -53,10 +53,15 @@ class ProcessRags:
                 index, rag.documents, home, ask=ask_help, redact=redactor.redact, progress=progress, anew=anew
             )
             if rag.embeddings:
-                await embed(index, rag.embeddings, self._planners.embedder(rag.embeddings), progress=progress)
+                await embed(index, rag.embeddings, self._told(rag.embeddings, redactor), progress=progress)
             return built
         finally:
             index.close()
+
+    def _told(self, embeddings: str, redactor: Redactor) -> Embed:
+        """A server that is told no secret that became known after the index was built."""
+        ask = self._planners.embedder(embeddings)
+        return lambda texts: ask([redactor.redact(text) for text in texts])
 
     def asked(self, name: str) -> str:
         """Say who is asked for embeddings of its passages and of each goal; "" for nobody. Raises CoreError."""

@@ -51,6 +51,7 @@ class Budget:
         self.steps = 0
         self.usage = Usage()
         self._lent = Usage()
+        self._asked = 0
 
     @property
     def elapsed(self) -> float:
@@ -71,6 +72,13 @@ class Budget:
             raise BudgetExceeded(f"stopped after {self.elapsed:.0f} seconds: the time budget is used up")
         if self._limits.token_budget is not None and self._used >= self._limits.token_budget:
             raise BudgetExceeded(f"stopped after {self._used:,} tokens: the token budget is used up")
+
+    def ask(self) -> None:
+        """Count another agent that is asked: each has steps of its own, so there are no more of them than steps."""
+        self.check()
+        if self._asked >= self._limits.max_steps:
+            raise BudgetExceeded(f"{self._asked} tasks were given to other agents", hint="raise --max-steps")
+        self._asked += 1
 
     def spend(self, usage: Usage) -> None:
         self.usage = add_usage(self.usage, usage)

@@ -65,7 +65,8 @@ async def goal_item(goal: Goal) -> GoalItem:
         environment=environment,
         files=tuple(replace(file, content=redact(file.content)) for file in files),
         context=tuple(
-            replace(block, text=redact(block.text)) for block in (*given.context, *notes, *remembered, *passages, *todo)
+            replace(block, label=redact(block.label), text=redact(block.text))
+            for block in (*given.context, *notes, *remembered, *passages, *todo)
         ),
     )
 
@@ -76,7 +77,7 @@ async def _passages(goal: Goal) -> tuple[ContextBlock, ...]:
     found: tuple[ContextBlock, ...] = ()
     if ctx.retriever is not None and goal.options.with_embeddings:
         found = await cancellable(ctx.retriever.passages(ctx.redactor.redact(goal.text)), goal.options.cancel)
-    ctx.last_sources = tuple(block.label for block in found)
+    ctx.last_sources = tuple(ctx.redactor.redact(block.label) for block in found)
     return found
 
 

@@ -62,7 +62,7 @@ class AskAgent:
         if name not in self._names or not isinstance(task, str) or not 0 < len(task) <= _MOST_TASK:
             raise InvalidRequest(f"`agent` has to be one of {', '.join(self._names)}, and `task` a text")
         ctx, budget = goal.ctx, goal.budget
-        budget.check()
+        budget.ask()
         made = goal.app.open_sub_agent(ctx, name)
         await goal.events.send(Notice(text=f"the agent {name} begins: {shown_line(task, 200)}"))
         options = replace(

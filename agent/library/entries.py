@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -54,7 +55,10 @@ class Entries(Generic[T]):
         for folder in self._folders():
             path = os.path.join(folder, name + self.suffix)
             try:
-                with open(path, "rb") as file:
+                descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+                with os.fdopen(descriptor, "rb") as file:
+                    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a named pipe would hold us
+                        raise IoError(f"the {self.kind} {path} is not a regular file")
                     data = file.read(MAX_BYTES + 1)
             except FileNotFoundError:
                 if not os.path.islink(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -40,8 +41,10 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
     import yaml  # type: ignore[import-untyped]
 
     try:
-        data = yaml.safe_load(text)
-        marks = _lines(yaml.compose(text, Loader=yaml.SafeLoader), first_line)
+        loader = _loader()(text)
+        node = loader.get_single_node()
+        marks = _lines(node, first_line)
+        data = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = first_line + (mark.line if mark is not None else 0)
@@ -49,6 +52,8 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         raise ConfigError(f"{path}:{line}: {shown_line(str(what), 200)}") from None
     except (RecursionError, ValueError) as error:
         raise ConfigError(f"{path}:{first_line}: {shown_line(str(error), 200)}") from None
+    except Exception:  # constructors fail in any way on what does not fit their tag
+        raise ConfigError(f"{path}:{first_line}: a value does not fit its tag (`!!...`)") from None
     if data is None:
         data = {}
     try:
@@ -79,6 +84,20 @@ def _plain(words: str, kind: type[Any]) -> str:
         wanted, got = (" or ".join(_TYPES.get(each, each) for each in side.split(" | ")) for side in found.groups())
         return f"{f'`{place}`' if place else 'this'} must be {wanted}, not {got}"
     return words
+
+
+@lru_cache
+def _loader() -> Any:
+    """Plain values only: a few lines of aliases to aliases would be gigabytes."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.composer.ComposerError(None, None, "aliases are not read here", self.peek_event().start_mark)
+            return super().compose_node(parent, index)
+
+    return Loader
 
 
 def _lines(node: Any, first: int, at: str = "$") -> dict[str, int]:

@@ -10,11 +10,12 @@ from msgspec import Struct
 
 from agent.library.entries import Entries
 from agent.library.front_matter import typed
-from agent.library.roles import Variable, fill
+from agent.library.roles import VARIABLE, Variable, fill
 from agent.protocol.errors import ConfigError, InvalidRequest
 
 MAX_DEPTH = 8
 MAX_STEPS = 200
+_QUOTED = re.compile(r"""\\.|\$'(?:\\.|[^'\\])*'?|'[^']*'?|"(?:\\.|[^"\\])*"?|`(?:\\.|[^`\\])*`?""", re.DOTALL)
 _CALL = re.compile(r"[:.]macro\s+(.+)", re.DOTALL)
 
 
@@ -92,7 +93,16 @@ def read_macro(name: str, text: str, path: str) -> Macro:
         Variable(each.name, each.description, "", True) if each.rest and each.default is None else each
         for each in written.variables
     )
+    for step in written.steps:
+        if step.lstrip().startswith("!") and (inside := _in_quotes(step, [each.name for each in variables])):
+            raise ConfigError(f"{path}: no quotes around {{{{{inside}}}}}: in a !command each value is quoted already")
     return Macro(name, written.steps, written.description, variables)
+
+
+def _in_quotes(step: str, names: Sequence[str]) -> str:
+    """The first variable between quotes, where those of its value would end them instead of holding it; "" for none."""
+    inside = (VARIABLE.findall(each[0]) for each in _QUOTED.finditer(step))
+    return next((name for found in inside for name in found if name in names), "")
 
 
 def expanded(load: Callable[[str], Macro], name: str, words: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from agent.library.entries import Entries
 from agent.library.front_matter import front_and_body, typed
 from agent.protocol.errors import ConfigError, InvalidRequest
 
-_VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 
 
 class Variable(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ def fill(text: str, variables: tuple[Variable, ...], values: Mapping[str, str], 
     missing = [name for name, value in known.items() if value is None]
     if missing:
         raise InvalidRequest(f"{of} needs {', '.join(missing)}", hint=f"give {missing[0]}=VALUE")
-    return _VARIABLE.sub(lambda found: known.get(found[1]) or ("" if found[1] in known else found[0]), text)
+    return VARIABLE.sub(lambda found: known.get(found[1]) or ("" if found[1] in known else found[0]), text)
 
 
 def roles_in(folder: str) -> Entries[Role]:

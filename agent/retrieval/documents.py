@@ -9,9 +9,10 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from agent.protocol.errors import InvalidRequest
-from agent.retrieval.manual_files import page_named, page_text, program_path, stamp_of
+from agent.retrieval.manual_files import page_named, page_text, program_path, regular_bytes, stamp_of
 from agent.retrieval.program_help import may_be_asked, said
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -33,7 +34,8 @@ class Document:
 def documents(wanted: Sequence[str], folder: str) -> Iterator[Document]:
     """Yield what `wanted` names, each once: paths and patterns (from `folder` on, `~` for home), `man:NAME`, `help:NAME`.
 
-    Links out of a folder are not followed; a file that is named itself may be one. Raises InvalidRequest for a name that is none.
+    Links in a folder, or that a pattern fits, are not followed; what is named itself may be one.
+    Raises InvalidRequest for a name that is none.
     """
     seen: set[str] = set()
     for word in wanted:
@@ -57,11 +59,38 @@ def _of_program(kind: str, name: str) -> Iterator[Document]:
 
 def _files(word: str, folder: str) -> Iterator[Document]:
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(word)))
-    for found in sorted(glob.iglob(path, recursive=True)) if glob.has_magic(path) else [path]:
+    for found in _matching(path) if glob.has_magic(path) else [path]:
         if os.path.isdir(found):
             yield from _below(found)
         else:
             yield from _file(found)
+
+
+def _matching(path: str) -> Iterator[str]:
+    """Yield what a pattern fits, with `**` for folders at any depth, hidden ones left out."""
+    parts = path.split(os.sep)
+    first = next(at for at, part in enumerate(parts) if glob.has_magic(part))
+    patterns = parts[first:] if parts[-1] != "**" else [*parts[first:], "*"]
+    left, seen = [(os.sep.join(parts[:first]) or os.sep, 0)], set[tuple[str, int]]()
+    while left:
+        place, at = left.pop()
+        if (place, at) in seen:
+            continue
+        seen.add((place, at))
+        if at == len(patterns):
+            yield place
+            continue
+        deep, pattern = patterns[at] == "**", patterns[at]
+        left += [(place, at + 1)] if deep else []
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name, reverse=True)
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_symlink() or (entry.name[:1] == "." and pattern[:1] != "."):
+                continue
+            if entry.is_dir(follow_symlinks=False) if deep else fnmatchcase(entry.name, pattern):
+                left.append((entry.path, at if deep else at + 1))
 
 
 def _below(folder: str) -> Iterator[Document]:
@@ -79,7 +108,7 @@ def _file(path: str) -> Iterator[Document]:
     except OSError:
         return
     if stat.S_ISREG(info.st_mode) and info.st_size <= MAX_BYTES and path.isprintable():
-        yield Document(_short(path), path, stamp_of(path))
+        yield Document(_short(path), os.path.realpath(path), stamp_of(path))
 
 
 def _short(path: str) -> str:
@@ -101,15 +130,8 @@ def text_of(document: Document, ask: Callable[[str], str]) -> str | None:
 
 def file_text(path: str) -> str | None:
     """The text of a regular file, None for what has none (binary, too large, not readable)."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return None
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES or b"\0" in data[:8192]:
+    data = regular_bytes(path, MAX_BYTES + 1)
+    if data is None or len(data) > MAX_BYTES or b"\0" in data[:8192]:
         return None
     return data.decode("utf-8", "replace")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -14,6 +16,7 @@ _SECTIONS = ("1", "8", "6")
 _ALL_SECTIONS = (*_SECTIONS, "5", "7", "3", "2", "4")
 _ENDINGS = (".gz", "")
 _MOST_BYTES = 4 << 20
+_PAGE = re.compile(r".*/man[1-9]\w*/[^/]+\.[1-9]\w*(?:\.gz)?", re.DOTALL)
 _SHARED = ("busybox", "toybox", "coreutils", "uutils")
 """Programs of many names: what a page says of one of the names is of another maker's program."""
 
@@ -71,11 +74,12 @@ def _page_in(root: str, name: str, sections: Sequence[str]) -> Source | None:
 
 
 def stamp_of(path: str) -> str:
+    """Return what changes with a regular file, "" for anything else."""
     try:
         info = os.stat(path)
     except (OSError, ValueError):  # ValueError: an embedded NUL
         return ""
-    return f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
+    return "" if not stat.S_ISREG(info.st_mode) else f"{info.st_dev}:{info.st_ino}:{info.st_size}:{info.st_mtime_ns}"
 
 
 def pages_beside(page: Source, name: str) -> Iterator[Source]:
@@ -93,16 +97,26 @@ def page_text(path: str) -> str:
     source = _source(path)
     if source.startswith(".so "):  # a page by another name
         other = source[4:].split("\n", 1)[0].strip()
-        root = os.path.dirname(os.path.dirname(path))
-        target = os.path.normpath(os.path.join(root, other))
+        target = os.path.join(os.path.dirname(os.path.dirname(path)), other)
         source = next((text for ending in _ENDINGS if (text := _source(target + ending))), "")
     return plain(source)
 
 
+def regular_bytes(path: str, most: int) -> bytes | None:
+    """The beginning of a regular file, None for anything else. No link is followed, and nothing is waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
+
 def _source(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES)
+        path = os.path.realpath(path)
+        # A page in somebody's folder may be a link, or name another one, to what is private.
+        data = (regular_bytes(path, _MOST_BYTES) if _PAGE.fullmatch(path) else None) or b""
         if path.endswith(".gz"):
             data = zlib.decompressobj(31).decompress(data, _MOST_BYTES)
     except (OSError, ValueError, zlib.error):

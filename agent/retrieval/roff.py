@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-_SKIPPED_BLOCK = re.compile(r"^[.'][ \t]*(?:de1?|am1?|ig)\b.*?\n\.\.[^\n]*\n", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"[.'][ \t]*(?:de1?|am1?|ig)\b")
 _STRING = re.compile(r"^\.ds[ \t]+(\S+)[ \t]+\"?(.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"^[.'][ \t]*(?:if|ie|el|while)\b")
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^]]*\]|\(..|.)|s(?:\[[^]]*\]|[+-]?\d{1,2})|m\[[^]]*\]|[hvwlLDbXxoZ]'[^']*'|N'(\d+)'"
-    r"|\*?\((..)|\*?\[([^]]*)\]|\*(.)|([-e&/,cdu~0|^%:\"'` .]|$))"
+    r"\\(?:f(?:\[[^]]{0,80}\]|\(..|.)|s(?:\[[^]]{0,80}\]|[+-]?\d{1,2})|m\[[^]]{0,80}\]|[hvwlLDbXxoZ]'[^']{0,200}'|N'(\d+)'"
+    r"|\*?\((..)|\*?\[([^]]{0,80})\]|\*(.)|([-e&/,cdu~0|^%:\"'` .]|$))"
 )
 _SIGNS = {
     "aq": "'", "cq": "'", "oq": "'", "dq": '"', "lq": '"', "rq": '"', "em": "—", "en": "-", "bu": "•", "ha": "^", "ti": "~",
@@ -31,15 +31,17 @@ _MDOC = frozenset(
 _PAIRS = {"Oo": "[", "Oc": "]", "Po": "(", "Pc": ")", "Do": '"', "Dc": '"', "Bro": "{", "Brc": "}"}
 _AROUND = {"Op": "[]", "Dq": '""', "Sq": "''", "Pq": "()", "Bq": "[]", "Aq": "<>", "Ql": "''", "Qq": '""', "Brq": "{}"}
 _BODY, _STEP = 7, 7
+_MOST_CHARS = 8 << 20  # with its strings in place
 
 
 def plain(source: str) -> str:
     """The text of a page. Sections stand at the margin, their text is indented, what explains an option more than the option."""
     page = _Page()
-    source = re.sub(r"\\\n", "", _SKIPPED_BLOCK.sub("", source))
+    source = _without_blocks(source).replace("\\\n", "")
     for name, value in _STRING.findall(source)[:50]:
         written = {1: rf"\*{name}", 2: rf"\*({name}"}.get(len(name), rf"\*[{name}]")
-        source = source.replace(written, value)
+        if len(source) + source.count(written) * len(value) <= _MOST_CHARS:  # strings of strings grow without end
+            source = source.replace(written, value)
     depth = 0
     for line in source.split("\n"):
         if depth or _CHOICE.match(line):  # conditions are about printers and old versions
@@ -51,6 +53,19 @@ def plain(source: str) -> str:
             page.text(unescaped(line))
     page.end()
     return "\n".join(page.lines)
+
+
+def _without_blocks(source: str) -> str:
+    """`source` without definitions of macros and what is to be ignored; one that has no end is left in."""
+    lines, kept, at = source.split("\n"), list[str](), 0
+    last = max((number for number, line in enumerate(lines) if line.startswith("..")), default=-1)
+    while at < len(lines):
+        if at < last and _BLOCK.match(lines[at]):
+            at = next(number for number in range(at + 1, last + 1) if lines[number].startswith("..")) + 1
+        else:
+            kept.append(lines[at])
+            at += 1
+    return "\n".join(kept)
 
 
 def unescaped(text: str) -> str:
@@ -188,8 +203,7 @@ class _Page:
                 continue
             said += ("" if glue else " ") + ("-" if option else "") + text
             glue = False
-        ending = re.search(r"[.,;:]*$", said)
-        cut = ending.start() if close and ending else len(said)
+        cut = len(said.rstrip(".,;:")) if close else len(said)
         return said[:cut] + close + said[cut:]
 
 

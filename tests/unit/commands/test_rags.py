@@ -134,6 +134,25 @@ def test_embeddings_find_what_shares_no_word(tmp_path: Path, world: CommandWorld
         )
 
 
+def test_a_secret_that_becomes_known_after_it_was_read_goes_nowhere(tmp_path: Path, world: CommandWorld) -> None:
+    """An index is not read anew for it, so what leaves it is held against what is known by then."""
+    (tmp_path / "notes" / "cake.md").write_text("# Cake tr0ub4dor-and-3\nbake it with tr0ub4dor-and-3\n")
+    world.do(":rag notes")
+    with FakeLLMServer(embed=meaning) as server:
+        library = Library(str(tmp_path / "config"))
+        library.rags.save("notes", "documents: [notes]\nembeddings: ollama:nomic\npassages: 1\n")
+        planners = planners_of(tmp_path, planner="ollama", base_url=server.base_url)
+        rags = ProcessRags(lambda: library, {"HOME": str(tmp_path)}, planners)
+        world = CommandWorld(services={"library": lambda: library, "rags": lambda: rags})
+        world.context.redactor = SecretRedactor({"CAKE": "tr0ub4dor-and-3"})
+        world.do(":rag notes")
+        started = ask(world, "which one do I bake?")
+        assert "notes/cake.md:1" in started.context[0].label
+        assert server.requests
+        assert "tr0ub4dor" not in str([seen.body for seen in server.requests])
+        assert "tr0ub4dor" not in str((started.context, world.context.history, world.context.last_sources))
+
+
 @pytest.mark.parametrize("wanted", ["nomic", "ollama:", ":nomic"])
 def test_embeddings_name_provider_and_model(tmp_path: Path, wanted: str) -> None:
     library = Library(str(tmp_path / "config"))

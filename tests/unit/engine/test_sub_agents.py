@@ -189,3 +189,13 @@ def test_a_cancel_in_it_ends_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         [finished] = [event for event in log if event["type"] == "goal.finished"]
         assert finished["status"] in ("cancelled", "interrupted")
         assert log[-1]["type"] == "session.finished"
+
+
+def test_a_goal_asks_no_more_agents_than_it_may_take_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One reply may ask for any number of them, and each has steps of its own."""
+    many = {"mode": "tools", "tool_calls": ASK["tool_calls"] * 5}
+    world = World(tmp_path, monkeypatch, many, say("one"), say("two"), say("done"))
+    world.ask(limits=Limits(max_steps=2))
+    assert len(world.sub_sessions) == 2
+    told = [event["result"] for event in world.log(world.ctx.session_id) if event["type"] == "tool.finished"]
+    assert "2 tasks were given to other agents" in told[2]

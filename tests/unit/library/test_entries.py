@@ -68,7 +68,8 @@ def test_only_own_entries_can_be_deleted(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_a_role_and_a_huge_one(tmp_path: Path) -> None:
     (tmp_path / "odd.md").mkdir()
     (tmp_path / "huge.md").write_text("x" * 300_000)
-    for name in ("odd", "huge"):
+    os.mkfifo(tmp_path / "pipe.md")
+    for name in ("odd", "huge", "pipe"):
         with pytest.raises(IoError):
             roles_in(str(tmp_path)).load(name)
 

@@ -74,3 +74,24 @@ def test_any_text_is_a_role_or_an_error(text: str) -> None:
 def test_mistakes_are_said_in_words(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=rf"m\.yaml:\d+: {re.escape(said)}"):
         read_macro("m", text, "m.yaml")
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 9)}]\n" for at in range(1, 12)
+)
+
+
+@each(
+    "text",
+    [
+        BOMB,
+        "steps: &a [*a]",
+        "steps: !!timestamp x",
+        "steps: !!bool x",
+        "steps: !!int ''",
+        "steps: !!python/name:os.system",
+    ],
+)
+def test_hostile_yaml_is_an_error(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"m\.yaml:\d+: "):
+        read_macro("m", text, "m.yaml")

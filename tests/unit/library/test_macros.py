@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.library.macros import Macro, expanded, macros_in, read_macro
-from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.errors import ConfigError, InvalidRequest, NotFound
 from tests.support.each import each
 
 TIDY = """
@@ -99,3 +100,25 @@ def test_no_macro_runs_itself(tmp_path: Path) -> None:
 )
 def test_the_home_folder_is_found_in_a_command(word: str, line: str) -> None:
     assert tidy().lines([word])[0] == line
+
+
+@each(
+    "step",
+    [
+        '!echo "{{x}}"',
+        "!echo '{{x}}'",
+        "!echo `cat {{ x }}`",
+        '!echo "a {{x}}',
+        "!echo $'\\'{{x}}'",
+        '!echo "a" "b{{x}}"',
+    ],
+)
+def test_quotes_around_a_variable_of_a_command_are_refused(step: str) -> None:
+    """They would end where those of the value begin: `"'$(reboot)'"` runs it."""
+    with pytest.raises(ConfigError, match=r"no quotes around \{\{x\}\}"):
+        read_macro("m", json.dumps({"variables": [{"name": "x"}], "steps": [step]}), "m.yaml")
+
+
+@each("step", ["!echo 'a' {{x}} \"b {{y}}\"", '!echo \\" {{x}}', 'say "{{x}}"', "!echo it\\'s {{x}}"])
+def test_quotes_elsewhere_are_fine(step: str) -> None:
+    assert read_macro("m", json.dumps({"variables": [{"name": "x"}], "steps": [step]}), "m.yaml").lines(["v"])

@@ -128,4 +128,26 @@ def test_paths_patterns_and_links(world: World) -> None:
         Path(document.place).name
         for document in documents(["docs/*.md", "docs", "docs/a.md", "none"], str(world.folder))
     ]
-    assert found == ["a.md", "b.md", "link.md", "data.bin"]
+    assert found == ["a.md", "b.md", "data.bin"]
+
+
+def test_patterns_stay_in_their_folder_and_come_to_an_end(world: World) -> None:
+    """A folder of somebody else's, fetched into one's own, may hold links to anything, and to itself."""
+    private = world.folder / "private"
+    private.mkdir()
+    (private / "key.md").write_text("private")
+    docs = world.folder / "docs"
+    (docs / "sub").mkdir()
+    (docs / "sub" / "c.md").write_text("c")
+    (docs / "key.md").symlink_to(private / "key.md")
+    (docs / "away").symlink_to(private)
+    for name in ("round", "about"):
+        (docs / name).symlink_to(docs)
+
+    def found(*wanted: str) -> list[str]:
+        return [os.path.relpath(document.place, docs) for document in documents(wanted, str(world.folder))]
+
+    assert sorted(found("docs/**/*.md")) == ["a.md", "b.md", "sub/c.md"]
+    assert found("docs/**/**/c.*") == found("*/sub/*.md") == found("docs/s*") == ["sub/c.md"]
+    assert ".git/config" not in found("docs/**")
+    assert found("docs/key.md") == ["../private/key.md"]

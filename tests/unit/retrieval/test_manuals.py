@@ -157,3 +157,24 @@ def test_no_recipe_is_said_to_be_wrong_here() -> None:
     commands = {example.command for _, entry in load_entries() for example in entry.examples}
     said = {command: manuals.missing(classify(command, RiskContext())) for command in commands}
     assert {command: found for command, found in said.items() if found} == {}
+
+
+def test_a_page_that_is_a_pipe_or_leads_to_something_private_is_none(world: World) -> None:
+    """Pages may lie beside a program in a folder that somebody else has written."""
+    private = world.folder / "private"
+    private.write_text(".TP\n-a\nx\n.TP\n-b\nx\n.TP\n-c\nthe password\n")
+    pages = world.folder / "share/man/man1"
+    for name in ("pipe", "link", "named", "climbing"):
+        world.program(name)
+    os.mkfifo(pages / "pipe.1")
+    (pages / "link.1").symlink_to(private)
+    world.page("named", f".so {private}\n")
+    world.page("climbing", ".so ../../private\n")
+    for name in ("pipe", "link", "named", "climbing"):
+        report = classify(f"{name} --none", RiskContext())
+        assert world.manuals().missing(report) == ()
+    world.page("tar", PAGE)
+    world.program("tar")
+    (pages / "tar.1").rename(pages / "real.1")
+    (pages / "tar.1").symlink_to("real.1")
+    assert world.manuals().missing(classify("tar --none", RiskContext()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from agent.retrieval.roff import plain
@@ -101,3 +103,16 @@ def test_the_mdoc_macros() -> None:
 )
 def test_what_is_no_page_does_no_harm(text: str) -> None:
     assert len(plain(text)) <= len(text) + 8
+
+
+def test_a_hostile_page_is_read_soon_and_stays_small() -> None:
+    strings = "".join(f".ds {chr(65 + at)} " + f"\\*{chr(66 + at)}" * 4 + "\n" for at in range(20))
+    assert len(plain(f"{strings}\\*A\n")) < 20_000_000
+    began = process_time()
+    for text in (".de\n" * 200_000, "\\f[" * 200_000, ".Op Fl a " + "." * 400_000 + "x"):
+        plain(text)
+    assert process_time() - began < 30  # each took minutes where it was read again from every place
+
+
+def test_a_definition_without_an_end_hides_nothing() -> None:
+    assert "-x" in plain(".de A\n..\n.de B\n.SH OPTIONS\n.TP\n-x\nmeans it\n")
