@@ -39,7 +39,7 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     declare(parser, row.settings, row.add, action)
-    if sub == "sessions":
+    if sub in ("sessions", "roles", "agents", "macros", "rag"):
         parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
     if not sub:
         parser.add_argument("-V", "--version", action="store_true", help="print the version")

@@ -54,7 +54,7 @@ async def take_rag(context: CommandContext, name: str, *, anew: bool = False) ->
     if built.unreadable:
         names = ", ".join(shown_line(each, 60) for each in built.unreadable[:3])
         await context.record(
-            Notice(text=f"without text, left out: {counted(len(built.unreadable), 'document')} ({names})")
+            Notice(text=f"not there or without text, left out: {counted(len(built.unreadable), 'document')} ({names})")
         )
     if context.session.planner.name == "offline":
         text += "; the offline planner does not use it, `:sources WORDS` searches it"

@@ -23,7 +23,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 @dataclass(frozen=True)
 class Document:
-    """`name` is how it is cited. `stamp`: what changes when its content may have, without reading it. `kind`: file, man or help."""
+    """`name` is how it is cited. `stamp`: what changes when its content may have, without reading it. `kind`: file, man, help, nothing."""
 
     name: str
     place: str
@@ -34,19 +34,22 @@ class Document:
 def documents(wanted: Sequence[str], folder: str) -> Iterator[Document]:
     """Yield what `wanted` names, each once: paths and patterns (from `folder` on, `~` for home), `man:NAME`, `help:NAME`.
 
-    Links in a folder, or that a pattern fits, are not followed; what is named itself may be one.
-    Raises InvalidRequest for a name that is none.
+    Links in a folder, or that a pattern fits, are not followed; what is named itself may be one. What finds nothing is one document
+    without text, of the kind `nothing`. Raises InvalidRequest for a name that is none.
     """
     seen: set[str] = set()
     for word in wanted:
         kind, colon, name = word.partition(":")
         found = _of_program(kind, name) if colon and kind in ("man", "help") else _files(word, folder)
+        document = None
         for document in found:
             if document.place not in seen:
                 seen.add(document.place)
                 yield document
             if len(seen) > MAX_DOCUMENTS:
                 raise InvalidRequest(f"more than {MAX_DOCUMENTS:,} documents")
+        if document is None:
+            yield Document(word, f"nothing:{word}", "", "nothing")
 
 
 def _of_program(kind: str, name: str) -> Iterator[Document]:
@@ -120,6 +123,8 @@ def text_of(document: Document, ask: Callable[[str], str]) -> str | None:
     """Return what a document says, None for what has no text. `ask(path)`: what a program prints for `--help`. Blocks."""
     if document.kind == "file":
         return file_text(document.place)
+    if document.kind == "nothing":
+        return None
     name = document.place.partition(":")[2]
     if document.kind == "man":
         page = page_named(name)

@@ -79,3 +79,12 @@ def test_at_a_terminal_it_is_edited_and_asked_about(world: World) -> None:
             person.type(f"{answer}\r")
             assert person.leaves() == code
     assert not own.exists()
+
+
+def test_what_acts_on_a_terminal_is_made_visible_there(world: World) -> None:
+    text = "Be kind.\x1b[31mred\x1b]0;title\x07\n"
+    assert world.run("roles", "save", "odd", stdin=text.encode()).code == 0
+    assert world.run("roles", "show", "odd").stdout == text, "a pipe gets what there is"
+    with Terminal("roles", "show", "odd", home=world.home, cwd=world.work, TERM="dumb") as person:
+        person.see(r"Be kind\.␛\[31mred␛\]0;title␇")
+        assert person.leaves() == 0

@@ -15,6 +15,7 @@ from agent.library.entries import MAX_BYTES, Entries
 from agent.library.overview import overview, rows, said_of
 from agent.protocol.errors import ConfigError, InvalidRequest, InvalidState
 from agent.protocol.outcomes import ExitCode
+from agent.text.shown import shown
 
 
 async def run_library(
@@ -54,7 +55,8 @@ def _show(entries: Entries[Any], name: str, *, json: bool) -> int:
     if json:
         print_rows([{"name": name, "path": path, "text": text}], json=True, out=sink_of(sys.stdout))
     else:
-        sink_of(sys.stdout).write(text.encode("utf-8", "replace"))
+        out = sink_of(sys.stdout)
+        out.write((shown(text) if out.is_screen else text).encode("utf-8", "replace"))
     entries.read(name, text, path)
     return ExitCode.DONE
 

@@ -128,7 +128,7 @@ def test_paths_patterns_and_links(world: World) -> None:
         Path(document.place).name
         for document in documents(["docs/*.md", "docs", "docs/a.md", "none"], str(world.folder))
     ]
-    assert found == ["a.md", "b.md", "data.bin"]
+    assert found == ["a.md", "b.md", "data.bin", "nothing:none"]
 
 
 def test_patterns_stay_in_their_folder_and_come_to_an_end(world: World) -> None:
@@ -151,3 +151,10 @@ def test_patterns_stay_in_their_folder_and_come_to_an_end(world: World) -> None:
     assert found("docs/**/**/c.*") == found("*/sub/*.md") == found("docs/s*") == ["sub/c.md"]
     assert ".git/config" not in found("docs/**")
     assert found("docs/key.md") == ["../private/key.md"]
+
+
+def test_what_is_not_there_is_said_and_taken_out(world: World) -> None:
+    assert world.build("docs/a.md", "docs/a.md", "docs/*.txt", "gone.md").unreadable == ("docs/*.txt", "gone.md")
+    (world.folder / "docs" / "a.md").unlink()
+    again = world.build("docs/a.md")
+    assert (again.unreadable, again.removed) == (("docs/a.md",), 1)
