@@ -100,7 +100,7 @@ def test_what_cannot_be_taken_leaves_the_session_as_it_was(tmp_path: Path, line:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("---\nstarters: 3\n---\nbe it", r"helper\.md:2: .*array"),
+        ("---\nstarters: 3\n---\nbe it", r"helper\.md:2: .*a list"),
         ("---\nmodel: x\ntool: []\n---\nbe it", r"helper\.md:3: .*tool"),
         ("---\ndescription: x\n---\n", "no instructions"),
     ],
