@@ -44,8 +44,11 @@ class _Names(Struct):
 
 def vault_names(environ: dict[str, str]) -> tuple[str, ...]:
     """The names in the vault's file; none where it cannot be read, which is said when it is used."""
+    path = os.path.join(paths.config_dir(environ), VAULT)
     try:
-        with open(os.path.join(paths.config_dir(environ), VAULT), "rb") as file:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a named pipe would hold us
+            return ()
+        with open(path, "rb") as file:
             return msgspec.json.decode(file.read(), type=_Names).names
     except (OSError, msgspec.MsgspecError, ValueError):
         return ()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import resource
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
@@ -59,11 +61,15 @@ class Vault:
 
     def __init__(self, folder: str, learn: Callable[[str, str], None], *, cost: int | None = None) -> None:
         self.path = os.path.realpath(os.path.join(folder, VAULT))
-        self._learn = learn
+        self._tell = learn
         self._cost = cost
         self._passphrase = ""
         self._place: Place | None = None
         self._last: tuple[bytes, dict[str, str]] = (b"", {})
+
+    def _learn(self, name: str, value: str) -> None:
+        _keep_no_core()
+        self._tell(name, value)
 
     def names(self) -> tuple[str, ...]:
         """All names, sorted. Needs no passphrase."""
@@ -186,7 +192,10 @@ class Vault:
 
     def _read(self) -> _Kept | None:
         try:
-            with open(self.path, "rb") as file:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as file:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # a named pipe would hold us
+                    raise self._damaged("it is not a regular file")
                 text = file.read(_MAX_FILE)
         except FileNotFoundError:
             return None
@@ -244,6 +253,12 @@ class Vault:
                 raise
         except OSError as error:
             raise IoError(f"the vault {self.path} cannot be written: {error.strerror}") from None
+
+
+def _keep_no_core() -> None:
+    """Have this process leave no core file from now on, with values in it; 1 tells collectors of them, too."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (1 if hard else 0, hard))
 
 
 def _check_value(value: str) -> None:

@@ -24,6 +24,7 @@ class RunLimits(NamedTuple):
     memory: int | None = None
     file_size: int | None = None
     processes: int | None = None
+    core: int | None = None
 
 
 UNLIMITED = RunLimits()
@@ -33,7 +34,7 @@ def fence(limits: RunLimits, *, held: tuple[str, ...]) -> None:
     """Limit this process and all it will start. `held`: what a control group limits already. Raises OSError or ValueError."""
     import resource
 
-    wanted = {resource.RLIMIT_FSIZE: limits.file_size}
+    wanted = {resource.RLIMIT_FSIZE: limits.file_size, resource.RLIMIT_CORE: limits.core}
     if "memory" not in held:
         wanted[resource.RLIMIT_DATA] = limits.memory
     if limits.processes is not None and "processes" not in held and os.geteuid() != 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.config.load import vault_names
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest, InvalidState, NotFound, WrongPassphrase
 from agent.vault.store import Vault
 
@@ -233,3 +235,24 @@ def test_without_cryptography_it_says_how_to_get_it(tmp_path: Path, monkeypatch:
     with pytest.raises(ConfigError, match="needs the package cryptography") as caught:
         vault.put("TOKEN", "the value of it", new=True)
     assert "pip install" in caught.value.hint
+
+
+def test_a_pipe_in_its_place_is_damage(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    (tmp_path / "agent-shell").mkdir()
+    os.mkfifo(tmp_path / "agent-shell" / "vault.json")
+    assert vault_names(environ) == ()
+    with pytest.raises(CoreError, match="not a regular file"):
+        a_vault(tmp_path / "agent-shell").names()
+
+
+def test_who_knows_a_value_leaves_no_core_file(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        vault = a_vault(tmp_path)
+        vault.unlock(PASSPHRASE)
+        vault.put("TOKEN", "the value of it", new=True)
+        assert resource.getrlimit(resource.RLIMIT_CORE) == (1 if hard else 0, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -11,15 +12,17 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from agent.config.settings import parse_value
 from agent.config.table import BY_NAME
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits, Watch, shown
+from agent.protocol.cancel import CancellationToken
 from agent.protocol.outcomes import ExecutionResult
 from tests.support.confined_world import ConfinedWorld
 from tests.support.each import each
-from tests.unit.execution.running import Runner
+from tests.unit.execution.running import Runner, approved
 
 MEGA = 1 << 20
 
@@ -122,6 +125,27 @@ def test_limits_and_confinement_together(tmp_path):
         assert "limit_file_size" in big.notes
     finally:
         world.remove()
+
+
+def test_a_command_that_gets_a_secret_leaves_no_core_file(limited):
+    """What collects them is told by a limit of 1 byte; other commands keep what the person has set."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    if not hard:
+        pytest.skip("core files are off here")
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        executor = ShellExecutor(
+            cwd=limited.folder, env=dict(os.environ), strays="subreaper", secret=lambda name: f"value of {name}"
+        )
+        limited.executors.append(executor)
+        read = "echo $TOKEN; grep -i core /proc/self/limits"
+        given = replace(approved(read), secrets=("TOKEN",))
+        said = limited.loop.run_until_complete(executor.execute(given, None, CancellationToken())).stdout.head
+        assert said.split("\n")[0] == "value of TOKEN" and said.split()[-3:-1] == ["1", "1"]
+        plain = limited.loop.run_until_complete(executor.execute(approved(read), None, CancellationToken())).stdout.head
+        assert "value of" not in plain and plain.split()[-3:-1] != ["1", "1"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
 def test_the_watch_looks_only_when_it_is_due():
