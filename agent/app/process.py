@@ -84,7 +84,7 @@ class Process:
 
     def _learn(self, name: str, value: str) -> None:
         """Know a secret from now on, in each session too that is open."""
-        for redactor in (self.redactor, *(each.redactor for each in self.sessions.values())):
+        for redactor in (self.redactor, *(each.redactor for each in list(self.sessions.values()))):
             redactor.add_known(name, value)  # type: ignore[attr-defined]  # all are SecretRedactor here
 
     def _remembered(self) -> RememberedCommands | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent.protocol.ports import Planner, Redactor, Retriever
     from agent.protocol.requests import ApproveMode
     from agent.recording.past import Past
+    from agent.redaction.redactor import SecretRedactor
 
 
 class LazyGoalLoop:
@@ -77,7 +78,7 @@ class SessionFactory:
 
         process, cwd = self._process, os.path.abspath(cwd)
         branched = before if origin is not None else None
-        redactor = process.redactor.for_session() if branched is None else branched.redactor
+        redactor = self._redactor(before if frontend == "agent" else None) if branched is None else branched.redactor
         # Before the log: what fails here must not leave one without an end.
         strategy = strategy_of(profile)
         planner = process.planners.make(None, None, redactor)
@@ -166,6 +167,11 @@ class SessionFactory:
             raise
         process.opened(context)
         return context
+
+    def _redactor(self, asking: RequestContext | None) -> Redactor:
+        """One that knows what all know; of an agent that is asked, what the session that asks has learned, too."""
+        known = cast("SecretRedactor", asking.redactor) if asking is not None else self._process.redactor
+        return known.for_session()
 
     def _other_agent(
         self, resumed: Resumed, past: Past | None, plain_rag: str | None, redactor: Redactor

@@ -84,7 +84,7 @@ class Entries(Generic[T]):
         """
         path = self.path(name)
         self.read(name, text, path)
-        beside = f"{path}.{os.getpid()}.new"
+        beside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
         self.make_folder()
         try:
             fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -199,3 +199,16 @@ def test_a_goal_asks_no_more_agents_than_it_may_take_steps(tmp_path: Path, monke
     assert len(world.sub_sessions) == 2
     told = [event["result"] for event in world.log(world.ctx.session_id) if event["type"] == "tool.finished"]
     assert "2 tasks were given to other agents" in told[2]
+
+
+def test_what_the_session_has_learned_is_a_secret_in_the_other_one_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "tr0ub4dor-and-3-Xq9vB2"
+    world = World(
+        tmp_path, monkeypatch, run(f"export TOKEN={secret}"), ASK, run(f"echo {secret}"), say("one line"), say("done")
+    )
+    world.ask()
+    assert world.sub_sessions
+    assert not [path for path in world.logs.glob("*.jsonl") if secret in path.read_text()]
+    assert "[redacted:" in str(world.log(world.sub_sessions[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,10 @@ def test_the_overview_names_the_file_without_its_folder(tmp_path: Path) -> None:
     shown = overview(roles_in(str(tmp_path)))
     assert "bad    bad.md:2: `variables` must be a list" in shown.replace("bad      ", "bad    ")
     assert str(tmp_path) not in shown
+
+
+def test_several_threads_save_one_name(tmp_path: Path) -> None:
+    roles = roles_in(str(tmp_path))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: roles.save("one", f"text {number}"), range(60)))
+    assert os.listdir(tmp_path) == ["one.md"]
