@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from agent.protocol.errors import InvalidState, WrongPassphrase
+from agent.vault.sealing import cipher
 from agent.vault.store import Vault
 from agent.waiting import in_thread
 
@@ -20,6 +21,7 @@ async def open_vault(vault: Vault, hidden: AskHidden | None, tell: Callable[[str
         return
     if hidden is None:
         raise _locked("nobody is there to ask for its passphrase")
+    await in_thread(cipher)  # a passphrase that nothing can use is not asked for
     if not await in_thread(lambda: vault.exists):
         vault.unlock(await _new_passphrase(vault, hidden, tell))
         return

@@ -22,7 +22,7 @@ _COSTS = range(10, 21)
 
 def sealed(data: bytes, passphrase: str, cost: int = COST) -> bytes:
     """Header, nonce, and the data encrypted. Raises ConfigError where `cryptography` is not installed."""
-    aes = _aes()
+    aes = cipher()
     begin = bytes((_VERSION, cost)) + os.urandom(_SALT)
     key, check = _derived(passphrase, begin)
     head, nonce = begin + check, os.urandom(_NONCE)
@@ -35,7 +35,7 @@ def opened(text: bytes, passphrase: str) -> bytes:
         raise Damaged("its header is none of this version")
     from cryptography.exceptions import InvalidTag
 
-    aes, head, nonce = _aes(), text[:_HEAD], text[_HEAD : _HEAD + _NONCE]
+    aes, head, nonce = cipher(), text[:_HEAD], text[_HEAD : _HEAD + _NONCE]
     key, check = _derived(passphrase, head[:-_CHECK])
     if not compare_digest(check, head[-_CHECK:]):
         raise WrongPassphrase("this is not the passphrase of the vault")
@@ -53,10 +53,11 @@ def _derived(passphrase: str, begin: bytes) -> tuple[bytes, bytes]:
     return made[:_KEY], made[_KEY:]
 
 
-def _aes() -> Any:
+def cipher() -> Any:
+    """The class that encrypts. Raises ConfigError where `cryptography` is not installed."""
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
         words = "the vault needs the package cryptography, or a keyring that the package keyring can use"
-        raise ConfigError(words, hint=install_command("keyring")) from None
+        raise ConfigError(words, hint=install_command("vault")) from None
     return AESGCM

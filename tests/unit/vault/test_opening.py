@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from agent.protocol.errors import InvalidState
+from agent.protocol.errors import ConfigError, InvalidState
 from agent.vault.opening import open_vault
 from agent.vault.store import Vault
 
@@ -71,3 +72,9 @@ def test_nobody_is_waited_for(held: Vault, tmp_path: Path) -> None:
     for vault in (held, a_vault(tmp_path / "new")):
         with pytest.raises(InvalidState, match="nobody is there to ask"):
             asyncio.run(open_vault(vault, None, print))
+
+
+def test_no_passphrase_is_asked_for_that_nothing_could_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    with pytest.raises(ConfigError, match="needs the package cryptography"):
+        opened(a_vault(tmp_path), [])
