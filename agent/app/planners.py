@@ -16,7 +16,7 @@ from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
 from agent.protocol.errors import ConfigError, CoreError, NotFound, PlannerError, ProviderError
-from agent.protocol.messages import HistoryItem
+from agent.protocol.messages import GoalItem, HistoryItem
 from agent.protocol.outcomes import Usage
 from agent.protocol.ports import DeltaHandler, Planner, Redactor
 from agent.protocol.replies import PlannerReply
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent.app.model_names import ModelNames
     from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
+    from agent.planner.images import Images
     from agent.planner.offline.remembered import RememberedCommands
     from agent.planner.own_recipes import OwnRecipes
     from agent.retrieval.building import Embed
@@ -237,6 +238,7 @@ class LazyPlanner:
         self._choice = choice
         self._redactor = redactor
         self._planner: Planner | None = None
+        self._images: Images | None = None
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         return await self.plan_telling(request, on_delta, say_aside)
@@ -253,7 +255,7 @@ class LazyPlanner:
         if announcement := self._choice.announcement(planner):
             await tell(announcement)
         try:
-            return await planner.plan(request, on_delta)
+            return await self._asked(planner, request, on_delta, tell)
         except (ProviderError, PlannerError) as error:
             if not self.alone or self.name.startswith("scripted:") or request.code_only:
                 raise
@@ -261,6 +263,22 @@ class LazyPlanner:
 
             recipes = partial(self._choice.build, "offline", "", self._redactor)
             return await stand_in(error, recipes, request, on_delta, tell)
+
+    async def _asked(
+        self,
+        planner: Planner,
+        request: PlannerRequest,
+        on_delta: DeltaHandler,
+        tell: Callable[[str], Awaitable[None]],
+    ) -> PlannerReply:
+        """The reply of the real planner, which may look at no images."""
+        if not any(isinstance(item, GoalItem) and item.media for item in request.history):
+            return await planner.plan(request, on_delta)
+        if self._images is None:
+            from agent.planner.images import Images
+
+            self._images = Images(taken=self.name not in ("offline", "local"))
+        return await self._images.ask(planner, request, on_delta, tell)
 
     async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
         """Have the real planner sum up a history; "" where it does not."""

@@ -154,6 +154,7 @@ GOAL = SubCommand(
   agent-shell                                     open the REPL
   agent-shell find the 5 largest files here       one goal, then exit
   make 2>&1 | agent-shell "why does this fail"    with what a program printed
+  agent-shell --file shot.png what does this say  with a file, or an image for a model that looks at it
   agent-shell risk 'rm -rf build'                 rate a command, run nothing
   agent-shell exec --approve low 'ls -la'         your own command, gated and logged
   agent-shell rehearse 'sed -i s/a/b/ *.md'       what it would change, and nothing changes

@@ -14,7 +14,7 @@ from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
 from agent.protocol.execution import Executor, Jobs, UndoStore
-from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, UserInput
+from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
 from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, Retriever, UndoPerson
 from agent.protocol.rehearsals import Change as FileChange
@@ -157,6 +157,7 @@ class Session(Protocol):
     earlier_goals: tuple[GoalSummary, ...]
     usage: Usage
     pending_files: list[FileInput]
+    pending_media: list[MediaInput]
     role_name: str
     role_text: str
     rag_name: str

@@ -11,33 +11,51 @@ from agent.commands.context import Change, CommandContext, DispatchOutcome
 from agent.commands.definition import Definition, no_argument
 from agent.protocol.commands import CompressSession, EmptySession, IncludeFiles, UsePrompt
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
-from agent.protocol.messages import FileInput, UserInput
+from agent.protocol.messages import FileInput, MediaInput, UserInput
 from agent.text.sizes import counted
 
 _MAX_FILE_BYTES = 256 * 1024
+_MAX_IMAGE_BYTES = 3_750_000  # five million characters of base64: what the strictest of the large providers takes
+_MAX_IMAGES = 8
 
 
 async def include_files(context: CommandContext, arguments: IncludeFiles) -> DispatchOutcome:
-    """Raises NotFound, IoError."""
+    """Raises NotFound, IoError, InvalidRequest."""
     cwd = context.session.cwd
-    files = await asyncio.to_thread(lambda: tuple(read_file(path, cwd) for path in arguments.paths))
-    names, data = ", ".join(file.path for file in files), {"files": list(arguments.paths)}
+    files, media = await asyncio.to_thread(read_files, arguments.paths, cwd)
+    if len(media) + len(context.session.pending_media) > _MAX_IMAGES:
+        raise InvalidRequest(f"a goal comes with {_MAX_IMAGES} images at most")
+    names, data = ", ".join(arguments.paths), {"files": list(arguments.paths)}
     if arguments.trailing_text:
-        given = UserInput.from_text_and_files(arguments.trailing_text, files)
+        given = UserInput(text=arguments.trailing_text, files=files, media=media)
         return DispatchOutcome(f"with {names}", data, inject_input=given)
     pending = [*context.session.pending_files, *files]
-    attached = Change("files", ", ".join(file.path for file in pending), {"pending_files": pending})
+    images = [*context.session.pending_media, *media]
+    values = {"pending_files": pending, "pending_media": images}
+    paths = (*(file.path for file in pending), *(image.path for image in images))
+    attached = Change("files", ", ".join(paths), values)
     return DispatchOutcome(f"the next goal comes with {names}", data, changes=(attached,))
 
 
-def read_file(path: str, cwd: str) -> FileInput:
-    """A text file for the planner, capped. Raises NotFound, IoError."""
+def read_files(paths: tuple[str, ...], cwd: str) -> tuple[tuple[FileInput, ...], tuple[MediaInput, ...]]:
+    """Texts and images for the planner. Raises NotFound, IoError, InvalidRequest."""
+    read = [_read(path, cwd) for path in paths]
+    files = tuple(each for each in read if isinstance(each, FileInput))
+    return files, tuple(each for each in read if isinstance(each, MediaInput))
+
+
+def _read(path: str, cwd: str) -> FileInput | MediaInput:
+    """A text file, capped; or an image, by its content."""
+    from agent.text.images import image_type
+
     full = os.path.join(cwd or os.getcwd(), os.path.expanduser(path))
     try:
         if not stat.S_ISREG(os.stat(full).st_mode):
             raise IoError(f"{path} is not a regular file")
         with open(full, "rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
+            if (media_type := image_type(data)) is not None:
+                return _image(path, media_type, data + file.read(_MAX_IMAGE_BYTES + 1 - len(data)))
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound("file", path) from None
     except (OSError, ValueError) as error:
@@ -49,6 +67,20 @@ def read_file(path: str, cwd: str) -> FileInput:
         text = text[: end_of_kept(text)]  # half a secret would not be known for one
         text += f"\n[… only the first {_MAX_FILE_BYTES // 1024} KiB are shown …]"
     return FileInput(path=path, content=text)
+
+
+def _image(path: str, media_type: str, data: bytes) -> MediaInput:
+    """Raises InvalidRequest for what no model takes."""
+    if not media_type:
+        raise InvalidRequest(
+            f"{path} is an image of another type than PNG, JPEG, GIF and WebP", hint="convert it first"
+        )
+    if len(data) > _MAX_IMAGE_BYTES:
+        words = f"{path} is larger than {_MAX_IMAGE_BYTES / 1e6:.2f} MB, which is the most that an image may have"
+        raise InvalidRequest(words, hint="make it smaller first")
+    import base64
+
+    return MediaInput(path=path, media_type=media_type, data=base64.b64encode(data).decode())
 
 
 def _paths(rest: str) -> IncludeFiles:
@@ -104,7 +136,7 @@ COMMANDS = (
     Definition(
         names=("file",),
         arguments="PATH... [-- GOAL]",
-        help="show files to the planner",
+        help="show files and images to the planner",
         examples=(":file notes.txt", ":file notes.txt -- what is this about?"),
         read=_paths,
         core=(IncludeFiles,),

@@ -227,7 +227,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
-        name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file to the planner"
+        name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file or image to the planner"
     ),
     Setting(name="code", kind="bool", flag="--code", group="run", help="answer with code only"),
     Setting(

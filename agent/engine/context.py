@@ -17,7 +17,7 @@ from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import NotFound
 from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
-from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
+from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput
 from agent.protocol.outcomes import GoalSummary, Usage
 from agent.protocol.ports import (
     Clock,
@@ -168,6 +168,7 @@ class RequestContext:
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
+    pending_media: list[MediaInput] = field(default_factory=list)
     role_name: str = ""
     role_text: str = ""
     rag_name: str = ""
@@ -220,6 +221,6 @@ def carry_over(before: RequestContext, after: RequestContext) -> None:
     after.role_name, after.role_text = before.role_name, before.role_text
     after.rag_name, after.retriever = before.rag_name, before.retriever
     after.agent, after.before_agent, after.todo = before.agent, before.before_agent, before.todo
-    after.pending_files = list(before.pending_files)
+    after.pending_files, after.pending_media = list(before.pending_files), list(before.pending_media)
     after.last_message, after.last_command = before.last_message, before.last_command
     after.last_alternatives = before.last_alternatives

@@ -301,4 +301,4 @@ def _merged(given: UserInput | None, injected: UserInput | None) -> UserInput | 
     if given is None or injected is None:
         return given or injected
     text = "\n".join(part for part in (injected.text, given.text) if part)
-    return replace(given, text=text, files=(*injected.files, *given.files))
+    return replace(given, text=text, files=(*injected.files, *given.files), media=(*injected.media, *given.media))

@@ -15,7 +15,7 @@ from agent.engine.summary import command_summary, ended_by, not_run, status_of_d
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, RecordingError
 from agent.protocol.events.goal import GoalStarted, goal_finished
 from agent.protocol.events.notices import Failed, Notice
-from agent.protocol.messages import ContextBlock, ContinuationKind, GoalItem
+from agent.protocol.messages import Attached, ContextBlock, ContinuationKind, GoalItem
 from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
 from agent.protocol.replies import Command
 from agent.protocol.todos import todo_text
@@ -58,7 +58,13 @@ async def goal_item(goal: Goal) -> GoalItem:
     passages = await _passages(goal)
     todo = (ContextBlock(label="your todo list", text=todo_text(ctx.todo)),) if ctx.todo else ()
     files = (*ctx.pending_files, *given.files)
+    images = (*ctx.pending_media, *given.media)
+    try:
+        media = await in_thread(lambda: tuple(map(Attached.of, images))) if images else ()
+    except ValueError:
+        raise InvalidRequest("the data of an image are not base64") from None
     ctx.pending_files.clear()
+    ctx.pending_media.clear()
     return GoalItem(
         goal_id=goal.id,
         text=goal.text,
@@ -68,6 +74,7 @@ async def goal_item(goal: Goal) -> GoalItem:
             replace(block, label=redact(block.label), text=redact(block.text))
             for block in (*given.context, *notes, *remembered, *passages, *todo)
         ),
+        media=media,
     )
 
 
@@ -154,6 +161,7 @@ async def _begin(goal: Goal) -> GoalItem | None:
             private=given.private,
             unlisted=given.unlisted,
             typed=approval.typed,
+            media=tuple(replace(each, data="") for each in item.media) if item else (),
         )
     )
     if origin == "goal" and not ctx.unlisted:

@@ -88,7 +88,7 @@ def as_it_is(ctx: RequestContext) -> Callable[[], tuple[Change, ...]]:
         changes = [Change(key, to) for key, to in settings.items()]
         if ctx.history != history:
             changes.append(Change("history", "", {"history": history}, before=f"{len(ctx.history)} items"))
-        return (*changes, Change("model", settings["model"], {**values, "pending_files": []}))
+        return (*changes, Change("model", settings["model"], {**values, "pending_files": [], "pending_media": []}))
 
     return back
 

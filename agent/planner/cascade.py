@@ -138,6 +138,7 @@ def what_is_told(request: PlannerRequest) -> str:
     told = sum(item.outcome == "ran" or bool(item.rehearsal) for item in commands)
     tools = sum(isinstance(item, ToolItem) for item in request.history)
     files = sum(len(goal.files) for goal in goals)
+    images = sum(len(goal.images) for goal in goals)
     context = sum(len(goal.context) for goal in goals)
     counts = (
         (len(goals) - 1, "earlier goal", ""),
@@ -145,6 +146,7 @@ def what_is_told(request: PlannerRequest) -> str:
         (len(commands) - told, "command", " that did not run"),
         (tools, "tool result", ""),
         (files, "file", ""),
+        (images, "image", ""),
         (context, "note", ""),
     )
     parts = [f"{count} {what}{'s' * (count != 1)}{more}" for count, what, more in counts if count > 0]

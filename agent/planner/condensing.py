@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.planner.prompt import MESSAGE_TOKENS, digest_text
+from agent.planner.prompt import IMAGE_TOKENS, MESSAGE_TOKENS, digest_text
 from agent.planner.untrusted import clean, clip, estimate_tokens, one_line, weight
 from agent.protocol.errors import Cancelled, CoreError
 from agent.protocol.messages import (
@@ -50,7 +50,8 @@ def tokens_of(history: Sequence[HistoryItem], budget: int) -> int:
     """About what a planner is told of it; of a long text only the part that it would be shown."""
     most = budget / _MOST_SHOWN
     texts = sum(min(weight(text), most) for item in history for text in _texts(item))
-    return int(texts) + MESSAGE_TOKENS * len(history)
+    images = sum(len(item.images) for item in history if isinstance(item, GoalItem))
+    return int(texts) + MESSAGE_TOKENS * len(history) + IMAGE_TOKENS * images
 
 
 def _texts(item: HistoryItem) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from agent.protocol.replies import Chat
 from agent.protocol.requests import PlannerRequest
 
 MESSAGE_TOKENS = 4  # what a message costs beside its text
+IMAGE_TOKENS = 1600  # about what the large providers count for an image at full size
 MIN_HISTORY_TOKENS = 256
 _KINDS: dict[type[HistoryItem], Literal["goal", "reply"]] = {GoalItem: "goal", ReplyItem: "reply"}
 
@@ -136,7 +137,7 @@ class Prompt:
 def message_tokens(message: ChatMessage) -> int:
     """Estimated tokens of one message with its calls."""
     if not message.tool_calls:
-        return estimate_tokens(message.content) + MESSAGE_TOKENS
+        return estimate_tokens(message.content) + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)
     import json
 
     calls = "".join(call.name + json.dumps(call.arguments, ensure_ascii=False) for call in message.tool_calls)

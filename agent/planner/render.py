@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from agent.planner.codecs.codecs import Codec, as_calls, as_text
 from agent.planner.report import HOST, Reporter
 from agent.protocol.messages import (
+    Attached,
     ChatMessage,
     CommandItem,
     GoalItem,
@@ -38,7 +39,7 @@ class Renderer:
     def feed(self, item: HistoryItem) -> tuple[ChatMessage, ...]:
         """The messages that `item` adds."""
         if isinstance(item, GoalItem):
-            return (*self.settle(), _user(self._reporter.goal(item)))
+            return (*self.settle(), _user(self._reporter.goal(item), item.images))
         if isinstance(item, ReplyItem):
             return (*self.settle(), self._reply(item))
         if isinstance(item, CommandItem):
@@ -97,7 +98,8 @@ def settled(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:
     for message in messages:
         last = out[-1] if out else None
         if last is not None and last.role == message.role and _is_plain(last) and _is_plain(message):
-            out[-1] = ChatMessage(role=last.role, content=f"{last.content}\n\n{message.content}")
+            content, images = f"{last.content}\n\n{message.content}", (*last.images, *message.images)
+            out[-1] = ChatMessage(role=last.role, content=content, images=images)
         else:
             out.append(message)
     if out and out[-1].role == "assistant":
@@ -109,8 +111,8 @@ def _is_plain(message: ChatMessage) -> bool:
     return message.role in ("user", "assistant") and not message.tool_calls
 
 
-def _user(text: str) -> ChatMessage:
-    return ChatMessage(role="user", content=text)
+def _user(text: str, images: tuple[Attached, ...] = ()) -> ChatMessage:
+    return ChatMessage(role="user", content=text, images=images)
 
 
 def _tool(call_id: str, text: str) -> ChatMessage:

@@ -113,6 +113,9 @@ class Reporter:
         for file in item.files:
             block = data_block(self._line(file.path, 200), self._text(file.content, share))
             parts.append(f"The person attached a file.\n{block}")
+        for image in item.media:
+            told = f"The person attached an image: {self._line(image.path, 200)} ({image.media_type}, {image.size:,} bytes)."
+            parts.append(told if image.data else f"{told} You cannot see it.")
         share = self.shares.context // max(len(item.context), 1)
         parts += [self._context(block, share) for block in item.context]
         return "\n\n".join(parts)

@@ -33,6 +33,26 @@ class MediaInput(Struct, frozen=True, kw_only=True):
     data: str
 
 
+class Attached(Struct, frozen=True, kw_only=True):
+    """An image as it belongs to a goal. The log has all of it but its `data`, so a session that is resumed has it no more."""
+
+    path: str
+    media_type: str
+    size: int
+    sha256: str
+    data: str = ""
+
+    @classmethod
+    def of(cls, media: MediaInput) -> Attached:
+        """Raises ValueError for data that are not base64."""
+        import base64
+        import hashlib
+
+        data = base64.b64decode(media.data, validate=True)
+        sha256 = hashlib.sha256(data).hexdigest()
+        return cls(path=media.path, media_type=media.media_type, size=len(data), sha256=sha256, data=media.data)
+
+
 class ContextBlock(Struct, frozen=True, kw_only=True):
     """Text that is offered to the planner as data, never as instructions (piped stdin, AGENTS.md)."""
 
@@ -105,6 +125,12 @@ class GoalItem(Struct, frozen=True, kw_only=True, tag="goal"):
     environment: EnvironmentFacts = EnvironmentFacts()
     files: tuple[FileInput, ...] = ()
     context: tuple[ContextBlock, ...] = ()
+    media: tuple[Attached, ...] = ()
+
+    @property
+    def images(self) -> tuple[Attached, ...]:
+        """Those that are at hand."""
+        return tuple(each for each in self.media if each.data)
 
 
 class ReplyItem(Struct, frozen=True, kw_only=True, tag="reply"):
@@ -224,3 +250,4 @@ class ChatMessage(Struct, frozen=True, kw_only=True):
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    images: tuple[Attached, ...] = ()

@@ -114,7 +114,9 @@ def _blocks(message: ChatMessage) -> list[dict[str, Any]]:
         return [result]
     # empty text blocks are refused, and so is blank space at the very end of the assistant's words
     text = message.content.rstrip() if message.role == "assistant" else message.content
-    blocks = [_text_block(text)] if text.strip() else []
+    sources = ({"type": "base64", "media_type": image.media_type, "data": image.data} for image in message.images)
+    blocks: list[dict[str, Any]] = [{"type": "image", "source": source} for source in sources]
+    blocks += [_text_block(text)] if text.strip() else []
     blocks.extend(
         {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls
     )

@@ -140,9 +140,15 @@ def request_body(
 def _message(message: ChatMessage, cached: bool) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
-    if cached:
-        part = {"type": "text", "text": message.content, "cache_control": {"type": "ephemeral"}}
-        return {"role": message.role, "content": [part]}
+    if cached or message.images:
+        part: dict[str, Any] = {"type": "text", "text": message.content}
+        if cached:
+            part["cache_control"] = {"type": "ephemeral"}
+        urls = (f"data:{image.media_type};base64,{image.data}" for image in message.images)
+        return {
+            "role": message.role,
+            "content": [part, *({"type": "image_url", "image_url": {"url": u}} for u in urls)],
+        }
     out: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         out["content"] = message.content or None

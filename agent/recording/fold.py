@@ -130,6 +130,7 @@ class _History:
                 environment=event.environment or EnvironmentFacts(cwd=event.cwd),
                 files=event.files,
                 context=event.context,
+                media=event.media,
             )
         )
 

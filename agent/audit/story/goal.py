@@ -127,7 +127,7 @@ class GoalFold:
             status=GoalStatus.INTERRUPTED.value,
             exit_code=EXIT_CODE_OF_STATUS[GoalStatus.INTERRUPTED],
             **{name: getattr(event, name) for name in _OF_GOAL},
-            files=tuple(given.path for given in event.files),
+            files=(*(given.path for given in event.files), *(given.path for given in event.media)),
             context=tuple(block.label for block in event.context),
             finished=False,
         )

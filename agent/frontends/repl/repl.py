@@ -245,7 +245,8 @@ class Repl:
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""
         files = self._services.settings.file
-        if files and not self._controller.ctx.goals and not self._controller.ctx.pending_files:
+        ctx = self._controller.ctx
+        if files and not (ctx.goals or ctx.pending_files or ctx.pending_media):
             await self._controller.send(None, IncludeFiles(files))
 
     async def _show(self, text: str) -> None:

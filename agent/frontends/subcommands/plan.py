@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from agent.emitters.console import complain, complain_about, say
 from agent.frontends.services import Services
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
-from agent.protocol.messages import GoalItem, HistoryItem
+from agent.protocol.messages import Attached, GoalItem, HistoryItem
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
@@ -48,21 +48,21 @@ async def _ask(services: Services, planner: Planner, goal: str) -> PlannerReply:
     app, settings = services.engine.app, services.settings
     cwd = os.path.abspath(settings.cwd or os.getcwd())
     text = app.redactor.redact(goal)
-    history: tuple[HistoryItem, ...] = (
-        GoalItem(
-            goal_id="plan", text=text, environment=await app.facts.environment(cwd), files=_files(settings.file, cwd)
-        ),
-    )
+    environment = await app.facts.environment(cwd)
+    item = GoalItem(goal_id="plan", text=text, environment=environment, **_given(settings.file, cwd))
+    history: tuple[HistoryItem, ...] = (item,)
     request = PlannerRequest(history=history, stream=False, code_only=settings.code)
     return await planner.plan(request, _ignore)
 
 
-def _files(paths: tuple[str, ...], cwd: str) -> Any:
+def _given(paths: tuple[str, ...], cwd: str) -> dict[str, Any]:
+    """The files of a goal, and its images."""
     if not paths:
-        return ()
-    from agent.commands.planner_input import read_file
+        return {}
+    from agent.commands.planner_input import read_files
 
-    return tuple(read_file(path, cwd) for path in paths)
+    files, media = read_files(paths, cwd)
+    return {"files": files, "media": tuple(map(Attached.of, media))}
 
 
 async def _ignore(text: str, /, *, thought: bool = False) -> None:

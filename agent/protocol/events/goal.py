@@ -8,7 +8,7 @@ import msgspec
 
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events.notices import RecordedEvent
-from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
+from agent.protocol.messages import Attached, ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import GoalSummary, RunOutcome, Usage
 from agent.protocol.replies import PlanStep
 
@@ -26,8 +26,8 @@ class RunFinished(RecordedEvent, frozen=True, kw_only=True, tag="run.finished"):
 class GoalStarted(RecordedEvent, frozen=True, kw_only=True, tag="goal.started"):
     """`origin`: goal (plain words), shell (`!cmd`, exec), continuation.
 
-    `environment`, `files` and `context` are what the planner was told with the goal, so that its history can be rebuilt from
-    the log alone; what a `private` goal ran is never shown to a planner.
+    `environment`, `files`, `context` and `media` (images, without their data) are what the planner was told with the goal, so that its
+    history can be rebuilt from the log alone; what a `private` goal ran is never shown to a planner.
     Histories leave out what is `private` or `unlisted` (typed with a blank in front). `typed`: a command as the person typed it at the
     terminal, which is why low risk needed no asking.
     """
@@ -45,6 +45,7 @@ class GoalStarted(RecordedEvent, frozen=True, kw_only=True, tag="goal.started"):
     private: bool = False
     unlisted: bool = False
     typed: bool = False
+    media: tuple[Attached, ...] = ()
 
 
 class GoalFinished(RecordedEvent, frozen=True, kw_only=True, tag="goal.finished"):

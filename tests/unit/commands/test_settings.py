@@ -155,3 +155,15 @@ def test_info_of_the_session_tells_what_it_cost() -> None:
 def test_the_history_tells_what_each_goal_cost() -> None:
     goal = GoalSummary(goal_id="g", goal="a", status=GoalStatus.COMPLETED, exit_code=0, usage=Usage(cost=0.04))
     assert history_text([goal]) == "1. a  [completed, $0.0400]"
+
+
+@pytest.mark.covers("S1-11")
+def test_images_wait_for_the_next_goal_and_have_a_number(tmp_path: Path) -> None:
+    world = CommandWorld(cwd=str(tmp_path))
+    (tmp_path / "a").write_bytes(b"\x89PNG\r\n\x1a\n rest")
+    world.do(":file a a a a a a a a")
+    (first, *_) = world.context.pending_media
+    assert (first.path, first.media_type, len(world.context.pending_media)) == ("a", "image/png", 8)
+    with pytest.raises(InvalidRequest, match="8 images at most"):
+        world.do(":file a")
+    assert (len(world.context.pending_media), world.context.pending_files) == (8, [])

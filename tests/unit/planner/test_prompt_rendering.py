@@ -7,13 +7,17 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from agent.planner.cascade import what_is_told
 from agent.planner.codecs.codecs import make_codec
-from agent.planner.prompt import Prompt, message_tokens
+from agent.planner.condensing import tokens_of
+from agent.planner.prompt import IMAGE_TOKENS, Prompt, message_tokens
 from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, TokenShares
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import (
+    Attached,
     ChatMessage,
     CommandItem,
     ContextBlock,
@@ -417,3 +421,19 @@ def test_what_was_written_about_an_item_is_not_written_again():
     prompt.messages(PlannerRequest(history=(*history, command(stdout="new"))), JSON, answer_tokens=None)
     assert "new" in seen[count:]
     assert not any("word" in text for text in seen[count:])
+
+
+def test_images_stand_beside_their_goal_and_count():
+    image = Attached(path="a\n.png", media_type="image/png", size=3, sha256="0" * 64, data="AAAA")
+    seen, unseen = (
+        GoalItem(goal_id="g", text="what is it", media=(each,)) for each in (image, replace(image, data=""))
+    )
+    alone = GoalItem(goal_id="g", text="what is it")
+    assert tokens_of([seen], 32_000) - tokens_of([alone], 32_000) == IMAGE_TOKENS
+    assert tokens_of([unseen], 32_000) == tokens_of([alone], 32_000)
+    first, second = (ChatMessage(role="user", content=text, images=(image,)) for text in "ab")
+    (merged,) = settled((first, second))
+    assert (merged.content, merged.images) == ("a\n\nb", (image, image))
+    assert message_tokens(merged) > 2 * IMAGE_TOKENS
+    assert what_is_told(PlannerRequest(history=(seen,))).endswith("this system, 1 image")
+    assert what_is_told(PlannerRequest(history=(unseen,))).endswith("this system")
