@@ -25,7 +25,7 @@ _MAX_HEREDOCS = 1  # two of them in one line are an error for it
 _COSTLY = ("|", "(", "{", "[", "&", "=")
 # Keywords that it takes for programs, and what stands behind them for arguments or for more programs.
 _KEYWORDS = frozenset(("time", "coproc", "{", "}", "do", "done", "then", "else", "elif", "fi", "esac", "!"))
-_UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'", re.MULTILINE)
+_UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'|-[a-zA-Z] / \]\]", re.MULTILINE)
 
 
 _one_at_a_time = threading.Lock()

@@ -92,6 +92,28 @@ def bang(walker: Walker, invocation: Invocation, word: Word) -> None:
             shell_text(walker, invocation, word.part(command.strip()[1:]))
 
 
+_TOOLS = {
+    "copy": "cp", "copy_if_different": "cp", "copy_directory": "cp -r", "remove": "rm -f", "remove_directory": "rm -r",
+    "rename": "mv", "make_directory": "mkdir -p", "create_symlink": "ln -s", "create_hardlink": "ln",
+}  # fmt: skip
+
+
+def tools(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`cmake -E NAME …` is a box of tools, some under names of its own."""
+    if len(invocation.words) > 2 and invocation.words[1].text == "-E":
+        tool, *others = invocation.words[2:]
+        named = [tool.part(piece) for piece in _TOOLS.get(tool.text, tool.text).split()]
+        if named:
+            walker.dispatch(invocation.inner([*named, *others], "cmake"))
+
+
+def python_code(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`uv run … -`: Python code on standard input."""
+    *others, last = invocation.words
+    if last.text == "-" and "run" in [other.text for other in others]:
+        walker.dispatch(invocation.inner([word.part("python3"), last], "uv"))
+
+
 def typed(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Code on standard input of something that compiles or interprets it."""
     text, taint = invocation.stdin or ("", "")

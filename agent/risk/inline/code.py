@@ -88,6 +88,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     runs = bool(sign("runs").search(code) or sign("pipes").search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code
     )
+    runs = runs or (language in ("gnuplot", "ghci") and sign("escapes").search(code) is not None)
     network = bool(sign("network").search(code))
     if network and sign("reverse").search(code) and (runs or "dup2" in code or "sh" in code):
         walker.add("reverse-shell", [], place)

@@ -7,6 +7,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.inline.files import below_home
 from agent.risk.inline.programs import suspect_text
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import pattern, patterns
@@ -48,7 +49,9 @@ def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
         ]
         deep = re.search(r"-r(?:ecurse|ec)?\b", match.group(1), re.I) is not None
         words = [
-            Word(path.replace("\\", "/"), *place, glob="*" in path) for path in paths[:4] if path[0] not in "01234567$"
+            Word(below_home(walker, path.replace("\\", "/")), *place, glob="*" in path)
+            for path in paths[:4]
+            if path[0] not in "01234567$"
         ]
         walker.add(
             "delete", words or [Word(UNKNOWN, *place, taint="var")], place, recursive=deep, invocation=invocation

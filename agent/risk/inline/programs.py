@@ -135,6 +135,8 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         for text in re.findall(r"(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;]+)", code):
             texts.append(re.sub(r"\{([^{}]*)\}", lambda braced: shlex.quote(braced[1]), text))  # what Tcl quotes with
     texts.extend(listed(code))
+    if language in ("gnuplot", "ghci"):
+        texts.extend(match[1] for match in sign("escapes").finditer(code))
     found = False
     for words in (*(match.group(1) for match in sign("list").finditer(code)), *_executed_lists(code)):
         items = [m.group("s") for m in sign("text").finditer(words)]

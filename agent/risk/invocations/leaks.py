@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _NETWORKED = names("leaks.networked")
 _BY_NAME = names("leaks.by_name")
 _COPIERS = names("leaks.copiers")
+_CONTAINERS = names("leaks.containers")
+_KEPT = ("secrets", "account-secret", "history")
 _SENDERS = names("leaks.senders")
 _ASKERS = names("leaks.askers")
 _SERVERS = names("leaks.servers")
@@ -38,6 +40,8 @@ _LOGS_IN = LazyPattern(
 def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
     """Secrets that `name` would send, serve or tell."""
     if name in _SENDERS or (table is not None and table.name in _ASKERS):
+        _judge_sender(walker, invocation)
+    if name in _CONTAINERS and any(word.text in ("cp", "push") for word in invocation.words[1:4]):
         _judge_sender(walker, invocation)
     if name == "logger" and any(re.match(r"-n|--server\b", word.text) for word in invocation.words[1:]):
         _judge_sender(walker, invocation)
@@ -141,7 +145,7 @@ def confides(taint: str) -> bool:
 
 def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
     """Tell whether `word` names a file or folder whose content is secret."""
-    return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account-secret", "history")
+    return walker.rater.scopes.of(word, invocation.cwd) in _KEPT
 
 
 def is_served(walker: Walker, word: Word, cwd: str) -> bool:
@@ -228,7 +232,7 @@ def secrets_stored(walker: Walker, invocation: Invocation, table: Program, befor
     if table.name not in _COPIERS:
         return
     effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
-    if not any(effect.kind == "secret" for effect in effects):
+    if not any(effect.kind == "secret" or (effect.kind == "move" and effect.scope in _KEPT) for effect in effects):
         return
     for effect in effects:
         if effect.kind not in ("write", "copy-to"):

@@ -11,9 +11,21 @@ from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_tain
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import WRAPPERS, Program
 from agent.risk.tables.store import program as find_program
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
+
+
+_FISH_PARTS = LazyPattern(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\\.|\$?\(""", re.S)
+
+
+def _read_as(walker: Walker, invocation: Invocation, word: Word) -> Word:
+    """The text of -c, with `$(…)` for what fish writes as `(…)`."""
+    if not invocation.words[0].text.rpartition("/")[2].startswith("fish") or "(" not in word.text:
+        return word
+    walker.work.spend(len(word.text) / 4)
+    return word.part(_FISH_PARTS.sub(lambda found: "$(" if found[0] == "(" else found[0], word.text))
 
 
 def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
@@ -29,7 +41,8 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":
             script_file(walker, invocation, word)
-    for word in args.values("--command", "-C", "--init-command"):  # of fish
+    for given in args.values("--command", "-C", "--init-command"):  # of fish
+        word = _read_as(walker, invocation, given)
         judge_code(walker, invocation, word.text, word.taint)
         walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
     if args.has("--command"):
@@ -38,14 +51,15 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         words = args.operands
         if not words:
             return None, ""
-        judge_code(walker, invocation, words[0].text, words[0].taint)
+        code = _read_as(walker, invocation, words[0])
+        judge_code(walker, invocation, code.text, code.taint)
         saved = walker.state.positional, walker.state.shell_name, walker.state.exports_all
         last_here = walker.state.last_here
         walker.state.last_here = _runs_last_here(invocation, args)
         walker.state.exports_all |= args.has("-a") or any(word.text == "allexport" for word in args.values("-o"))
         walker.state.positional = words[2:]
         walker.state.shell_name = words[1].text if len(words) > 1 else "bash"
-        result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
+        result = walker.script(code.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
         walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
         walker.state.last_here = last_here
         return result

@@ -116,7 +116,7 @@ def joined(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
         walker.dispatch(invocation.inner(words, table.name))
-    if len(words) == 1 or table.name == "watch":
+    if len(words) == 1 or table.name in ("watch", "sem"):
         return walker.script(
             " ".join(word.text for word in words), invocation.place, invocation.inner([], table.name), invocation.stdin
         )

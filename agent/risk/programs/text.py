@@ -88,14 +88,7 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
     place = invocation.place
     walker.work.spend(len(program.text) / 4)
     found = read_awk(program.text, variables)
-    for command in found.commands:
-        if command.startswith("/inet"):
-            continue
-        if UNKNOWN in command:
-            reason = "has awk run what it computes"
-            walker.add("run-opaque", [program], place, reason=reason, level=Level.MEDIUM)
-        if command.strip(UNKNOWN):
-            walker.script(command, place, invocation)
+    _judge_commands(walker, invocation, program, found.commands)
     if found.called:
         walker.add("run", [program], place, reason="has awk run other programs", rule="awk.system")
     for name in found.loads:
@@ -116,6 +109,23 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
         walker.add("send", [program], place)
         if found.commands:
             walker.add("reverse-shell", [], place)
+
+
+def _judge_commands(walker: Walker, invocation: Invocation, program: Word, commands: list[str]) -> None:
+    """Judge what awk hands to the shell, where the output of one command may be the next one."""
+    place, fetched, computed = invocation.place, False, False
+    for command in commands:
+        if command.startswith("/inet"):
+            continue
+        if UNKNOWN in command:
+            computed = True
+            reason = "has awk run what it computes"
+            walker.add("run-opaque", [program], place, reason=reason, level=Level.MEDIUM)
+        if command.strip(UNKNOWN):
+            _, taint = walker.script(command, place, invocation)
+            fetched = fetched or "net" in taint.split()
+    if fetched and computed:
+        walker.add("run-remote", [], place, reason="has awk run what a command may have fetched", rule="awk.fetched")
 
 
 def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

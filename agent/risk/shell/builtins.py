@@ -165,8 +165,10 @@ def _eval(walker: Walker, invocation: Invocation) -> Output:
 
 def _source(walker: Walker, invocation: Invocation) -> Output:
     words = invocation.words[1:]
-    if not words:
-        return "", ""
+    if not words:  # fish reads standard input then
+        from agent.risk.invocations.shells import feed_shell
+
+        return feed_shell(walker, invocation) if invocation.stdin is not None else ("", "")
     word = words[0]
     written = walker.files.read(word, invocation.cwd)
     if written is not None:

@@ -28,6 +28,8 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             "run-unknown", [word], place, rule="run.itself", reason="runs the shell by the number of its process"
         )
         return "bash"
+    if "opaque" in word.taint.split():  # known or not: who decodes the name of a program means to hide it
+        walker.add("run-decoded", [word], place)
     if "all" in word.taint.split():  # below find's folder: not the folder, but whatever lies there
         walker.add("run", [word], place, reason="runs whatever files are found below {targets}")
         return None

@@ -18,7 +18,11 @@ HARMLESS = [
     "echo hello", "ls -la", "cat README.md", "git status", "grep -rn TODO src", "wc -l README.md", "find . -name '*.py'", "head -5 a.txt",
     "ps aux", "df -h", "du -sh .", "git log --oneline | head", "sort a.txt | uniq -c", "date", "which python3", "stat a", "git diff",
 ]  # fmt: skip
-DECODING = ("as code: rev", "as code: base64", "as code: hex")  # a decoder in front of a shell is high by itself
+# A decoder in front of a shell, or in the place of a program, is high by itself.
+DECODING = (
+    "as code: rev", "as code: base64", "as code: hex", "words in base64",
+    "words in reversed", "some words in base64", "some words in reversed",
+)  # fmt: skip
 
 
 @settings(max_examples=tries(900), deadline=None, derandomize=True)
