@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from agent.protocol.errors import InvalidRequest
 from agent.retrieval.manual_files import page_named, page_text, program_path, regular_bytes, stamp_of
 from agent.retrieval.program_help import may_be_asked, said
+from agent.risk.paths.secret_paths import is_secret
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DOCUMENTS = 100_000
@@ -62,11 +63,13 @@ def _of_program(kind: str, name: str) -> Iterator[Document]:
 
 def _files(word: str, folder: str) -> Iterator[Document]:
     path = os.path.normpath(os.path.join(folder, os.path.expanduser(word)))
+    if not glob.has_magic(path) and not os.path.isdir(path):
+        yield from _file(path)
+        return
     for found in _matching(path) if glob.has_magic(path) else [path]:
-        if os.path.isdir(found):
-            yield from _below(found)
-        else:
-            yield from _file(found)
+        for each in _below(found) if os.path.isdir(found) else [found]:
+            if not is_secret(each):  # such a file has to be named itself
+                yield from _file(each)
 
 
 def _matching(path: str) -> Iterator[str]:
@@ -96,13 +99,13 @@ def _matching(path: str) -> Iterator[str]:
                 left.append((entry.path, at if deep else at + 1))
 
 
-def _below(folder: str) -> Iterator[Document]:
+def _below(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
         for name in sorted(names):
             path = os.path.join(place, name)
             if not os.path.islink(path):
-                yield from _file(path)
+                yield path
 
 
 def _file(path: str) -> Iterator[Document]:

@@ -158,3 +158,15 @@ def test_what_is_not_there_is_said_and_taken_out(world: World) -> None:
     (world.folder / "docs" / "a.md").unlink()
     again = world.build("docs/a.md")
     assert (again.unreadable, again.removed) == (("docs/a.md",), 1)
+
+
+def test_files_of_secrets_have_to_be_named_themselves(world: World) -> None:
+    docs = world.folder / "docs"
+    for name in (".env", "id_rsa", "server.key", "secrets.yaml"):
+        (docs / name).write_text("API_KEY=abc\n")
+
+    def found(*wanted: str) -> set[str]:
+        return {Path(document.place).name for document in documents(wanted, str(world.folder))}
+
+    assert found("docs", "docs/*", "docs/.e*") == {"a.md", "b.md", "data.bin"}
+    assert found("docs/.env") == {".env"}
