@@ -65,14 +65,14 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
 
 
 def _yaml_problem(what: str) -> str:
-    """What the YAML reader says; where a value begins with `!` or `{{`, that it has to be quoted."""
+    """Quote the YAML reader, or say of a value that begins with `!` or `{{` that it has to be quoted."""
     if "constructor for the tag" in what:
         return "what begins with ! has to stand in quotes"
     return "what begins with { has to stand in quotes" if "unhashable" in what else what
 
 
 def _plain(words: str, kind: type[Any]) -> str:
-    """What msgspec says, for somebody who knows neither its names of types nor its places."""
+    """Put what msgspec says in words for somebody who knows neither its names of types nor its places."""
     what, _, place = words.partition(" - at `$.")
     place = place.rstrip("`")
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL):

@@ -26,7 +26,7 @@ def rows(entries: Entries[Any]) -> list[dict[str, Any]]:
 
 
 def said_of(row: dict[str, Any]) -> str:
-    """What is wrong with it, else its description. Its folder is left out: the row has the path."""
+    """Say what is wrong with it, else its description. Its folder is left out: the row has the path."""
     return str(row["error"]).replace(os.path.join(os.path.dirname(row["path"]), ""), "") or str(row["description"])
 
 

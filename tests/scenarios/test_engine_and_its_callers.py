@@ -85,6 +85,9 @@ def test_an_input_is_made_by_a_helper_and_reaches_the_model(place: Place) -> Non
     place.do(services, RunRequest(input=given, options=OPTIONS))
     started = next(record.event for record in place.logged if record.event.__struct_config__.tag == "goal.started")
     assert started.files == (file,)
+    spoilt = UserInput(text="look", media=(MediaInput(path="a.png", media_type="image/png", data="?"),))
+    outcome = place.do(place.services({"text": "a word"}), RunRequest(input=spoilt, options=OPTIONS))
+    assert (outcome.exit_code, outcome.error_code) == (2, "invalid_request")
 
 
 @pytest.mark.covers("S1-46", "S1-58")
