@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
@@ -12,6 +13,8 @@ from agent.protocol.events.notices import Notice
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
+
+_TOLD_EVERY = 3.0  # seconds
 
 
 async def use(context: CommandContext, arguments: UseRag) -> DispatchOutcome:
@@ -34,17 +37,21 @@ async def take_rag(context: CommandContext, name: str, *, anew: bool = False) ->
     rags = context.services.rags()
     if name not in await asyncio.to_thread(context.services.library().rags.names):
         raise NotFound("rag", name, hint=f"`:edit rag-docs {name}` makes one")
-    told = 0
+    told = time.monotonic()
     if asked := await asyncio.to_thread(rags.asked, name):
         await context.record(Notice(text=asked))
 
     def progress(done: int, total: int) -> None:
         nonlocal told
-        if total >= 200 and (done * 10 // total) > told:
-            told = done * 10 // total
-            context.tell(f"reading documents: {told * 10} %")
+        if time.monotonic() - told >= _TOLD_EVERY:
+            told = time.monotonic()
+            context.tell(f"reading: {done:,} of {total:,}" if total else f"looking for documents: {done:,} so far")
 
-    built = await rags.build(name, context.session.redactor, progress=progress, anew=anew)
+    try:
+        built = await rags.build(name, context.session.redactor, progress=progress, anew=anew)
+    except asyncio.CancelledError:
+        context.tell(f"stopped; what is read stays, and `:rag {name}` goes on from there")
+        raise
     opened = await asyncio.to_thread(rags.open, name)
     documents, chunks = await asyncio.to_thread(opened.counts)
     text = f"rag: {name}, {counted(documents, 'document')} in {counted(chunks, 'passage')}"

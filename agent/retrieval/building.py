@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from array import array
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ async def build(
 
     May be cancelled between two documents; the next build goes on from there. Raises InvalidRequest, IoError.
     """
-    found: list[Document] = await asyncio.to_thread(lambda: list(documents(wanted, folder)))
+    found = await _listed(wanted, folder, progress)
     known = await asyncio.to_thread(index.known)
     read, unchanged, unreadable = 0, 0, list[str]()
     for number, document in enumerate(found):
@@ -85,3 +86,24 @@ async def embed(index: RagIndex, model: str, ask: Embed, *, progress: Callable[[
 
 def _cut(document: Document, text: str, redact: Callable[[str], str]) -> list[Chunk]:
     return list(chunks(redact(text), options=document.kind != "file"))
+
+
+async def _listed(wanted: Sequence[str], folder: str, progress: Callable[[int, int], None]) -> list[Document]:
+    """All documents; `progress` is told once a second how many are found, of 0."""
+    found: list[Document] = []
+    stopped = threading.Event()
+
+    def walk() -> None:
+        for document in documents(wanted, folder):
+            if stopped.is_set():
+                return
+            found.append(document)
+
+    walking = asyncio.ensure_future(asyncio.to_thread(walk))
+    try:
+        while not (await asyncio.wait({walking}, timeout=1))[0]:
+            progress(len(found), 0)
+    finally:
+        stopped.set()
+    await walking
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from agent.app.retrieval import ProcessRags
 from agent.config.load import load_settings
 from agent.library.library import Library
 from agent.protocol import commands as core
-from agent.protocol.errors import ConfigError, InvalidState, NotFound
+from agent.protocol.errors import Cancelled, ConfigError, InvalidState, NotFound
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.notices import Notice
 from agent.protocol.messages import UserInput
@@ -38,8 +39,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandWorld:
 
 
 def ask(world: CommandWorld, text: str) -> GoalStarted:
-    import asyncio
-
     request = RunRequest(input=UserInput.from_text(text), options=RunOptions(with_embeddings=True))
     from agent.engine.engine import Engine
 
@@ -163,3 +162,17 @@ def test_embeddings_name_provider_and_model(tmp_path: Path, wanted: str) -> None
 def test_a_provider_without_embeddings_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="anthropic gives no embeddings"):
         planners_of(tmp_path).embedder("anthropic:claude")
+
+
+def test_a_long_build_is_told_and_a_stopped_one_goes_on(world: CommandWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.commands.rags._TOLD_EVERY", 0.0)
+    world.do(":rag notes")
+    assert any(text.startswith("reading: 1 of 2") for text in world.told)
+
+    async def stopped(*given: object, **more: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(ProcessRags, "build", stopped)
+    with pytest.raises((asyncio.CancelledError, Cancelled)):
+        world.do(":rag notes")
+    assert world.told[-1] == "stopped; what is read stays, and `:rag notes` goes on from there"
