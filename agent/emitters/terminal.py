@@ -91,6 +91,7 @@ class TerminalEmitter:
         self._lock = threading.RLock()
         self._spinner = Spinner(self._display)
         self._words = AssistantText(self._display, self._renderer(), self._locked)
+        self._news: tuple[str, ...] = ()  # what became of a command that goes on as a job, and no warning
         self._said: set[str] = set()  # in this goal; the summary does not repeat it
         self._commands = CommandLines(
             self._aside,
@@ -159,6 +160,8 @@ class TerminalEmitter:
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
             self._notify(event)
+            if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
+                self._news = event.result.notes
         elif isinstance(event, CommandOutput):
             self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
         elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
@@ -169,7 +172,7 @@ class TerminalEmitter:
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, CommandStarted):
-            self._running, self._printed = event.command, ""
+            self._running, self._printed, self._news = event.command, "", ()
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
@@ -214,7 +217,8 @@ class TerminalEmitter:
             case JobFinished():
                 self._aside(describe.job_ending(event, color=color))
             case Warned(text=text) | LogRepaired(text=text):
-                self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
+                is_news = text in self._news
+                self._aside(prose(text) if is_news else paint(f"warning: {prose(text)}", "yellow", color=color))
             case Failed(error=error) if error.code != "cancelled":
                 self._said.add(error.message)
                 self._aside(describe.error_lines(error, color=color))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.emitters.rehearsal_text import Line, all_lines, diff_lines, of_any, plain, rehearsal_lines
+from agent.emitters.rehearsal_text import Line, diff_lines, of_any, plain, rehearsal_lines
 from agent.frontends.confirm.heading import level_words
 from agent.frontends.external_programs import show_long
 from agent.frontends.screen import Fragments, Screen
@@ -162,7 +162,11 @@ class RehearsalView:
 
     async def show_all(self, rehearsal: Rehearsal) -> None:
         """Every change and every diff, in the pager where that is long."""
-        await show_long(plain(all_lines(rehearsal), color=False), self.screen, self.processes, self.environ)
+        lines = [
+            *wrapped(rehearsal_lines(rehearsal), self.screen.columns),
+            *diff_lines(rehearsal.changes, cwd=rehearsal.cwd),
+        ]
+        await show_long(plain(lines, color=False), self.screen, self.processes, self.environ)
         self.screen.discard_typed_ahead()  # keys meant for the pager
 
     def _say(self, lines: list[Line]) -> None:

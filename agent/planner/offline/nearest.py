@@ -69,12 +69,12 @@ class Nearest:
 
     def lacking(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Recipe | None:
         """The recipe that comes nearest of all, where a program that it needs is not here."""
-        near = (
-            reading.near[0].recipe
-            if reading.near
-            else next((each.match.recipe for each in self._shared(reading)), None)
-        )
-        return near if near is not None and not self._offers.usable(near, goal, around) else None
+        matches = [*reading.near, *(each.match for each in self._shared(reading))]
+        if not matches or self._offers.usable(near := matches[0].recipe, goal, around):
+            return None
+        said, safe = _words_of(near), _Safety(reading.goal, goal, around)
+        slots = {form.command: tuple(found[0] for found in SLOT.finditer(form.command)) for form in near.forms}
+        return near if all(safe.offers(command, said, blanks) for command, blanks in slots.items()) else None
 
     def _candidates(
         self, reading: Reading, goal: GoalItem, around: Surroundings, safe: _Safety

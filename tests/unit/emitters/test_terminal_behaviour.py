@@ -287,3 +287,12 @@ def test_on_a_real_terminal_plain_words_load_nothing_heavy(term: str) -> None:
     os.close(leader)
     assert process.wait() == 0
     assert data == b"plain words\r\na sentence.\r\nheavy: []\r\n"
+
+
+def test_a_command_that_goes_on_as_a_job_is_news_and_no_warning() -> None:
+    emitter, sink = one_screen()
+    handed = ExecutionResult(exit_code=0, job=1, notes=("it continues in the background as job 1",))
+    emit(emitter, STARTED, CommandFinished(command_id="c", exit_code=0, result=handed), Warned(text=handed.notes[0]))
+    emit(emitter, Warned(text="the directory is gone"))
+    assert "\nit continues in the background as job 1\n" in f"\n{sink.text}"
+    assert "warning: the directory is gone\n" in sink.text

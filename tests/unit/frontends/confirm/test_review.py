@@ -249,3 +249,11 @@ def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
     question = asked[0] if dumb else terminal.seen
     assert "also in the shell: function ls\u241b[2J; folder /x" in " ".join(terminal.seen.split())
     assert "with what it printed and left in the shell" in " ".join(question.split())
+
+
+def test_all_of_it_ends_its_lines_between_words(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    seen = rehearsal_of("cp a b", ADDED, not_shown=("not part of any rehearsal: " + "services and devices, " * 9,))
+    review(terminal, processes, seen, "v" + ENTER, "d" + ENTER)
+    told = [line for line in terminal.seen.splitlines() if "devices" in line]
+    assert len(told) >= 6
+    assert all(len(line) < 80 for line in told)

@@ -101,6 +101,12 @@ def test_what_is_not_here_is_not_offered_but_named(tmp_path: Path) -> None:
     assert "1. extract the audio" not in found.message
 
 
+@pytest.mark.parametrize("goal", ["alarm in 10 minutes", "set an alarm in 10 minutes"])
+def test_nothing_that_changes_much_is_named_where_its_program_is_missing(goal: str, tmp_path: Path) -> None:
+    found = answer(goal_item(goal, str(tmp_path)), using=without("sudo", "shutdown"))
+    assert isinstance(found, Chat) and not re.search(r"switch|shutdown|sudo", found.message)
+
+
 @pytest.mark.parametrize(
     "goal", ["explain tar xzf foo.tgz", "what does chmod 755 mean", "what would `rm -rf x` do", "what does rm -rf x do"]
 )
