@@ -137,3 +137,20 @@ def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
         assert person.leaves() == 0
     started = [event for event in events(home) if event["type"] == "goal.started"]
     assert [event["typed"] for event in started] == [True]
+
+
+def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path, work: Path) -> None:  # noqa: F811
+    """What runs unasked may not write to the home folder; a pager that would like to is not ended for it."""
+    (work / "long.txt").write_text("\n".join(f"line {n}" for n in range(400)))
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        person.type("less long.txt\r")
+        person.see("line 20", where="screen")
+        person.type("/line 300\r")
+        person.see("line 310", where="screen")
+        person.type("q")
+        person.at_prompt()
+        assert "ended" not in person.text and "killed" not in person.text
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["completed"]

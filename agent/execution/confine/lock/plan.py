@@ -61,7 +61,7 @@ _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 # What programs keep for themselves by the way: without it they do the same, only slower.
 _BY_THE_WAY = re.compile(
     rb"/\.(cache|npm|docker|kube|aws|azure|gem|cargo|rustup|gradle|m2|local/(state|share)|config/[^/]+|gnupg|mozilla|java|android|terraform\.d)(/|$)"
-    rb"|/\.ssh/known_hosts[^/]*$|/\.(viminfo|lesshst|wget-hsts|bash_history|python_history|sqlite_history|psql_history)[^/]*$"
+    rb"|/\.ssh/known_hosts[^/]*$|/\.(viminf[a-z]|lesshs[tQ]|wget-hsts|[\w-]*history)[^/]*$"
     rb"|/(__pycache__|\.mypy_cache|\.ruff_cache|\.pytest_cache)(/|$)|/\.git/(.*/)?[^/]+\.lock$|^/var/(cache|lib|log|run)/|^/run/|\.swp?[xp]?$"
 )
 _NOT_BY_THE_WAY = re.compile(
