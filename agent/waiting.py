@@ -78,6 +78,11 @@ async def computed(work: Callable[[], T]) -> T:
     return await future
 
 
+def beside(work: Callable[[], None]) -> None:
+    """Have `work`, which nobody awaits and which raises nothing, done in a thread that is there for such work, in turn."""
+    _beside.put(work)
+
+
 async def completed(work: Callable[[], T]) -> tuple[T, asyncio.CancelledError | None]:
     """Run blocking `work` to its end: its result, and that the caller was cancelled meanwhile. Raises what `work` raises."""
     task = asyncio.ensure_future(in_thread(work))
@@ -164,4 +169,4 @@ class _Threads:
 _KEPT = 8
 """Threads that wait for the next work."""
 _BEGUN_WITHIN = 5.0
-_blocking, _computing = _Threads(), _Threads(one=True)
+_blocking, _computing, _beside = _Threads(), _Threads(one=True), _Threads(one=True)

@@ -68,7 +68,7 @@ class Bench:
 
     def only(self, rung: str) -> None:
         """Stand on one rung, whatever else works."""
-        ladder = self.executor._confiner._ladder
+        ladder = self.executor._confinement._confiner._ladder
         for mode in MODES:
             files, network = parsed(mode)
             for each in RUNGS:
@@ -146,12 +146,12 @@ def main() -> list[Figure]:
             with open(os.path.join(folder, f"f{number}"), "w") as file:
                 file.write("some text\n")
         bench = Bench(os.path.realpath(folder))
-        if bench.executor._holder.trial.works:
+        if bench.executor._confinement._holder.trial.works:
             figures += lock(bench)
         bench.close()
         for rung in RUNGS:
             bench = Bench(os.path.realpath(folder))
-            if bench.executor._confiner._ladder.trial("workspace", True, rung).works:
+            if bench.executor._confinement._confiner._ladder.trial("workspace", True, rung).works:
                 figures += overhead(bench, rung)
             bench.close()
     return [*figures, look()]

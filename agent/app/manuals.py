@@ -8,6 +8,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent.waiting import beside
+
 if TYPE_CHECKING:
     from agent.protocol.decisions import RiskReport
     from agent.retrieval.manuals import Manuals
@@ -61,5 +63,5 @@ class ProcessManuals:
                 found.extend(each.text for each in self.manuals().missing(report))
             done.set()
 
-        threading.Thread(target=look, name="manuals", daemon=True).start()
+        beside(look)
         return "; ".join(found) if done.wait(_SECONDS) else ""
