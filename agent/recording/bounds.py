@@ -33,10 +33,10 @@ def map_text(value: T, change: TextChange) -> T:
 
 def _map(value: Any, change: TextChange, name: str) -> Any:
     kind = type(value)
+    if not value or kind in _WITHOUT_TEXT:
+        return value
     if kind is str:
         return change(name, value)
-    if value is None or kind in _WITHOUT_TEXT:
-        return value
     if isinstance(value, Struct):
         return _map_struct(value, change)
     if isinstance(value, dict):
@@ -52,7 +52,7 @@ def _map_struct(value: Struct, change: TextChange) -> Struct:
     changed: dict[str, Any] = {}
     for field in value.__struct_fields__:
         old = getattr(value, field)
-        if field in CLOSED_FIELDS and isinstance(old, str):
+        if not old or (field in CLOSED_FIELDS and isinstance(old, str)):  # most fields of most events are empty
             continue
         new = _map(old, change, field)
         if new is not old:
