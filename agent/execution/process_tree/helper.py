@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -80,6 +81,10 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 # A thread that is there for one command only needs no heap of its own, and what is bound late would be bound in each child.
 _QUICK_CHILDREN = {"MALLOC_ARENA_MAX": "1", "LD_BIND_NOW": "1"}
 
+# Starting a process holds the interpreter, and with it the loop of every session, until the other one is loaded: the longer, the more of
+# them begin at the same time.
+_STARTING = threading.BoundedSemaphore(os.cpu_count() or 1)
+
 
 class Helper:
     def __init__(self) -> None:
@@ -128,7 +133,7 @@ class Helper:
             import subprocess
 
             ours, theirs = socket.socketpair()
-            with theirs:
+            with _STARTING, theirs:
                 number = theirs.fileno()
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _BOOT, str(number), _ROOT],
@@ -140,6 +145,9 @@ class Helper:
                     cwd="/",
                     env={name: os.environ[name] for name in _KEPT if name in os.environ} | _QUICK_CHILDREN,
                 )
+                theirs.close()
+                with contextlib.suppress(ConnectionError):  # who asks it sees that it is gone
+                    ours.recv(1)
             self._channel = ours
         return self._channel
 

@@ -23,9 +23,10 @@ _NOWHERE = ("192.0.2.1", 9)  # an address for documentation; connecting a datagr
 
 
 def main(fd: int) -> None:
-    """Serve requests on socket `fd` until its other end closes."""
+    """Serve requests on socket `fd` until its other end closes; a first byte says that we have begun."""
     channel = socket.socket(fileno=fd)
     channel.set_inheritable(False)
+    channel.sendall(b"\0")
     for number in spawning.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians report by themselves; nobody waits for them
