@@ -8,8 +8,6 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agent.waiting import beside
-
 if TYPE_CHECKING:
     from agent.protocol.decisions import RiskReport
     from agent.retrieval.manuals import Manuals
@@ -55,6 +53,8 @@ class ProcessManuals:
             return ""
         if self._built and (last := self._built[0].found)[0] == report.command:  # a planner has asked before
             return "; ".join(each.text for each in last[1])
+        from agent.waiting import beside  # a loop, which what only reads the logs has no use for
+
         found: list[str] = []
         done = threading.Event()
 

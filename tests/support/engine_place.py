@@ -91,11 +91,11 @@ class Place:
 
 
 def _anywhere(value: dict[str, Any]) -> dict[str, Any]:
-    told = {key: "of this machine" if _passes(key, each) else each for key, each in value.items()}
+    told = {key: "of this machine" if _passes(key, each) else each for key, each in value.items() if key != "is_root"}
     return {key: each for key, each in told.items() if each not in (None, "", 0, [], {})}
 
 
 def _passes(key: str, value: Any) -> bool:
     """Tell whether another machine or folder has another value: spans are as long as the names of folders, which hashes are of, too."""
     hashed = key == "content" and isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)
-    return key in ("environment", "is_root", "span", "tokens_saved") or bool(hashed)
+    return key in ("environment", "span", "tokens_saved") or bool(hashed)
