@@ -100,7 +100,7 @@ def read_agent(name: str, text: str, path: str) -> Agent:
     front, body, line = front_and_body(text)
     settings = typed(front, _Front, path, first_line=line)
     if not body:
-        raise ConfigError(f"{path}: the agent has no instructions")
+        raise ConfigError(f"{path}:{len(text.splitlines()) or 1}: the agent has no instructions")
     return Agent(
         name,
         body,

@@ -64,6 +64,12 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         raise ConfigError(f"{path}:{line}: {shown_line(_plain(words, kind), 200)}") from None
 
 
+def place_of(key: str, text: str, path: str) -> str:
+    """`path:line` of a key at the top of YAML, for what is wrong with a value that has its type."""
+    found = re.search(rf"^{key}\s*:", text, re.MULTILINE)
+    return f"{path}:{text.count(chr(10), 0, found.start()) + 1 if found else 1}"
+
+
 def _yaml_problem(what: str) -> str:
     """Quote the YAML reader, or say of a value that begins with `!` or `{{` that it has to be quoted."""
     if "constructor for the tag" in what:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from agent.library.entries import Entries
-from agent.library.front_matter import typed
+from agent.library.front_matter import place_of, typed
 from agent.library.roles import VARIABLE, Variable, fill
 from agent.protocol.errors import ConfigError, InvalidRequest
 
@@ -86,16 +86,17 @@ def read_macro(name: str, text: str, path: str) -> Macro:
     """Raises ConfigError."""
     written = typed(text, _Written, path)
     if not written.steps or not all(step.strip() and "\n" not in step.strip() for step in written.steps):
-        raise ConfigError(f"{path}: steps must be lines of text, at least one")
+        raise ConfigError(f"{place_of('steps', text, path)}: steps must be lines of text, at least one")
     if any(each.rest for each in written.variables[:-1]):
-        raise ConfigError(f"{path}: only the last variable can take the rest")
+        raise ConfigError(f"{place_of('variables', text, path)}: only the last variable can take the rest")
     variables = tuple(
         Variable(each.name, each.description, "", True) if each.rest and each.default is None else each
         for each in written.variables
     )
     for step in written.steps:
         if step.lstrip().startswith("!") and (inside := _in_quotes(step, [each.name for each in variables])):
-            raise ConfigError(f"{path}: no quotes around {{{{{inside}}}}}: in a !command each value is quoted already")
+            where = place_of("steps", text, path)
+            raise ConfigError(f"{where}: no quotes around {{{{{inside}}}}}: in a !command each value is quoted already")
     return Macro(name, written.steps, written.description, variables)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.library.entries import Entries
-from agent.library.front_matter import typed
+from agent.library.front_matter import place_of, typed
 from agent.protocol.errors import ConfigError
 
 MOST_PASSAGES = 20
@@ -34,11 +34,15 @@ def read_rag(name: str, text: str, path: str) -> Rag:
     """Raises ConfigError."""
     written = typed(text, _Written, path)
     if not written.documents or not all(each.strip() for each in written.documents):
-        raise ConfigError(f"{path}: documents must name at least one file, folder, pattern, man:NAME or help:NAME")
+        raise ConfigError(
+            f"{place_of('documents', text, path)}: documents must name at least one file, folder, pattern, man:NAME or help:NAME"
+        )
     if not 1 <= written.passages <= MOST_PASSAGES:
-        raise ConfigError(f"{path}: passages must be from 1 to {MOST_PASSAGES}")
+        raise ConfigError(f"{place_of('passages', text, path)}: passages must be from 1 to {MOST_PASSAGES}")
     if written.embeddings and not all(written.embeddings.partition(":")):
-        raise ConfigError(f"{path}: embeddings must name a provider and a model, as in ollama:nomic-embed-text")
+        raise ConfigError(
+            f"{place_of('embeddings', text, path)}: embeddings must name a provider and a model, as in ollama:nomic-embed-text"
+        )
     return Rag(
         name,
         tuple(each.strip() for each in written.documents),

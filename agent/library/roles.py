@@ -44,7 +44,7 @@ def read_role(name: str, text: str, path: str) -> Role:
     front, body, line = front_and_body(text)
     settings = typed(front, _Front, path, first_line=line)
     if not body:
-        raise ConfigError(f"{path}: the role has no text")
+        raise ConfigError(f"{path}:{len(text.splitlines()) or 1}: the role has no text")
     return Role(name, body, settings.description, settings.variables)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.library.agents import read_agent
 from agent.library.macros import Macro, expanded, macros_in, read_macro
+from agent.library.rags import read_rag
+from agent.library.roles import read_role
 from agent.protocol.errors import ConfigError, InvalidRequest, NotFound
 from tests.support.each import each
 
@@ -122,3 +126,21 @@ def test_quotes_around_a_variable_of_a_command_are_refused(step: str) -> None:
 @each("step", ["!echo 'a' {{x}} \"b {{y}}\"", '!echo \\" {{x}}', 'say "{{x}}"', "!echo it\\'s {{x}}"])
 def test_quotes_elsewhere_are_fine(step: str) -> None:
     assert read_macro("m", json.dumps({"variables": [{"name": "x"}], "steps": [step]}), "m.yaml").lines(["v"])
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "line"),
+    [
+        (read_macro, "description: x\nsteps: []\n", 2),
+        (read_macro, "steps: [ls]\nvariables:\n  - name: a\n    rest: true\n  - name: b\n", 2),
+        (read_macro, 'variables: [{name: a}]\nsteps:\n  - "!ls \\"{{a}}\\""\n', 2),
+        (read_rag, "description: x\ndocuments: []\n", 2),
+        (read_rag, "documents: [a]\n\npassages: 0\n", 3),
+        (read_rag, "documents: [a]\nembeddings: nobody\n", 2),
+        (read_role, "---\ndescription: x\n---\n", 3),
+        (read_agent, "---\ndescription: x\n---\n", 3),
+    ],
+)
+def test_a_value_that_will_not_do_is_said_with_its_line(read: Callable[..., object], text: str, line: int) -> None:
+    with pytest.raises(ConfigError, match=rf"^/f:{line}: "):
+        read("x", text, "/f")
