@@ -64,7 +64,7 @@ def test_recipes_then_a_server_of_this_machine(tmp_path: Path) -> None:
 def test_one_elsewhere_needs_a_key_and_leaves(tmp_path: Path) -> None:
     without = choice(tmp_path, AGENT_CASCADE="offline,openrouter")
     _, said = ask(without, "frobnicate the quux")
-    assert said[0] == "openrouter openai/gpt-4.1-mini is left out: no key in OPENROUTER_API_KEY"
+    assert said[0] == "openrouter openai/gpt-5.4-mini is left out: no key in OPENROUTER_API_KEY"
     keyed = choice(tmp_path, AGENT_CASCADE="offline,remote", OPENROUTER_API_KEY="sk-or-x")
     planner = keyed.make(None, None)
     assert (planner.name, planner.model) == ("cascade", "offline → openrouter")

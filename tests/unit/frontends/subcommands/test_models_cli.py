@@ -45,7 +45,7 @@ def test_servers_files_and_keys(loaded: Loaded, capfd: pytest.CaptureFixture[str
         ("server", "ollama:evil [2J name"),
         ("server", "ollama:qwen2.5-coder:1.5b"),
         ("file", f"{loaded.environ['HOME']}/models/tiny.gguf"),
-        ("remote", "openai:gpt-4.1-mini"),
+        ("remote", "openai:gpt-5.4-mini"),
     ]
     assert rows[2]["quantisation"] == "Q4_K_M"
     assert "sk-secret" not in json.dumps(rows)
@@ -78,8 +78,8 @@ def test_using_a_model_of_a_server(loaded: Loaded, tmp_path: Path) -> None:
     with FakeLLMServer(models=("qwen",), owner="library") as server:
         assert run(loaded, "use", "qwen", ports={"ollama": server.port}) == 0
     assert written(tmp_path) == {"planner": "ollama", "model": "qwen"}
-    assert run(loaded, "use", "openrouter:openai/gpt-4.1-mini") == 0
-    assert written(tmp_path) == {"planner": "openrouter", "model": "openai/gpt-4.1-mini"}
+    assert run(loaded, "use", "openrouter:openai/gpt-5.4-mini") == 0
+    assert written(tmp_path) == {"planner": "openrouter", "model": "openai/gpt-5.4-mini"}
 
 
 @pytest.mark.parametrize("name", ["", "nobody", "/etc/passwd", "none.gguf", "evil\x1b[2J"])
