@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from agent.audit.story.model import (
     CommandStory,
@@ -30,9 +31,11 @@ from agent.emitters.story_words import (
     usage_words,
 )
 from agent.protocol.outcomes import Usage, add_usage
-from agent.recording.reader import SessionFile
 from agent.text.shown import shown
 from agent.text.sizes import counted
+
+if TYPE_CHECKING:
+    from agent.recording.reader import SessionFile
 
 _WIDEST = 110  # columns that prose is wrapped at, at most
 _WEIGHT_STYLE = {"info": "dim", "warning": "yellow", "error": "red"}

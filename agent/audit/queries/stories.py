@@ -6,17 +6,22 @@ import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Literal
 
 import msgspec
 from msgspec import structs
 
 from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
+from agent.protocol.errors import IoError
 from agent.protocol.events.command import UndoFinished
 from agent.protocol.events.notices import Warned
 from agent.protocol.events.session import SessionFinished
+from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, decode
-from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside
+from agent.recording.branching import Lineage, Part, branched_from, first_line, goals_in, lineage_beside, turns
+from agent.recording.chained_lines import line_hash
+from agent.recording.line import microseconds
 from agent.recording.reader import BadLine, SessionFile, read_session
 from agent.text.sizes import counted
 
@@ -147,6 +152,45 @@ def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFil
                 yield item  # who opened the origin, and when it was closed, is that one's story
     yield Mark(time=time, kind=BRANCHED, text=_begins(session, goals))
     yield from own
+
+
+def records(session: SessionFile, *, own: bool = False) -> Iterator[Record | BadLine]:
+    """Every line of a session, with the records that it took over from those that it was branched from (`own`: without). Raises IoError."""
+    return read_session(session) if own else whole_records(session)
+
+
+def within(items: Iterable[Item], since: int, until: int) -> Iterator[Item]:
+    """Leave out what began at another time than is asked for. How a session began is told where something of it follows."""
+    began: Item | None = None
+    for item in items:
+        if isinstance(item, SessionBegan) and not is_within(item.time, since, until):
+            began = item
+        elif is_within(item.began if isinstance(item, GoalStory) else item.time, since, until):
+            if began is not None:
+                yield began
+                began = None
+            yield item
+
+
+def is_within(time: str, since: int, until: int) -> bool:
+    """Tell whether a moment lies between two times (microseconds since the epoch, 0: none); one that cannot be read is not left out."""
+    at = microseconds(time)
+    return at is None or (since <= at and (not until or at < until))
+
+
+def whole_origin(session: SessionFile, how: Literal["branch", "replay"]) -> Origin:
+    """The whole of `session`, as it stands now, for one that begins from it."""
+    first = first_line(session)
+    end = turns(Lineage((Part(session, line_hash(first) if first else ""),))).end
+    return structs.replace(end, session=end.session or session.session_id, how=how)
+
+
+def is_branch(path: str) -> bool:
+    """Tell whether the log at `path` begins with what it took over; one that cannot be read does not."""
+    try:
+        return branched_from(SessionFile(path=path, session_id="", date="", size=0, modified=0.0))
+    except IoError:
+        return False
 
 
 def whole_records(session: SessionFile) -> Iterator[Record | BadLine]:

@@ -12,6 +12,7 @@ from agent.protocol.events.command import OF_COMMAND, CommandProposed, UndoFinis
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.records import Record, event_type
 from agent.recording.lifecycle import Lifecycle
+from agent.recording.reader import BadLine
 
 _NOT_RUN = {
     "skipped": "skipped",
@@ -49,12 +50,14 @@ class Step(Struct, frozen=True, kw_only=True):
         return LABEL in self.command
 
 
-def steps(records: Iterable[Record]) -> list[Step]:
+def steps(records: Iterable[Record | BadLine]) -> list[Step]:
     """Every command that was proposed, in order; writes by tools are none."""
     commands: dict[tuple[str, str], tuple[int, GoalStarted, Lifecycle]] = {}
     count, goal = 0, None
     undone: dict[str, str] = {}
     for record in records:
+        if not isinstance(record, Record):
+            continue
         event = record.event
         match event:
             case GoalStarted():

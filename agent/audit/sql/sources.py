@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agent.protocol.errors import IoError, NotFound
 from agent.recording.naming import parse_segment
-from agent.recording.reader import list_sessions
+from agent.recording.reader import SessionFile, list_sessions
 
 _DEPTH = 4
 _MAX_FILES = 200_000
@@ -118,3 +118,25 @@ def _common(lists: list[list[str]]) -> int:
             break
         count += 1
     return count
+
+
+def sessions_of(sources: list[Source]) -> list[tuple[SessionFile, str]]:
+    """Sessions with their machine: the files of one stand together."""
+    groups: dict[tuple[str, str, str], list[tuple[int, Source]]] = {}
+    for source in sources:
+        parsed = parse_segment(os.path.basename(source.path))
+        date, session_id, number = parsed or ("", source.path, 1)
+        groups.setdefault((os.path.dirname(source.path), date, session_id), []).append((number, source))
+    found = []
+    for (_, date, session_id), numbered in groups.items():
+        files = [source for _, source in sorted(numbered, key=lambda each: each[0])]
+        session = SessionFile(
+            path=files[0].path,
+            session_id=session_id if date else os.path.basename(files[0].path),
+            date=date,
+            size=sum(source.size for source in files),
+            modified=0.0,
+            paths=tuple(source.path for source in files),
+        )
+        found.append((session, files[0].machine))
+    return found

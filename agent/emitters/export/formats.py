@@ -12,11 +12,11 @@ from msgspec import Struct
 from agent.audit.story.model import GoalStory, Item
 from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
 from agent.protocol.records import Record
-from agent.recording.reader import BadLine, SessionFile
 from agent.text.inert_json import inert_json
 
 if TYPE_CHECKING:
     from agent.recording.integrity.verify import Checked
+    from agent.recording.reader import BadLine, SessionFile
 
 
 FORMAT = "agent-shell-session"

@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-from agent.audit.queries.stories import story, whole_records
-from agent.audit.story.model import GoalStory, Item, SessionBegan
+from agent.audit.queries.choosing import listed
+from agent.audit.queries.stories import is_within, records, story, within
+from agent.audit.story.model import GoalStory, Item
 from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.shared import heads_of
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.records import Record
-from agent.recording.line import microseconds
-from agent.recording.reader import BadLine, SessionFile, list_sessions, read_session
 from agent.text.shown import shown_line
 from agent.text.times import add_times
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from agent.frontends.services import Services
     from agent.recording.integrity.verify import Checked
+    from agent.recording.reader import BadLine, SessionFile
 
 _CHUNK = 65_536  # bytes
 
@@ -50,18 +50,19 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if not name:
         raise InvalidRequest("no format was given", hint=f"add --format {'|'.join(FORMATS)}")
     chosen = _chosen(services, options)
-    beside = list_sessions(session_folder(services))
+    beside = listed(session_folder(services))
     own = options.own_goals or len(chosen) > 1  # what a branch took over is told where it is from
+    since, until = options.since or 0, options.until or 0
     outside = [one for one in chosen if is_outside(services, one)]
 
     def items() -> Iterator[Item]:
         for one in chosen:
-            yield from within(story(one, None if one in outside else beside, thorough=True, own=own), options)
+            yield from within(story(one, None if one in outside else beside, thorough=True, own=own), since, until)
 
     def lines() -> Iterator[Record | BadLine]:
         for one in chosen:
-            for line in read_session(one) if own else whole_records(one):
-                if isinstance(line, BadLine) or is_within(line.time, options):
+            for line in records(one, own=own):
+                if not isinstance(line, Record) or is_within(line.time, since, until):
                     yield line
 
     source = Source(
@@ -91,34 +92,16 @@ def _chosen(services: Services, options: argparse.Namespace) -> list[SessionFile
     if options.session or not (options.since or options.until):
         named = [find_session(services, name) for name in options.session or [None]]
         return list({one.path: one for one in named}.values())
+    since, until = options.since or 0, options.until or 0
     then = [
         one
-        for one in list_sessions(session_folder(services))
-        if one.modified * 1_000_000 >= (options.since or 0)
-        and any(isinstance(item, GoalStory) for item in within(story(one, None, own=True), options))
+        for one in listed(session_folder(services))
+        if one.modified * 1_000_000 >= since
+        and any(isinstance(item, GoalStory) for item in within(story(one, None, own=True), since, until))
     ]
     if not then:
         raise InvalidRequest("no goal was recorded in that time", hint="`agent-shell sessions list --goals` lists them")
     return then
-
-
-def within(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Item]:
-    """Leave out what began at another time than is asked for. How a session began is told where something of it follows."""
-    began: Item | None = None
-    for item in items:
-        if isinstance(item, SessionBegan) and not is_within(item.time, options):
-            began = item
-        elif is_within(item.began if isinstance(item, GoalStory) else item.time, options):
-            if began is not None:
-                yield began
-                began = None
-            yield item
-
-
-def is_within(time: str, options: argparse.Namespace) -> bool:
-    """Tell whether a moment lies between `--since` and `--until`; one that cannot be read is not left out."""
-    at = microseconds(time)
-    return at is None or ((options.since or 0) <= at and (not options.until or at < options.until))
 
 
 def _verified(services: Services, sessions: list[SessionFile]) -> Checked:

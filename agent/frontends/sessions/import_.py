@@ -11,15 +11,13 @@ import msgspec
 
 from agent.audit.importing.run import Imported, import_sessions
 from agent.audit.importing.store import open_store
-from agent.audit.sql.sources import Source, find_sources
+from agent.audit.sql.sources import Source, find_sources, sessions_of
 from agent.config.paths import state_dir
 from agent.config.private_folder import make_folder
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.protocol.errors import InvalidRequest
-from agent.recording.naming import parse_segment
-from agent.recording.reader import SessionFile
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
@@ -51,7 +49,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     """Import; 0. Raises CoreError, EmitError."""
     target = _target(services, options)
     sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
-    sessions = _sessions(sources)
+    sessions = sessions_of(sources)
     folders = _whole_folders(services, options.paths, sources)
     store = open_store(target)
     try:
@@ -89,28 +87,6 @@ def _whole_folders(services: Services, paths: list[str], sources: list[Source]) 
     files = {path for path in named if os.path.isfile(path)}
     folders = {os.path.dirname(source.path) for source in sources if source.path not in files}
     return sorted(folders | {path for path in named if os.path.isdir(path)})
-
-
-def _sessions(sources: list[Source]) -> list[tuple[SessionFile, str]]:
-    """Sessions with their machine: the files of one stand together."""
-    groups: dict[tuple[str, str, str], list[tuple[int, Source]]] = {}
-    for source in sources:
-        parsed = parse_segment(os.path.basename(source.path))
-        date, session_id, number = parsed or ("", source.path, 1)
-        groups.setdefault((os.path.dirname(source.path), date, session_id), []).append((number, source))
-    found = []
-    for (_, date, session_id), numbered in groups.items():
-        files = [source for _, source in sorted(numbered, key=lambda each: each[0])]
-        session = SessionFile(
-            path=files[0].path,
-            session_id=session_id if date else os.path.basename(files[0].path),
-            date=date,
-            size=sum(source.size for source in files),
-            modified=0.0,
-            paths=tuple(source.path for source in files),
-        )
-        found.append((session, files[0].machine))
-    return found
 
 
 def _tell(done: Imported, target: str, *, json: bool) -> None:

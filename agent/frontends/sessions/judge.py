@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from agent.audit.queries.choosing import listed
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, session_folder
 from agent.protocol.errors import ConfigError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
-from agent.recording.reader import SessionFile, list_sessions
 from agent.text.shown import shown_line
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent.audit.reclassify.texts import Text, Trouble
     from agent.frontends.services import Services
     from agent.policy.files import Sources
+    from agent.recording.reader import SessionFile
 
 _MOST_JOBS = 64
 _BREATH = 64
@@ -90,10 +91,10 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 def _chosen(services: Services, wanted: list[str]) -> list[SessionFile]:
     """The sessions that were named, each once; all where none was."""
     if not wanted:
-        return list_sessions(session_folder(services))
+        return listed(session_folder(services))
     found: dict[str, SessionFile] = {}
     for name in wanted:
-        here = list_sessions(name) if os.path.isdir(name) else [find_session(services, name)]
+        here = listed(name) if os.path.isdir(name) else [find_session(services, name)]
         found |= {session.path: session for session in here}
     return list(found.values())
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.queries.choosing import listed
 from agent.audit.retention import (
     Chosen,
     Survey,
@@ -27,7 +28,6 @@ from agent.frontends.sessions.shared import agreed, heads_of, signer_of
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.envelope import SystemClock
-from agent.recording.reader import list_sessions
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
@@ -69,7 +69,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
             hint="--older-than 90d, --keep-size 2GB or --status completed; --dry-run only lists them",
         )
     now = time.time()
-    surveys = [survey(session) for session in list_sessions(session_folder(services))]
+    surveys = [survey(session) for session in listed(session_folder(services))]
     chosen = choose(surveys, wish, now=now) if wish != Wish() else []
     in_use = [each for each in chosen if is_in_use(each.survey.session)]
     chosen = [each for each in chosen if each not in in_use]

@@ -8,17 +8,18 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.queries.choosing import goal_number
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session
 from agent.protocol.errors import InvalidRequest
-from agent.recording.reader import SessionFile, read_session
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
     from agent.frontends.sessions.replay_view import Controls
+    from agent.recording.reader import SessionFile
 
 IDLE = 3.0  # seconds
 _WIDEST = 400  # columns
@@ -113,10 +114,10 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _frames(session: SessionFile, look: Look, goal: int, own: bool) -> Iterator[Frame]:
-    from agent.audit.queries.stories import whole_records
+    from agent.audit.queries.stories import records
     from agent.emitters.export.screen_script import screen_script
 
-    return screen_script(read_session(session) if own else whole_records(session), look, goal=goal)
+    return screen_script(records(session, own=own), look, goal=goal)
 
 
 def _not_its_own(session: SessionFile, wanted: int, *, own: bool) -> int:

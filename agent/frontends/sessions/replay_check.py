@@ -14,7 +14,6 @@ from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
-from agent.recording.reader import SessionFile, read_session
 from agent.text.shown import shown_line, shown_name
 from agent.text.sizes import counted
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from agent.audit.replay.check import Checked
     from agent.audit.replay.compare import Difference
     from agent.frontends.services import Services
+    from agent.recording.reader import SessionFile
 
 _SHOWN = 40
 """Differences of one goal that are told to people; `--json` has them all."""
@@ -82,12 +82,13 @@ class _Check:
         self._updated = 0
 
     async def session(self, session: SessionFile, *, goal: int, update: bool) -> None:
+        from agent.audit.queries.stories import records
         from agent.audit.replay.check import Checked, check
 
         name = shown_name(os.path.basename(session.path))
         changed: list[Checked] = []
         seen = False
-        async for found in check(self._services.engine.app, read_session(session), goal=goal):
+        async for found in check(self._services.engine.app, records(session, own=True), goal=goal):
             if not isinstance(found, Checked):
                 complain(f"{name}: {shown_line(found.text)}", style="yellow")
                 continue
@@ -125,18 +126,19 @@ class _Check:
 
     def _update(self, session: SessionFile, changed: list[Checked]) -> None:
         """Write the log anew. Raises CoreError, and then it is as it was."""
+        from agent.audit.queries.stories import records
         from agent.audit.replay.rewrite import replace_file, rewritten
         from agent.protocol.records import Record
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:
             raise InvalidRequest(f"{shown_name(session.path)} is too large to be kept as an example")
-        lines = list(read_session(session))
-        records = [line for line in lines if isinstance(line, Record)]
-        if len(records) < len(lines):
+        lines = list(records(session, own=True))
+        whole_lines = [line for line in lines if isinstance(line, Record)]
+        if len(whole_lines) < len(lines):
             raise InvalidRequest(f"{shown_name(session.path)} has lines that cannot be read; they would be lost")
         whole = [found for found in changed if not found.reason]
         if whole:
-            replace_file(session.path, rewritten(records, whole))
+            replace_file(session.path, rewritten(whole_lines, whole))
             self._updated += len(whole)
         for found in changed:
             if found.reason:

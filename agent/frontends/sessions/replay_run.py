@@ -18,9 +18,8 @@ from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.protocol.confinement import Confinement, strictest
 from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, Origin, RunOutcome
+from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
 from agent.protocol.ports import Confirmer
-from agent.recording.reader import SessionFile, read_records
 from agent.text.shown import shown, shown_line, shown_name
 from agent.text.sizes import counted
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from agent.audit.replay.steps import Step
     from agent.frontends.services import Services
     from agent.frontends.session_controller import SessionController
+    from agent.recording.reader import SessionFile
 
 _LISTED = 20
 _AS_THEN, _DIFFERS, _NOT_RUN = "same", "different", "not run"
@@ -50,10 +50,11 @@ async def run_again(
 
     0 where all ended as they did then, 1 where one did not, 5 refused, 6 not confirmed, 130 cancelled. Raises CoreError.
     """
+    from agent.audit.queries.stories import records, whole_origin
     from agent.audit.replay.steps import steps
 
     name = shown_name(session.session_id)
-    numbered = (structs.replace(step, goal=before + step.goal) for step in steps(read_records(session)))
+    numbered = (structs.replace(step, goal=before + step.goal) for step in steps(records(session, own=True)))
     found = [step for step in numbered if goal in (0, step.goal) and step.goal >= first]
     wanted = [step for step in found if not step.left_out]
     for step in found:
@@ -67,25 +68,15 @@ async def run_again(
         return ExitCode.FAILED
     start = wanted[0].cwd if os.path.isdir(wanted[0].cwd) else None
     emitter = NullEmitter() if services.settings.json else None
-    async with open_controller(services, emitter=emitter, origin=_origin(session), cwd=start) as controller:
+    async with open_controller(
+        services, emitter=emitter, origin=whole_origin(session, how="replay"), cwd=start
+    ) as controller:
         again = _Again(controller, name, out or sink_of(sys.stdout))
         if controller.interactive and not sure and not await again.agreed(wanted):
             controller.tell("nothing was run")
             return ExitCode.DECLINED
         code = await again.run(wanted, keep_going=keep_going)
         return controller.signals.exit_code or code
-
-
-def _origin(session: SessionFile) -> Origin:
-    """The whole of `session`, as it stands now."""
-    from msgspec.structs import replace
-
-    from agent.recording.branching import Lineage, Part, first_line, turns
-    from agent.recording.chained_lines import line_hash
-
-    first = first_line(session)
-    end = turns(Lineage((Part(session, line_hash(first) if first else ""),))).end
-    return replace(end, session=end.session or session.session_id, how="replay")
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agent.audit.queries.choosing import listed
 from agent.audit.scrubbing import Found, find_secrets, scrub
 from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
@@ -17,7 +18,6 @@ from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.envelope import SystemClock
 from agent.recording.integrity.verify import verify_or_say
-from agent.recording.reader import SessionFile, list_sessions
 from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
 from agent.redaction.prefilter import Prefilter
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from agent.frontends.services import Services
     from agent.recording.integrity.log_proof import Signer
+    from agent.recording.reader import SessionFile
 
 _MOST_GIVEN = 1 << 20  # bytes of values on standard input
 _SHOWN_PLACES = 10
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """0 done or nothing found, 1 where something is left, 6 not wanted. Raises CoreError, EmitError."""
-    sessions = [find_session(services, each) for each in options.sessions] or list_sessions(session_folder(services))
+    sessions = [find_session(services, each) for each in options.sessions] or listed(session_folder(services))
     if not sessions:
         if not services.settings.json:
             _sum_up([], dry_run=options.dry_run)

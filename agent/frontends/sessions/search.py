@@ -21,7 +21,7 @@ from agent.frontends.sessions.shared import (
     status_style,
 )
 from agent.frontends.wrapping import short_folder
-from agent.protocol.errors import InvalidRequest, IoError
+from agent.protocol.errors import InvalidRequest
 from agent.text.shown import shown, shown_line
 from agent.text.times import absolute, ago, iso
 
@@ -136,18 +136,10 @@ def _how_to_show(hit: Hit) -> str:
     """Numbers of the index count the goals of one log; those of `show` also what a branch took over, unless it is told not to."""
     if hit.number < 2:
         return f"agent-shell sessions show {hit.session}"
-    own = " --own" if _is_branch(hit.path) else ""
+    from agent.audit.queries.stories import is_branch
+
+    own = " --own" if is_branch(hit.path) else ""
     return f"agent-shell sessions show{own} --goal {hit.number} {hit.session}"
-
-
-def _is_branch(path: str) -> bool:
-    from agent.recording.branching import branched_from
-    from agent.recording.reader import SessionFile
-
-    try:
-        return branched_from(SessionFile(path=path, session_id="", date="", size=0, modified=0.0))
-    except IoError:
-        return False
 
 
 def _print(found: Found, out: Sink, home: str) -> None:

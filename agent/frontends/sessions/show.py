@@ -6,17 +6,18 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from agent.audit.queries.choosing import goal_number, listed
 from agent.audit.queries.stories import story
 from agent.audit.story.model import GoalStory, Item
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.dispatch import turn
-from agent.recording.reader import SessionFile, list_sessions
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
+    from agent.recording.reader import SessionFile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,7 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Show it; the exit code. Raises CoreError, EmitError."""
-    known = list_sessions(session_folder(services))
+    known = listed(session_folder(services))
     session = find_session(services, options.session, known)
     out = sink_of(sys.stdout)
     outside = is_outside(services, session)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.queries.choosing import listed
 from agent.emitters.console import print_rows
 from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
@@ -14,7 +15,6 @@ from agent.frontends.session_naming import find_session, is_outside, session_fol
 from agent.frontends.sessions.shared import heads_of
 from agent.recording.integrity.heads import head_path
 from agent.recording.integrity.verify import Checked, Signatures, lost_logs, verify_folder, verify_or_say
-from agent.recording.reader import list_sessions
 from agent.text.shown import shown
 from agent.text.sizes import counted
 
@@ -71,7 +71,7 @@ def _checked(services: Services, wanted: list[str], heads: str, signatures: Sign
         checked = verify_or_say(session, heads, signatures)
         yield checked
         if not is_outside(services, session):  # another log of the same id may stand in its place
-            here = [each for each in list_sessions(folder) if each.session_id == session.session_id]
+            here = [each for each in listed(folder) if each.session_id == session.session_id]
             seen = [verify_or_say(each, heads) if each.path != session.path else checked for each in here]
             yield from lost_logs(folder, heads, seen, session.session_id)
 
