@@ -13,9 +13,10 @@ from agent.planner.offline.grammar.findwords import (
     with_filters,
 )
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
-from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script, with_letters
+from agent.planner.offline.grammar.linewords import line_command, reads_files, with_letters
 from agent.planner.offline.grammar.listing import list_command
 from agent.planner.offline.grammar.pipelines import merged
+from agent.planner.offline.grammar.sedwords import sed_script
 from agent.planner.offline.values import quote_regex
 
 # What is in these is not lines.
