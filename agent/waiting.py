@@ -17,8 +17,8 @@ from collections.abc import Callable, Coroutine
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import BudgetExceeded, Cancelled
+from agent.protocol.execution import CancellationToken
 
 T = TypeVar("T")
 

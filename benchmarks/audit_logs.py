@@ -38,8 +38,7 @@ from agent.protocol.events.goal import (
     goal_finished,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage
-from agent.protocol.events.session import SessionFinished, SessionStarted
+from agent.protocol.events.session import AssistantMessage, SessionFinished, SessionStarted
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import (
     EXIT_CODE_OF_STATUS,

@@ -22,9 +22,9 @@ from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent, Rights
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import ExecutionResult
 from benchmarks.figures import Figure
 

@@ -20,9 +20,8 @@ from collections.abc import Callable
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.execution.executor import ShellExecutor
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from benchmarks.figures import Figure
 

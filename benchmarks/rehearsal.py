@@ -19,8 +19,8 @@ from agent.execution.executor import ShellExecutor
 from agent.execution.journal.store import Journals
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Rehearsal
 from benchmarks.figures import Figure

@@ -7,8 +7,8 @@ import sys
 from agent.app.composition import build_services, load
 from agent.frontends.piped import read_lines
 from agent.frontends.services import Services
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Remark, Skipped
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.records import Record, encode
 from agent.protocol.requests import RunOptions, RunRequest

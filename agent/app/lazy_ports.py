@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from agent.execution.job_table import JobTable
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedRehearsal
-    from agent.protocol.cancel import CancellationToken
     from agent.protocol.confinement import Confinement, Confining
     from agent.protocol.decisions import RiskReport
     from agent.protocol.execution import (
+        CancellationToken,
         Checkpoint,
         Executor,
         Job,

@@ -51,7 +51,7 @@ class ModelPlanners:
             codec, schema, here = entry.codec, entry.supports_schema, entry.is_local
             provider = self._provider(entry)
             if self._configured.base_url(entry) in ("", entry.base_url):
-                from agent.providers.prices import load_prices
+                from agent.providers.catalog import load_prices
 
                 prices = load_prices().get(entry.name)
                 priced = prices.priced if prices else None

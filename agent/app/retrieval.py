@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from array import array
 
     from agent.app.planners import PlannerChoice
-    from agent.library.library import Library
-    from agent.library.rags import Rag
+    from agent.library.library import Library, Rag
     from agent.protocol.ports import Redactor
     from agent.retrieval.building import Built, Embed
     from agent.retrieval.index import RagIndex
@@ -83,7 +82,7 @@ class ProcessRags:
             raise IoError(f"cannot remove {path}: {error.strerror}") from None
 
     def _index(self, name: str) -> RagIndex:
-        from agent.config.private_folder import make_folder
+        from agent.config.paths import make_folder
         from agent.protocol.errors import IoError
         from agent.retrieval.index import RagIndex
 

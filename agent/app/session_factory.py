@@ -11,7 +11,7 @@ from agent.app.lazy_ports import LazyExecutor, LazyJobs, built_late
 from agent.app.resuming import Resumed
 from agent.config.settings import Settings
 from agent.protocol.errors import ConfigError, CoreError, NotFound
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 
 if TYPE_CHECKING:
     from agent.app.agents import OpenedAgent

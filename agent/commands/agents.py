@@ -24,7 +24,7 @@ async def use(context: CommandContext, arguments: UseAgent) -> DispatchOutcome:
     """Take an agent, here or in a session of its own; without a name: list them. Raises CoreError."""
     library, name, values = context.services.library(), arguments.name, dict(arguments.variables)
     if not name:
-        from agent.library.overview import overview
+        from agent.library.library import overview
 
         await context.person.show(await asyncio.to_thread(overview, library.agents))
         return DispatchOutcome()

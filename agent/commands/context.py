@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Struct
 
 from agent.protocol.approvals import PendingApproval
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
-from agent.protocol.execution import Executor, Jobs, UndoStore
+from agent.protocol.execution import CancellationToken, Executor, Jobs, UndoStore
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
 from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, Retriever, UndoPerson

@@ -22,7 +22,7 @@ async def macro(context: CommandContext, arguments: Macro) -> DispatchOutcome:
 
 
 def _listed(services: CommandServices) -> str:
-    from agent.library.overview import overview
+    from agent.library.library import overview
 
     return overview(services.library().macros)
 

@@ -62,7 +62,7 @@ def _read(path: str, cwd: str) -> FileInput | MediaInput:
         raise IoError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     text = data[:_MAX_FILE_BYTES].decode("utf-8", "replace")
     if len(data) > _MAX_FILE_BYTES:
-        from agent.redaction.cuts import end_of_kept
+        from agent.redaction.streams import end_of_kept
 
         text = text[: end_of_kept(text)]  # half a secret would not be known for one
         text += f"\n[… only the first {_MAX_FILE_BYTES // 1024} KiB are shown …]"

@@ -101,7 +101,7 @@ def _taken(context: CommandContext) -> tuple[str, ...]:
 
 
 def _tightening(context: CommandContext, action: str, text: str) -> tuple[Rule, ...]:
-    from agent.policy.wording import rule_from_words
+    from agent.policy.proposing import rule_from_words
 
     try:
         return (rule_from_words("deny" if action == "deny" else "ask", text, taken=_taken(context)),)

@@ -9,7 +9,7 @@ from agent.commands.context import Change, CommandContext, CommandServices, Disp
 from agent.commands.definition import Definition
 from agent.protocol.commands import RagSources, RebuildRag, UseRag
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
@@ -20,7 +20,7 @@ _TOLD_EVERY = 3.0  # seconds
 async def use(context: CommandContext, arguments: UseRag) -> DispatchOutcome:
     """Look documents up from now on; what changed is read first. Without a name: list them. Raises CoreError."""
     if arguments.name is None:
-        from agent.library.overview import overview
+        from agent.library.library import overview
 
         await context.person.show(await asyncio.to_thread(overview, context.services.library().rags))
         return DispatchOutcome()

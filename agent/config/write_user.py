@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.errors import ConfigError
 
 _MAX_FILE = 1_000_000

@@ -41,16 +41,20 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import UNRECORDED, Event
-from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.events.session import (
+    AssistantMessage,
+    CoreCommandFinished,
+    Failed,
     LogScrubbed,
     MemoryForgotten,
+    Notice,
     RuleAdded,
     RuleRemoved,
     SessionChanged,
     SessionFinished,
     SessionNamed,
     SessionStarted,
+    Warned,
 )
 from agent.protocol.records import Record, event_type
 

@@ -36,16 +36,18 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import (
+from agent.protocol.events.session import (
     AssistantDelta,
     AssistantMessage,
     AssistantThought,
     CoreCommandFinished,
     Failed,
+    LogRepaired,
     Notice,
+    SessionChanged,
+    SessionNamed,
     Warned,
 )
-from agent.protocol.events.session import LogRepaired, SessionChanged, SessionNamed
 from agent.protocol.records import Record
 
 if TYPE_CHECKING:

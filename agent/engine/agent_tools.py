@@ -13,7 +13,7 @@ from agent.engine.goal import Goal
 from agent.engine.session_state import change
 from agent.engine.sub_agents import MOST_DEPTH, AskAgent
 from agent.protocol.errors import CoreError, InvalidRequest
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import Shell, Tool, ToolResult
 from agent.protocol.todos import MOST_ITEMS, Todo, counted_open, todo_text, todos_in

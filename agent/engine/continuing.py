@@ -14,7 +14,7 @@ from agent.engine.session_life import after_goal
 from agent.engine.stream import EventStream
 from agent.protocol.errors import Cancelled
 from agent.protocol.events.goal import ContinueTriggered
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.messages import ContinuationKind, UserInput
 from agent.protocol.outcomes import GoalStatus, GoalSummary, RunOutcome, Usage, add_usage
 from agent.protocol.ports import Confirmer

@@ -25,7 +25,7 @@ from agent.protocol.errors import (
     OtherError,
 )
 from agent.protocol.events.goal import RunFinished, RunStarted
-from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice, Warned
+from agent.protocol.events.session import CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.execution import UndoStore
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome

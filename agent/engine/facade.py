@@ -9,7 +9,7 @@ from msgspec import structs
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.protocol.errors import CoreError, InvalidState, from_info
-from agent.protocol.events.notices import Failed
+from agent.protocol.events.session import Failed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import EngineOutput, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter

@@ -19,7 +19,7 @@ from agent.protocol.confinement import strictest
 from agent.protocol.decisions import PlanPlace, Proposal
 from agent.protocol.errors import BudgetExceeded
 from agent.protocol.events.goal import PlannerNoted
-from agent.protocol.events.notices import AssistantMessage
+from agent.protocol.events.session import AssistantMessage
 from agent.protocol.messages import CommandItem, NoteItem, UserInput
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import Clock, Confirmer

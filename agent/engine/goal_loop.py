@@ -14,7 +14,7 @@ from agent.engine.tool_calls import run_calls
 from agent.protocol.decisions import Alternative
 from agent.protocol.errors import Cancelled, CoreError, PlannerError
 from agent.protocol.events.goal import PlannerFinished, PlannerStarted
-from agent.protocol.events.notices import AssistantDelta, AssistantThought, ChoiceMade, ChoicesOffered, Notice
+from agent.protocol.events.session import AssistantDelta, AssistantThought, ChoiceMade, ChoicesOffered, Notice
 from agent.protocol.messages import ContinuationKind, ReplyItem
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import Picker

@@ -14,7 +14,7 @@ from agent.engine.strategy import Ending
 from agent.engine.summary import command_summary, ended_by, not_run, status_of_direct
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, RecordingError
 from agent.protocol.events.goal import GoalStarted, goal_finished
-from agent.protocol.events.notices import Failed, Notice
+from agent.protocol.events.session import Failed, Notice
 from agent.protocol.messages import Attached, ContextBlock, ContinuationKind, GoalItem
 from agent.protocol.outcomes import ExitCode, GoalStatus, GoalSummary
 from agent.protocol.replies import Command

@@ -9,7 +9,7 @@ from agent.engine.strategy import Ending
 from agent.engine.summary import goes_on
 from agent.gate.verdicts import rate
 from agent.protocol.errors import PlannerError
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.protocol.replies import Command

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agent.protocol.errors import EmitError, RecordingError, WriteFailed
 from agent.protocol.events.known import UNRECORDED, Event
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.ports import Emitter, Recorder
 from agent.protocol.records import Record
 from agent.waiting import completed

@@ -10,7 +10,7 @@ from agent.engine.engine import Engine
 from agent.engine.goal import Goal
 from agent.engine.stream import EventStream
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.messages import ToolSpec, UserInput
 from agent.protocol.outcomes import ExitCode, add_usage
 from agent.protocol.ports import Shell, ToolResult

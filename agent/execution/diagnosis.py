@@ -16,10 +16,9 @@ from agent.execution.process_tree import cgroups
 from agent.execution.process_tree.helper import Helper
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError
-from agent.protocol.execution import Capability
+from agent.protocol.execution import CancellationToken, Capability
 from agent.waiting import in_thread
 
 _MEANS = {"namespaces": "namespaces", "landlock": "Landlock alone"}

@@ -27,11 +27,10 @@ from agent.execution.run import RunningCommand
 from agent.execution.run_confinement import RunConfinement
 from agent.execution.shell_starting import Shells
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import NotFound, RehearsalUnavailable
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Rehearsal
 from agent.waiting import in_thread

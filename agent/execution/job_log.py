@@ -9,7 +9,7 @@ import tempfile
 import time
 from contextlib import suppress
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 
 DISK_CAP = 16 << 20
 MEMORY_CAP = 1 << 20

@@ -21,8 +21,7 @@ from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.pump import Channels, Ending, Pump
 from agent.execution.results import not_started, refused, result_of
-from agent.protocol.cancel import CancellationToken
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult, ExitCode
 from agent.waiting import in_thread
 

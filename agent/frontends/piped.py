@@ -121,7 +121,7 @@ def _decoded(head: bytearray, tail: bytearray, total: int, *, note: str = "") ->
     if total == len(head) + len(tail):
         return Piped((head + tail).decode("utf-8", "replace"), note=note)
     from agent.protocol.outcomes import CapturedStream
-    from agent.redaction.cuts import without_halves
+    from agent.redaction.streams import without_halves
 
     # Half a secret would not be known for one.
     given = CapturedStream(

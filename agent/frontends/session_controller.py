@@ -15,11 +15,10 @@ from agent.frontends.job_controller import JobController
 from agent.frontends.line import CommandLine, Goal, OwnCommand
 from agent.frontends.services import Services
 from agent.frontends.signals import Signals
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
-from agent.protocol.execution import UndoStore
+from agent.protocol.execution import CancellationToken, UndoStore
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson

@@ -14,7 +14,7 @@ from agent.protocol.events.command import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import EventSink
-from agent.redaction.cuts import without_halves
+from agent.redaction.streams import without_halves
 
 
 async def settle(

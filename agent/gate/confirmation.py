@@ -12,7 +12,6 @@ from agent.gate.command_record import item_of, settle
 from agent.gate.verdicts import Rated, writes
 from agent.policy.rights import as_confinement
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import (
     CancelGoal,
@@ -23,6 +22,7 @@ from agent.protocol.decisions import (
     Remark,
     Skipped,
 )
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import NO_TERMINAL
 from agent.protocol.ports import Confirmer, EventSink, LiveConfirmer, PreviewOf, Reviewer

@@ -10,7 +10,7 @@ from agent.gate.held_rights import held_words
 from agent.gate.rating import Rater
 from agent.gate.verdicts import allowed_by, told
 from agent.protocol.approvals import Consent
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.execution import Checkpoint
 from agent.protocol.messages import CommandItem
 

@@ -9,11 +9,10 @@ from agent.gate.command_record import begin, ended_unrecorded, failed_to, item_o
 from agent.gate.output_record import OutputLog
 from agent.gate.verdicts import Judges, Rated, writes
 from agent.protocol.approvals import ApprovedCommand
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.events.command import CommandFinished, CommandStarted
-from agent.protocol.events.notices import Warned
-from agent.protocol.execution import Checkpoint, Checkpoints, Executor
+from agent.protocol.events.session import Warned
+from agent.protocol.execution import CancellationToken, Checkpoint, Checkpoints, Executor
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink

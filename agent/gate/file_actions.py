@@ -16,12 +16,11 @@ from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
 from agent.protocol.actions import DeleteFile, FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
 from agent.protocol.errors import CoreError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
-from agent.protocol.events.notices import Warned
-from agent.protocol.execution import Checkpoint, Checkpoints, Performer
+from agent.protocol.events.session import Warned
+from agent.protocol.execution import CancellationToken, Checkpoint, Checkpoints, Performer
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Confirmer, EventSink, RiskClassifier

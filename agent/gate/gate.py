@@ -22,10 +22,9 @@ from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, refusal, unattended
 from agent.protocol.actions import FileAction, Performed
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Confirmation, Level, Proposal, Rehearse, RiskReport, Skipped
 from agent.protocol.events.command import CommandProposed
-from agent.protocol.execution import Checkpoints, Executor, Performer, Rehearser
+from agent.protocol.execution import CancellationToken, Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Confirmer, EventSink, Shell
 from agent.protocol.rehearsals import Preview

@@ -10,7 +10,7 @@ from agent.policy.model import Policy
 from agent.policy.rights import opens_editor, reads_plainly, rights
 from agent.protocol.approvals import CANNOT, Rights
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.execution import Executor
 from agent.protocol.ports import EventSink
 

@@ -12,7 +12,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandOutput
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, StreamRedaction
-from agent.redaction.cuts import end_of_kept
+from agent.redaction.streams import end_of_kept
 
 HEAD_BYTES = 64 * 1024
 _EDGE = 8 * 1024  # bytes before the cap that are held until the end

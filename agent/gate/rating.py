@@ -17,7 +17,7 @@ from agent.policy.shown_once import Showing
 from agent.protocol.confinement import Confining
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport, Verdict
 from agent.protocol.events.command import CommandRated
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.execution import Executor
 from agent.protocol.ports import EventSink
 from agent.protocol.requests import Approval

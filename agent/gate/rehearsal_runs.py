@@ -10,7 +10,6 @@ from agent.gate.command_record import begin, ended_unrecorded, item_of, kept_res
 from agent.gate.output_record import OutputLog
 from agent.gate.verdicts import Judges
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Proposal
 from agent.protocol.errors import CommitFailed, CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import (
@@ -20,8 +19,8 @@ from agent.protocol.events.command import (
     RehearsalStarted,
     undo_resumed,
 )
-from agent.protocol.events.notices import Warned
-from agent.protocol.execution import Rehearser
+from agent.protocol.events.session import Warned
+from agent.protocol.execution import CancellationToken, Rehearser
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink

@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.errors import IoError
 from agent.recording.private_database import (
     connect_privately,

@@ -7,18 +7,77 @@ may be about one of the programs; and only where nothing but the level asks, rul
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
 
 from agent.policy.covering import coverage
-from agent.policy.floor import BUILT_IN, breach, guard
 from agent.policy.matching import Says
 from agent.policy.model import MAY_ALLOW, RUNS_UNASKED, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
 from agent.policy.restrictive_match import touches
-from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
+from agent.protocol.decisions import Finding, Level, RiskReport, Verdict, VerdictAction
 from agent.protocol.requests import Approval
+
+BUILT_IN = "built-in"
+_CHANGES = (
+    "append", "chmod", "chown", "copy-to", "create", "delete", "extract", "link", "modify", "move", "overwrite", "permission-wide",
+    "shred", "truncate", "write",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def guard(paths: tuple[str, ...]) -> PolicyFile:
+    """A rule that has the word typed for every change of `paths` (files and folders, absolute): no approve mode covers it.
+
+    What may be such a change, because not all of it is known, is left to its level.
+    """
+    rule = Rule(
+        name="own-files",
+        action="type",
+        program=("*",),
+        paths=paths,
+        effects=_CHANGES,
+        reason="changes what agent-shell itself may run or is told to forbid",
+    )
+    return PolicyFile(path=BUILT_IN, trust="site", rules=(rule,) if paths else ())
+
+
+_PLACES = {
+    "everything": "everything on this machine",
+    "home": "a whole home folder",
+    "system": "a whole folder of the system",
+    "mount": "all of a mounted volume",
+}
+_DOINGS = {
+    "move": "moves away",
+    "chmod": "changes the permissions of",
+    "permission-wide": "changes the permissions of",
+    "chown": "changes the owner of",
+}
+
+
+class Breach(Struct, frozen=True):
+    """`name` of the floor that a command would fall through ("home", "disk" …), in words, and the finding that says so."""
+
+    name: str
+    reason: str
+    finding: Finding
+
+
+def breach(report: RiskReport) -> Breach | None:
+    """The first thing in `report` that the floor holds up, None where there is none."""
+    for finding in report.findings:
+        effect = finding.effect
+        if effect is None or not effect.whole:
+            continue
+        name = effect.whole[0]
+        if name == "disk":
+            return Breach(name, "writes straight to a disk or partition that may be in use", finding)
+        return Breach(name, f"{_DOINGS.get(effect.kind, 'deletes')} {_PLACES.get(name, 'a whole place')}", finding)
+    return None
+
 
 _STRICTNESS: tuple[VerdictAction, ...] = ("allow", "ask", "type", "refuse")
 _NO_POLICY = Policy()

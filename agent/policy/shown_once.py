@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.policy.files import PROJECT_FILE, Unreadable, read_own_text, read_project_text
 
 _MOST_KEPT = 1_000

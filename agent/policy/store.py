@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.policy.files import MAX_BYTES, Unreadable, read_own_text
 
 _BEGIN, _END = "# >>> added at the prompt", "# <<< added at the prompt"

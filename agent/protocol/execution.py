@@ -1,11 +1,11 @@
-"""Define the ports of execution, what is left running as jobs, and capabilities of the system as rows for `doctor`.
+"""Define the ports of execution, what stops a run, what is left running as jobs, and capabilities of the system as rows for `doctor`.
 
 Each port has one real implementation and one for tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -18,11 +18,44 @@ from agent.protocol.approvals import (
     ApprovedRehearsal,
     ApprovedUndo,
 )
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
+
+
+class CancellationToken:
+    """Cancel once, observe many times. Callbacks run at once, in the thread that cancels; they must not block."""
+
+    __slots__ = ("_callbacks", "reason")
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._callbacks: list[Callable[[], None]] = []
+
+    @property
+    def cancelled(self) -> bool:
+        return self.reason is not None
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """Set the flag; later calls change nothing."""
+        if self.reason is not None:
+            return
+        self.reason = reason
+        for callback in tuple(self._callbacks):
+            callback()
+
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` on cancel (now, if that has happened). Returns what unsubscribes it."""
+        self._callbacks.append(callback)
+        if self.cancelled:
+            callback()
+
+        def unsubscribe() -> None:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+        return unsubscribe
 
 
 class Job(Struct, frozen=True, kw_only=True):

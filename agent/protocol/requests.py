@@ -7,9 +7,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.confinement import Confinement
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
 
 ApproveMode = Literal["ask", "low", "medium"]

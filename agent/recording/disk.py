@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from agent.config.private_folder import PRIVATE_FOLDER, make_folder
+from agent.config.paths import PRIVATE_FOLDER, make_folder
 from agent.protocol.errors import IoError, RecordingError
 from agent.recording.naming import parse_segment
 

@@ -20,8 +20,7 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished
-from agent.protocol.events.session import SessionChanged
+from agent.protocol.events.session import AssistantMessage, CoreCommandFinished, SessionChanged
 from agent.protocol.messages import (
     CommandItem,
     EnvironmentFacts,

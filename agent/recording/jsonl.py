@@ -12,8 +12,7 @@ from agent.protocol.errors import InvalidRequest, IoError, RecordingError
 from agent.protocol.events.command import CommandConfirmed, CommandStarted
 from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.known import FORMAT_VERSION, Event
-from agent.protocol.events.notices import Warned
-from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, SessionFinished, SessionStarted
+from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, SessionFinished, SessionStarted, Warned
 from agent.protocol.ports import Clock, Redactor
 from agent.protocol.records import Record
 from agent.recording.bounds import bounded_line

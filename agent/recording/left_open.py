@@ -12,7 +12,7 @@ from itertools import islice
 import msgspec
 from msgspec import Struct
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.errors import CoreError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.session import LogRotated, SessionFinished, SessionPruned

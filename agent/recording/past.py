@@ -14,8 +14,14 @@ from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, CommandFinished, CommandProposed
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import CoreCommandFinished
-from agent.protocol.events.session import RuleAdded, RuleRemoved, SessionChanged, SessionNamed, SessionStarted
+from agent.protocol.events.session import (
+    CoreCommandFinished,
+    RuleAdded,
+    RuleRemoved,
+    SessionChanged,
+    SessionNamed,
+    SessionStarted,
+)
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.replies import Plan, PlanLeft

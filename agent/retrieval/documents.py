@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from agent.protocol.errors import InvalidRequest
-from agent.retrieval.manual_files import page_named, page_text, program_path, regular_bytes, stamp_of
-from agent.retrieval.program_help import may_be_asked, said
+from agent.retrieval.manual_files import (
+    may_be_asked,
+    page_named,
+    page_text,
+    program_path,
+    regular_bytes,
+    said,
+    stamp_of,
+)
 from agent.risk.paths.secret_paths import is_secret
 
 MAX_BYTES = 4 * 1024 * 1024

@@ -17,11 +17,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.decisions import ProgramRun, RiskContext, RiskReport
-from agent.retrieval.manual_files import Source, page_of, page_text, pages_beside, program_path, stamp_of
+from agent.retrieval.manual_files import Source, may_be_asked, page_of, page_text, pages_beside, program_path, stamp_of
 from agent.retrieval.options import Entry, Manual, manual, missing
-from agent.retrieval.program_help import may_be_asked
 from agent.risk.reader.words import Word
 from agent.risk.shell.builtins import is_builtin
 from agent.risk.tables.options import split_args

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.config.load import VAULT
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.errors import ConfigError, Damaged, InvalidRequest, InvalidState, IoError, NotFound
 from agent.text.shown import shown_line
 

@@ -16,8 +16,8 @@ import sys
 from agent.execution import kernel, seccomp, system_calls
 from agent.execution.executor import ShellExecutor
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.execution import CancellationToken
 
 
 def approved(command: str) -> ApprovedCommand:

@@ -15,7 +15,7 @@ import pytest
 
 from agent.commands.registry import request_of
 from agent.protocol.events.goal import CompressionFinished
-from agent.protocol.events.notices import AssistantDelta
+from agent.protocol.events.session import AssistantDelta
 from agent.protocol.requests import Limits, RunRequest
 from tests.support.engine_place import OPTIONS, Place, ask, call
 

@@ -16,11 +16,11 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.events.goal import GoalFinished
 from agent.protocol.events.session import SessionStarted
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExecutionResult, GoalStatus
 from agent.protocol.records import Record

@@ -13,11 +13,11 @@ import pytest
 from agent.commands.registry import request_of
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import CollectingEmitter
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.goal import ContinueTriggered, PlannerStarted, ToolStarted
-from agent.protocol.events.notices import AssistantDelta
+from agent.protocol.events.session import AssistantDelta
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.records import Record, event_type
 from agent.protocol.requests import RunRequest

@@ -31,7 +31,7 @@ from agent.protocol.events.known import UNRECORDED
 from agent.protocol.ports import Confirmer
 from agent.protocol.records import Record, encode
 from agent.providers.scripted import Scripted, load_script
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.fake_terminal import FakeTerminal, open_terminal
 from tests.support.fakes import FakePerson
 from tests.support.front_end_driver import with_tools

@@ -14,11 +14,11 @@ from agent.commands.registry import parse_meta
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Command
 from agent.protocol.errors import from_info
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import CoreCommandFinished, Failed
+from agent.protocol.events.session import CoreCommandFinished, Failed
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.ports import Confirmer
 from agent.protocol.requests import Approval, RunOptions, RunRequest

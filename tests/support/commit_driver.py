@@ -20,9 +20,9 @@ from agent.execution.journal import store
 from agent.execution.journal.store import Journals
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError
+from agent.protocol.execution import CancellationToken
 from agent.protocol.rehearsals import Rehearsal
 from tests.support.processes import killed_after
 from tests.support.tree_operations import differences, listing

@@ -19,8 +19,8 @@ from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import RiskContext
+from agent.protocol.execution import CancellationToken
 from agent.risk.classifier import classify
 
 _CALLS = {"landlock_create_ruleset": 444, "seccomp": system_calls.number_of("seccomp"), "mount_setattr": 442}

@@ -40,7 +40,7 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event, UnknownEvent
-from agent.protocol.events.notices import (
+from agent.protocol.events.session import (
     AssistantDelta,
     AssistantMessage,
     AssistantThought,
@@ -48,15 +48,12 @@ from agent.protocol.events.notices import (
     ChoicesOffered,
     CoreCommandFinished,
     Failed,
-    Notice,
-    Warned,
-)
-from agent.protocol.events.session import (
     LogContinued,
     LogRepaired,
     LogRotated,
     LogScrubbed,
     MemoryForgotten,
+    Notice,
     RuleAdded,
     RuleRemoved,
     SessionChanged,
@@ -64,6 +61,7 @@ from agent.protocol.events.session import (
     SessionNamed,
     SessionPruned,
     SessionStarted,
+    Warned,
 )
 from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome, Usage
 from agent.protocol.records import Record

@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, ApprovedUndo
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ConfirmationRequest, Discard, Review, RiskReport
 from agent.protocol.errors import IoError, NotFound, UndoConflict
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import (
     Change,

@@ -14,7 +14,6 @@ from agent.library.library import Library
 from agent.policy.model import Policy
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import (
     Approved,
@@ -28,7 +27,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, Usage
 from agent.protocol.ports import DeltaHandler, Planner, Tool

@@ -11,7 +11,7 @@ from agent.app.composition import build_services, load
 from agent.engine.engine import Engine
 from agent.frontends.services import Services
 from agent.gate import previews
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from examples.front_end import pursue
 
 

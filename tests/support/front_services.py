@@ -15,10 +15,9 @@ from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
 from agent.frontends.services import Services
 from agent.protocol.approvals import ApprovedCommand
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import NotFound
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import Planner
 from agent.protocol.requests import ApproveMode

@@ -23,8 +23,8 @@ from agent.gate.verdicts import Judges
 from agent.policy.deciding import decide
 from agent.policy.rights import rights
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport, Skipped
+from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from tests.support.confined_driver import take_away

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from agent.protocol.events.goal import GoalFinished, GoalStarted
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionStarted
+from agent.protocol.events.session import Notice, SessionStarted
 from agent.protocol.records import Record
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.envelope import SystemClock

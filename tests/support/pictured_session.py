@@ -27,8 +27,15 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event, UnknownEvent
-from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Failed, Notice, Warned
-from agent.protocol.events.session import SessionFinished, SessionStarted
+from agent.protocol.events.session import (
+    AssistantMessage,
+    CoreCommandFinished,
+    Failed,
+    Notice,
+    SessionFinished,
+    SessionStarted,
+    Warned,
+)
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, Usage
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Change, FileState, Totals

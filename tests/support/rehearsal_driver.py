@@ -22,9 +22,9 @@ from agent.execution.journal.store import Journals
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.rehearsal.budget import Budget, RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError, RehearsalConflict
+from agent.protocol.execution import CancellationToken
 
 
 async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -> dict[str, Any]:

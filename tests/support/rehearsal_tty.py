@@ -14,9 +14,9 @@ import termios
 from agent.execution.executor import ShellExecutor
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import joined
 
 

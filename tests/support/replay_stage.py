@@ -28,7 +28,7 @@ from agent.protocol.ports import PreviewOf
 from agent.protocol.records import Record
 from agent.protocol.requests import Limits, RunOptions
 from agent.providers.scripted import Scripted, ScriptedReply
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.fake_rehearser import FakeReviewer
 
 REPLAYS = Path(__file__).resolve().parents[1] / "replays"

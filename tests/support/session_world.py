@@ -15,7 +15,7 @@ from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
 from agent.protocol.errors import from_info
-from agent.protocol.events.notices import Failed
+from agent.protocol.events.session import Failed
 from tests.support.fakes import FakeEmitter
 
 

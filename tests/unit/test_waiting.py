@@ -13,7 +13,7 @@ import pytest
 
 from agent.engine.stream import EventStream
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.waiting import completed, computed, in_thread
 from tests.support.fakes import FakeEmitter, FakeRecorder
 

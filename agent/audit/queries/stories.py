@@ -15,8 +15,7 @@ from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
 from agent.protocol.errors import IoError
 from agent.protocol.events.command import UndoFinished
-from agent.protocol.events.notices import Warned
-from agent.protocol.events.session import SessionFinished
+from agent.protocol.events.session import SessionFinished, Warned
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, decode
 from agent.recording.branching import Lineage, Part, branched_from, first_line, goals_in, lineage_beside, turns

@@ -9,8 +9,14 @@ from msgspec import Struct, structs
 from agent.protocol.events.command import RehearsalFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, RunFinished, RunStarted
 from agent.protocol.events.known import FORMAT_VERSION, Event, UnknownEvent
-from agent.protocol.events.notices import Failed
-from agent.protocol.events.session import LogScrubbed, SessionChanged, SessionFinished, SessionPruned, SessionStarted
+from agent.protocol.events.session import (
+    Failed,
+    LogScrubbed,
+    SessionChanged,
+    SessionFinished,
+    SessionPruned,
+    SessionStarted,
+)
 from agent.protocol.records import Record
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine

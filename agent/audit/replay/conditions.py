@@ -28,7 +28,7 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage
+from agent.protocol.events.session import AssistantMessage
 from agent.protocol.messages import ContinuationKind, ToolSpec, UserInput
 from agent.protocol.replies import Plan, PlanLeft
 from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions

@@ -20,7 +20,7 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import CoreCommandFinished, Notice, Warned
+from agent.protocol.events.session import CoreCommandFinished, Notice, Warned
 from agent.protocol.records import Record, event_type
 
 NOT_COMPARED: tuple[tuple[str, str], ...] = (

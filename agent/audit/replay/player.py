@@ -10,7 +10,6 @@ from msgspec import structs
 from agent.audit.replay.tape import Tape
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import CANNOT, ApprovedAction, ApprovedCommand, ApprovedFileAction, ApprovedRehearsal
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import Confinement, Confining
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
@@ -25,7 +24,7 @@ from agent.protocol.events.command import (
     RehearsalStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.execution import Checkpoint, OutputSink
+from agent.protocol.execution import CancellationToken, Checkpoint, OutputSink
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 

@@ -17,7 +17,7 @@ from agent.protocol.errors import CoreError, PlannerError, ProviderError, from_i
 from agent.protocol.events.command import CommandProposed, CommandRated
 from agent.protocol.events.goal import PlannerFinished, PlanProposed
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage, ChoicesOffered
+from agent.protocol.events.session import AssistantMessage, ChoicesOffered
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import RiskClassifier
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply

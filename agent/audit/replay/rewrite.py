@@ -11,7 +11,7 @@ from agent.audit.replay.check import Checked
 from agent.protocol.errors import InvalidState, IoError
 from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import CoreCommandFinished
+from agent.protocol.events.session import CoreCommandFinished
 from agent.protocol.records import Record, encode
 from agent.recording.bounds import map_text
 from agent.recording.chained_lines import NO_LINE, line_hash

@@ -18,7 +18,7 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import ChoiceMade, Failed, Warned
+from agent.protocol.events.session import ChoiceMade, Failed, Warned
 from agent.protocol.records import Record
 
 E = TypeVar("E")

@@ -21,8 +21,7 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage
-from agent.protocol.events.session import SessionFinished, SessionStarted
+from agent.protocol.events.session import AssistantMessage, SessionFinished, SessionStarted
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus, Usage, add_usage
 from agent.protocol.records import Record
 from agent.recording.reader import BadLine

@@ -16,18 +16,21 @@ from agent.protocol.events.goal import (
     PlanStepped,
 )
 from agent.protocol.events.known import Event, UnknownEvent
-from agent.protocol.events.notices import CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.events.session import (
+    CoreCommandFinished,
+    Failed,
     LogContinued,
     LogRepaired,
     LogRotated,
     LogScrubbed,
     MemoryForgotten,
+    Notice,
     RuleAdded,
     RuleRemoved,
     SessionChanged,
     SessionNamed,
     SessionPruned,
+    Warned,
 )
 from agent.protocol.records import Record, event_type
 from agent.recording.reader import BadLine

@@ -27,8 +27,15 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events.command import OF_COMMAND, CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerStarted, RunFinished, RunStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import Notice, Warned
-from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionFinished, SessionPruned, SessionStarted
+from agent.protocol.events.session import (
+    LogRepaired,
+    LogScrubbed,
+    Notice,
+    SessionFinished,
+    SessionPruned,
+    SessionStarted,
+    Warned,
+)
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record, event_type
 

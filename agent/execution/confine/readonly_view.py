@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.execution import kernel, system_calls
 
 _DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.execution.overlay.folders import closing, open_root
 from agent.execution.sandbox import mountinfo
 from agent.execution.sandbox.mountinfo import Mount

@@ -25,9 +25,8 @@ from agent.execution.rehearsal.planning import Ran, Sandbox
 from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Conflict, Rehearsal
 from agent.waiting import completed, in_thread

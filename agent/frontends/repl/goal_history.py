@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.history import History
 
-from agent.config.paths import state_dir
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder, state_dir
 from agent.frontends.line import is_recorded
 from agent.frontends.repl.history_search import PastReader
 

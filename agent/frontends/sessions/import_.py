@@ -12,8 +12,7 @@ import msgspec
 from agent.audit.importing.run import Imported, import_sessions
 from agent.audit.importing.store import open_store
 from agent.audit.sql.sources import Source, find_sources, sessions_of
-from agent.config.paths import state_dir
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder, state_dir
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder

@@ -142,7 +142,7 @@ async def _watch(frames: Iterator[Frame], out: Sink, controls: Controls, *, firs
 
     from agent.frontends.sessions.replay_view import Playback, StatusRow, keys_of
     from agent.frontends.signals import Signals, stop_job
-    from agent.protocol.cancel import CancellationToken
+    from agent.protocol.execution import CancellationToken
 
     status, signals, token = StatusRow(out), Signals(), CancellationToken()
     token.subscribe(lambda: controls.press("q"))

@@ -12,7 +12,7 @@ from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.questions import asking_at
 from agent.frontends.services import Services
 from agent.library.entries import MAX_BYTES, Entries
-from agent.library.overview import overview, rows, said_of
+from agent.library.library import overview, rows, said_of
 from agent.protocol.errors import ConfigError, InvalidRequest, InvalidState
 from agent.protocol.outcomes import ExitCode
 from agent.text.shown import shown

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events.notices import RecordedEvent
+from agent.protocol.events.session import RecordedEvent
 from agent.protocol.messages import Attached, ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import GoalSummary, RunOutcome, Usage
 from agent.protocol.replies import PlanStep

@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from agent.protocol.events.command import CommandEvent
 from agent.protocol.events.goal import GoalEvent
-from agent.protocol.events.notices import AssistantDelta, AssistantThought, NoticeEvent
-from agent.protocol.events.session import SessionEvent
+from agent.protocol.events.session import AssistantDelta, AssistantThought, NoticeEvent, SessionEvent
 
 FORMAT_VERSION = 1
 

@@ -13,7 +13,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.recording.index.rows import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 from agent.recording.private_database import (
     connect_privately,

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from agent.config.private_folder import PRIVATE_FOLDER, make_folder
+from agent.config.paths import PRIVATE_FOLDER, make_folder
 from agent.recording.chained_lines import Link, name_of
 from agent.recording.disk import PRIVATE_FILE, REAL_DISK, Disk, sync_folder
 from agent.recording.integrity.head import BLANK, PAIR, SLOT, Head, compare_head, newest, pack

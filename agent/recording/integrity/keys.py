@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.config.optional_parts import ask_keyring, install_command
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:

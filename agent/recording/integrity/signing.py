@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.recording.chained_lines import Link
 from agent.recording.disk import PRIVATE_FILE
 from agent.recording.integrity.keys import KEYRING, check_private, private_key, public_key

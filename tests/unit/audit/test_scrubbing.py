@@ -21,8 +21,7 @@ from agent.frontends.sessions import scrub
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events.command import CommandOutput
 from agent.protocol.events.goal import ToolStarted
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionStarted
+from agent.protocol.events.session import Notice, SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.index.database import open_database
 from agent.recording.index.update import update

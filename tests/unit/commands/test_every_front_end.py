@@ -14,7 +14,7 @@ from agent.engine.session_state import settings_of
 from agent.policy.store import add_rules
 from agent.protocol.commands import NamedCommand
 from agent.protocol.errors import Cancelled, InvalidState
-from agent.protocol.events.notices import CoreCommandFinished, Failed
+from agent.protocol.events.session import CoreCommandFinished, Failed
 from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from tests.support.command_world import CommandWorld

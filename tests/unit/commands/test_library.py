@@ -12,8 +12,7 @@ from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionChanged
+from agent.protocol.events.session import Notice, SessionChanged
 from agent.recording.fold import history
 from tests.support.command_world import CommandWorld
 from tests.support.each import each

@@ -14,7 +14,7 @@ from agent.library.library import Library
 from agent.protocol import commands as core
 from agent.protocol.errors import Cancelled, ConfigError, InvalidState, NotFound
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunOptions, RunRequest
 from agent.redaction.redactor import SecretRedactor

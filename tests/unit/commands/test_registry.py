@@ -22,7 +22,7 @@ from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.protocol import commands as core
 from agent.protocol.commands import NamedCommand, UseSession
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events.notices import CoreCommandFinished
+from agent.protocol.events.session import CoreCommandFinished
 from tests.support.command_world import CommandWorld
 from tests.support.docs_check import commands_page
 from tests.support.each import each

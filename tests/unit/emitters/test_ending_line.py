@@ -12,7 +12,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantDelta, AssistantMessage, Warned
+from agent.protocol.events.session import AssistantDelta, AssistantMessage, Warned
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Totals
 from tests.support.event_cases import as_record

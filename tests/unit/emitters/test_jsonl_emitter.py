@@ -13,7 +13,7 @@ import pytest
 from agent.emitters.streams import JsonlEmitter
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.events.known import KnownEvent
-from agent.protocol.events.notices import AssistantDelta, Notice
+from agent.protocol.events.session import AssistantDelta, Notice
 from agent.protocol.records import decode
 from tests.support.event_cases import CASES, as_record
 

@@ -14,7 +14,7 @@ from agent.emitters.display import Display
 from agent.emitters.markdown_text import MarkdownText, blocks, has_markup, split_finished
 from agent.emitters.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.streams import MemorySink
-from agent.protocol.events.notices import AssistantDelta, AssistantMessage
+from agent.protocol.events.session import AssistantDelta, AssistantMessage
 from tests.support.each import each
 from tests.support.event_cases import as_record
 from tests.support.tries import tries

@@ -17,7 +17,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted, JobFinished
 from agent.protocol.events.goal import PlannerFinished, PlannerStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantDelta, AssistantMessage
+from agent.protocol.events.session import AssistantDelta, AssistantMessage
 from agent.protocol.outcomes import ExecutionResult
 from tests.support.each import each
 from tests.support.event_cases import as_record

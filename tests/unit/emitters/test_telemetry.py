@@ -14,7 +14,7 @@ from agent.emitters.telemetry import TelemetryEmitter, telemetry_line
 from agent.engine.plain_emitters import CollectingEmitter, FanOut
 from agent.protocol.errors import WriteFailed
 from agent.protocol.events.goal import GoalFinished
-from agent.protocol.events.notices import AssistantDelta
+from agent.protocol.events.session import AssistantDelta
 from agent.protocol.records import Record, event_type
 from tests.support.event_cases import CASES, as_record
 from tests.support.pictured_session import HOSTILE_TEXT, hostile, pictured

@@ -17,7 +17,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.errors import ClientDisconnected, WriteFailed
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.events.goal import GoalFinished, PlannerFinished, PlannerStarted
-from agent.protocol.events.notices import AssistantDelta, AssistantMessage, Notice, Warned
+from agent.protocol.events.session import AssistantDelta, AssistantMessage, Notice, Warned
 from agent.protocol.outcomes import ExecutionResult
 from agent.text.sizes import seconds
 from tests.support.each import each
@@ -255,7 +255,7 @@ def test_durations_for_people(duration, words) -> None:
 SCRIPT = """
 import asyncio, sys
 from agent.emitters.terminal import TerminalEmitter
-from agent.protocol.events.notices import AssistantMessage, Notice
+from agent.protocol.events.session import AssistantMessage, Notice
 from agent.protocol.records import Record
 async def main():
     emitter = TerminalEmitter()

@@ -9,9 +9,9 @@ import pytest
 
 from agent.planner.condensing import tokens_of
 from agent.planner.llm import LLMPlanner
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import ProviderError, RecordingError
 from agent.protocol.events.goal import CompressionFinished
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import (
     CommandItem,
     GoalItem,

@@ -13,11 +13,11 @@ from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.library.agents import read_agent
 from agent.library.library import Library
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Declined
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.goal import ContinueTriggered, GoalStarted, RunFinished, RunStarted
-from agent.protocol.events.notices import Failed, Notice
+from agent.protocol.events.session import Failed, Notice
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import GoalStatus, RunOutcome, Usage
 from agent.protocol.records import event_type

@@ -7,16 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from agent.protocol import commands as core
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, CancelGoal, Regenerate, Remark, Skipped
 from agent.protocol.errors import ClientDisconnected, PlannerError, ProviderError, WriteFailed
 from agent.protocol.events.goal import GoalFinished, RunFinished
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, ToolCall, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Chat, ToolCalls
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.each import each
 from tests.support.fakes import (
     FakeClock,

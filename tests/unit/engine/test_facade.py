@@ -10,7 +10,7 @@ from agent.protocol.messages import ToolCall
 from agent.protocol.outcomes import EngineOutput
 from agent.protocol.replies import ToolCalls
 from agent.protocol.requests import Approval, RunOptions
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.fakes import FakeEmitter, FakePerson, FakePlanner, make_engine, say
 
 OPTIONS = RunOptions(approval=Approval(mode="medium"))

@@ -8,7 +8,7 @@ import pytest
 
 from agent.engine.plain_emitters import CollectingEmitter, FanOut, NullEmitter
 from agent.protocol.errors import ClientDisconnected, WriteFailed
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from tests.support.event_cases import as_record
 
 

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from tests.support.fakes import FakeEmitter, FakePerson, FakePlanner, FakeRecorder, make_engine, say

@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol.decisions import Alternative, Approved, Confirmation
 from agent.protocol.events.command import CommandConfirmed, CommandProposed
-from agent.protocol.events.notices import ChoiceMade, ChoicesOffered
+from agent.protocol.events.session import ChoiceMade, ChoicesOffered
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.replies import Chat

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.messages import UserInput
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import PlannerReply

@@ -10,10 +10,9 @@ from msgspec import structs
 
 from agent.engine.engine import Engine
 from agent.library.library import Library
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import Info
-from agent.protocol.events.notices import Warned
-from agent.protocol.events.session import SessionChanged
+from agent.protocol.events.session import SessionChanged, Warned
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.requests import Limits, RunOptions, RunRequest

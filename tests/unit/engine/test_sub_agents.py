@@ -13,8 +13,8 @@ from msgspec import to_builtins
 from agent.engine.context import RequestContext
 from agent.engine.sub_agents import MOST_DEPTH
 from agent.frontends.session_controller import SessionController
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Declined
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest

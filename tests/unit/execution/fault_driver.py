@@ -10,7 +10,7 @@ import os
 import sys
 
 import agent.execution.executor as executors
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from tests.unit.execution.running import approved
 
 seen: dict[int, dict[str, object]] = {}

@@ -14,7 +14,7 @@ import msgspec
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.job_table import JobTable
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved
 

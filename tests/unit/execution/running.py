@@ -11,9 +11,8 @@ from collections.abc import Callable
 from agent.execution.executor import ShellExecutor
 from agent.execution.job_table import JobTable
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
-from agent.protocol.execution import OutputSink
+from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from tests.support.processes import marked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from tests.unit.execution.running import MakeRunner
 
 

@@ -9,8 +9,8 @@ import pytest
 from agent.app.shell_rating import RULE, for_shell
 from agent.execution.shell_starting import find
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import ExecutionResult
 from agent.risk.classifier import classify
 from tests.unit.execution.running import MakeRunner, Runner

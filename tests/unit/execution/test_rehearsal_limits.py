@@ -13,9 +13,9 @@ from agent.execution.process_tree.limits import RunLimits
 from agent.execution.rehearsal import budget
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import RehearsalUnavailable
+from agent.protocol.execution import CancellationToken
 from agent.protocol.rehearsals import Rehearsal
 
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import RehearsalUnavailable
+from agent.protocol.execution import CancellationToken
 from tests.support.tries import tries
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 

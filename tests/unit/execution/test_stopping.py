@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 
 # Beside the faults of test_stopping_faults.py.
@@ -116,7 +116,7 @@ def test_a_job_of_an_earlier_command_survives_the_time_out_of_a_later_one(run: R
 REPL = """
 import asyncio, os, sys
 from agent.execution.executor import ShellExecutor
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from tests.unit.execution.running import approved
 async def main():
     executor = ShellExecutor(cwd="/", env=dict(os.environ), grace=0.2)

@@ -147,7 +147,7 @@ def test_an_unreadable_folder(make_run: MakeRunner, tmp_path: Path) -> None:
 def test_commands_of_one_executor_wait_for_each_other(run: Runner) -> None:
     import asyncio
 
-    from agent.protocol.cancel import CancellationToken
+    from agent.protocol.execution import CancellationToken
     from tests.unit.execution.running import approved
 
     async def both() -> list[str]:

@@ -12,7 +12,7 @@ import termios
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.job_table import JobTable
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved
 

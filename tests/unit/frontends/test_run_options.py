@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.config.settings import Settings
 from agent.frontends.session_controller import run_options
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Limits, RunOptions
 
 

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from agent.frontends.signals import Signals
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 
 
 async def send(number: signal.Signals) -> None:

@@ -18,10 +18,10 @@ from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import DeleteFile, FileAction, Performed, RenameFile, WriteFile, content_hash, text_of
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Level, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
+from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action

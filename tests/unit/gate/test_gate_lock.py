@@ -7,7 +7,7 @@ import asyncio
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Approved, Level, RiskReport
 from agent.protocol.events.command import CommandFinished, CommandRated
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExecutionResult, ExitCode
 from agent.protocol.requests import Approval, RunOptions, RunRequest

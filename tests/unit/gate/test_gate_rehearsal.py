@@ -19,7 +19,7 @@ from agent.protocol.events.command import (
     RehearsalFinished,
     UndoFinished,
 )
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.records import decode, encode

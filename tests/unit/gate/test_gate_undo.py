@@ -11,7 +11,7 @@ from agent.gate.direct_runs import undo_words
 from agent.protocol.decisions import Approved, CancelGoal
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandConfirmed, CommandFinished
-from agent.protocol.events.notices import Warned
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.rehearsals import Conflict, UndoPlan

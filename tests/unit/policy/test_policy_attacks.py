@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.policy.deciding import decide
-from agent.policy.floor import breach
+from agent.policy.deciding import breach, decide
 from agent.policy.model import Place, Policy, PolicyFile
 from agent.policy.proposing import propose
 from agent.policy.reading import reading_of

@@ -16,10 +16,10 @@ from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule
 from agent.policy.parse import parse_policy
 from agent.protocol.actions import WriteFile
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.confinement import CONFINEMENTS, Confining, is_as_strict, strictest
 from agent.protocol.decisions import Approved, Level, Proposal, RiskContext
 from agent.protocol.events.command import CommandConfirmed, CommandStarted
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Rehearsal

@@ -8,8 +8,7 @@ import shlex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.policy.deciding import decide
-from agent.policy.floor import breach
+from agent.policy.deciding import breach, decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.requests import Approval

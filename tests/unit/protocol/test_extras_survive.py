@@ -8,7 +8,7 @@ import msgspec
 
 from agent.protocol.events.command import CommandFinished
 from agent.protocol.events.known import UnknownEvent
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.records import decode, encode
 from tests.support.each import each

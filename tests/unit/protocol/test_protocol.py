@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from agent.protocol import errors
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
 from agent.protocol.decisions import Level, RiskReport, worst
 from agent.protocol.events.known import FORMAT_VERSION, KnownEvent, UnknownEvent
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CapturedStream, GoalStatus, joined
 from agent.protocol.records import Record, decode, encode, flatten
 from agent.protocol.requests import Approval, Limits, RunOptions

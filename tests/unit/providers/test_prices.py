@@ -9,8 +9,7 @@ import pytest
 
 from agent.protocol.errors import ConfigError
 from agent.protocol.outcomes import Usage, add_usage
-from agent.providers.catalog import load_catalog
-from agent.providers.prices import load_prices
+from agent.providers.catalog import load_catalog, load_prices
 
 PRICES = load_prices()
 OPENAI, ANTHROPIC = PRICES["openai"], PRICES["anthropic"]

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import LogRepaired
+from agent.protocol.events.session import LogRepaired, Notice
 from agent.protocol.records import Record
 from agent.recording.logfile import LogFile
 from agent.recording.reader import BadLine, read_log

@@ -15,7 +15,7 @@ import pytest
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.goal import GoalStarted, RunFinished, RunStarted
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.records import event_type
 from agent.recording.disk import Disk
@@ -214,7 +214,7 @@ def test_a_log_of_a_newer_version_is_left_alone(opened, tmp_path) -> None:
 CHILD = """
 import sys
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session

@@ -15,8 +15,7 @@ import pytest
 from agent.protocol.errors import InvalidRequest, RecordingError
 from agent.protocol.events.command import CommandProposed, CommandStarted
 from agent.protocol.events.goal import GoalStarted, RunStarted, ToolFinished
-from agent.protocol.events.notices import AssistantDelta, Notice
-from agent.protocol.events.session import SessionFinished
+from agent.protocol.events.session import AssistantDelta, Notice, SessionFinished
 from agent.protocol.records import decode, flatten
 from agent.recording.disk import Disk
 from agent.recording.envelope import NullRecorder, SystemClock

@@ -30,8 +30,7 @@ from agent.protocol.events.goal import (
     ToolFinished,
     ToolStarted,
 )
-from agent.protocol.events.notices import AssistantMessage
-from agent.protocol.events.session import SessionFinished
+from agent.protocol.events.session import AssistantMessage, SessionFinished
 from agent.protocol.outcomes import ExecutionResult, RunOutcome
 from agent.recording.endings import missing_endings
 from agent.recording.fold import goals, history

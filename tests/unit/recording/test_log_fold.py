@@ -24,7 +24,7 @@ from agent.protocol.events.goal import (
     goal_finished,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import AssistantMessage, CoreCommandFinished, Notice
+from agent.protocol.events.session import AssistantMessage, CoreCommandFinished, Notice
 from agent.protocol.messages import (
     CommandItem,
     ContextBlock,

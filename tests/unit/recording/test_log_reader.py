@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import IoError
 from agent.protocol.events.known import UnknownEvent
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.records import Record, encode
 from agent.recording import reader
 from agent.recording.reader import BadLine, list_sessions, read_log, read_records

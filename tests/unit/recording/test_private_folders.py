@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config.private_folder import make_folder
+from agent.config.paths import make_folder
 from agent.execution import job_log as jobs
 from agent.execution.overlay.places import state_base
 from agent.frontends.repl.goal_history import GoalHistory

@@ -12,8 +12,7 @@ from agent.audit.queries.stories import records_of
 from agent.protocol.errors import IoError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import LogScrubbed, SessionStarted
+from agent.protocol.events.session import LogScrubbed, Notice, SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, encode
 from agent.recording import branching, reader

@@ -9,8 +9,7 @@ import pytest
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport, Verdict
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events.command import CommandRated, Known
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionStarted
+from agent.protocol.events.session import Notice, SessionStarted
 from agent.protocol.records import encode
 from agent.recording.envelope import Envelope, SystemClock
 from agent.recording.jsonl import open_session

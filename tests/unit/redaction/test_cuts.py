@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol.outcomes import CapturedStream
-from agent.redaction.cuts import REACH, end_of_kept, start_of_kept, without_halves
+from agent.redaction.streams import REACH, end_of_kept, start_of_kept, without_halves
 
 WORDS = st.text(alphabet="ab \n\t-", max_size=300)
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEabcdefghijklmnop0123456789\n" * 20 + "-----END RSA PRIVATE KEY-----\n"

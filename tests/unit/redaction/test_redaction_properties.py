@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.events.command import CommandConfirmed
 from agent.protocol.events.goal import GoalFinished, RunFinished, ToolStarted, goal_finished
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, LogScrubbed, SessionPruned
+from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, LogScrubbed, Notice, SessionPruned
 from agent.protocol.outcomes import CommandSummary, GoalStatus, GoalSummary, RunOutcome
 from agent.protocol.records import encode
 from agent.recording.bounds import CLOSED_FIELDS

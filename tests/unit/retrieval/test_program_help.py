@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.retrieval.program_help import may_be_asked, said
+from agent.retrieval.manual_files import may_be_asked, said
 
 
 def path_of(name: str) -> str:

@@ -13,11 +13,11 @@ from agent.gate.gate import Gate, Judges
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.codecs.fields import opinion
 from agent.policy.deciding import decide
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Finding, Level, Opinion, Proposal, RiskReport, Skipped
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandRated
 from agent.protocol.events.known import Event
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Command, Finish, ToolCallDone, ToolCalls
 from agent.protocol.requests import Approval

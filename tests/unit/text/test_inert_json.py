@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.emitters.streams import JsonlEmitter, MemorySink
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.records import Record, encode
 from agent.text.inert_json import inert_json
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.ports import ToolResult
-from agent.tools.delete_file import DeleteFile
+from agent.tools.own_tools import DeleteFile
 from tests.support.agreeing_shell import Agreeing
 
 

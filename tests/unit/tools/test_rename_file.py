@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.ports import ToolResult
-from agent.tools.rename_file import RenameFile
+from agent.tools.own_tools import RenameFile
 from tests.support.agreeing_shell import Agreeing
 
 

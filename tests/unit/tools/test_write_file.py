@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.agreeing_shell import Agreeing
 
 

@@ -12,12 +12,12 @@ from agent.execution.file_performer import FilePerformer
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.protocol.actions import FileAction, content_hash, text_of
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
+from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval, ApproveMode
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
-from agent.tools.write_file import WriteFile
+from agent.tools.own_tools import WriteFile
 from tests.support.fakes import FakeEmitter, FakeFacts, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
 
 

@@ -24,8 +24,7 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, RunFinished
 from agent.protocol.events.known import Event, UnknownEvent
-from agent.protocol.events.notices import Warned
-from agent.protocol.events.session import SessionStarted
+from agent.protocol.events.session import SessionStarted, Warned
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record
 from tests.support.each import each
@@ -264,7 +263,7 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
 def test_a_log_made_to_take_long_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     from agent.protocol.events.command import CommandProposed
     from agent.protocol.events.goal import PlannerNoted
-    from agent.protocol.events.notices import AssistantMessage
+    from agent.protocol.events.session import AssistantMessage
 
     monkeypatch.setattr(cases, "_MOST_RECORDS", 8_000)
     records = _log("confirmations")

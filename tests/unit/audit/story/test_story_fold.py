@@ -14,8 +14,7 @@ from agent.protocol.decisions import Level
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandProposed, CommandStarted, UndoFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.known import UnknownEvent
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionFinished, SessionStarted
+from agent.protocol.events.session import Notice, SessionFinished, SessionStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import Record
 from agent.recording.reader import BadLine

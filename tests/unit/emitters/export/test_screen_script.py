@@ -13,8 +13,7 @@ from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.screen_script import MOST_OUTPUT, screen_script
 from agent.protocol.decisions import Level
 from agent.protocol.events.command import JobFinished, RehearsalFinished, RehearsalStarted
-from agent.protocol.events.notices import Warned
-from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
+from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted, Warned
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import Record, decode, encode
 from agent.recording.reader import BadLine

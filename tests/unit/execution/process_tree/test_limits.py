@@ -18,7 +18,7 @@ from agent.config.settings import parse_value
 from agent.config.table import BY_NAME
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits, Watch, shown
-from agent.protocol.cancel import CancellationToken
+from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import ExecutionResult
 from tests.support.confined_world import ConfinedWorld
 from tests.support.each import each

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.recording.disk import Disk
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.verify import verify_folder

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionStarted
+from agent.protocol.events.session import Notice, SessionStarted
 from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
 from agent.recording.integrity.head import PAIR, SLOT, Head, newest, pack, unpack

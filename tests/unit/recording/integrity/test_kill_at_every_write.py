@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.recording.disk import Disk
 from agent.recording.integrity import heads, verify
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
@@ -261,7 +261,7 @@ def test_the_power_goes(place, monkeypatch, seed) -> None:
 CHILD = """
 import sys
 from agent.protocol.events.goal import GoalFinished
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session

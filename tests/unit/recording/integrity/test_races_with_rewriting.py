@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionPruned
+from agent.protocol.events.session import Notice, SessionPruned
 from agent.recording.disk import Disk
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
 from agent.recording.logfile import LogFile

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import LogContinued, LogRotated
+from agent.protocol.events.session import LogContinued, LogRotated, Notice
 from agent.recording.reader import BadLine, list_sessions, read_log, read_records, read_session
 
 SMALL = 1500

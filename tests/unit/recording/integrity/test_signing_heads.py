@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent.protocol.errors import ConfigError
-from agent.protocol.events.notices import Notice
+from agent.protocol.events.session import Notice
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.integrity.heads import HeadWriter
 from agent.recording.integrity.keys import make_key

@@ -13,8 +13,7 @@ import pytest
 from msgspec import structs
 
 from agent.protocol.errors import InvalidState, RecordingError
-from agent.protocol.events.notices import Notice
-from agent.protocol.events.session import SessionPruned
+from agent.protocol.events.session import Notice, SessionPruned
 from agent.recording.integrity import verify
 from agent.recording.integrity.heads import HeadWriter, read_heads
 from agent.recording.integrity.rewriting import bury_session, rewrite_session

@@ -11,10 +11,10 @@ import pytest
 from agent.execution.executor import ShellExecutor
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
-from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
+from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
