@@ -26,8 +26,8 @@ _PER_WORD_OF_LONG = 0.96
 _COMPOSED_OF = (0.97, 0.92, 0.72, 0.68)  # by the number of pipes
 _PER_FILLER = 0.98
 _ASIDE = 0.8
-# Written as several programs, but one idea: the first or last so many by a number that is left out again.
-_ONE_IDEA = re.compile(r" \| cut -d' ' -f2-| \| (?:head|tail) -n \d+(?= \||\Z)")
+# Written as several programs, but one idea: the first or last so many by a number that is left out again; how often each comes.
+_ONE_IDEA = re.compile(r" \| sort \| uniq -c(?= \| sort)| \| cut -d' ' -f2-| \| (?:head|tail) -n \d+(?= \||\Z)")
 # Fillers that often say something after all.
 _SPEAKING = frozenset((
     "each", "every", "out", "over", "under", "below", "through", "than", "via", "them", "they", "their", "it", "within", "so",

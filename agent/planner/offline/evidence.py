@@ -46,10 +46,12 @@ class _Unasked(Struct, frozen=True):
 
 
 class _Evidence(Struct, frozen=True):
-    """The data file: all wishes, what nobody does unasked, and words that name no folder, nothing at all, or files and folders only."""
+    """The data file: all wishes, what nobody does unasked, words that are often passed over, and words that
+    name no folder, nothing at all, or files and folders only."""
 
     wishes: tuple[_Wish, ...]
     unasked: tuple[_Unasked, ...]
+    idle: tuple[_Wish, ...]
     no_folder: frozenset[str]
     no_name: frozenset[str]
     no_proper_name: frozenset[str]
@@ -64,9 +66,10 @@ def _evidence() -> _Evidence:
         _Wish(row["what"], LazyPattern(row["said"]), LazyPattern(row.get("done") or row["never"]), "done" in row)
         for row in data["wish"]
     )
+    idle = tuple(_Wish("", LazyPattern(row["said"]), LazyPattern(row["done"]), True) for row in data["idle"])
     words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name"))
     unasked = (_Unasked(row["what"], LazyPattern(row["sign"]), LazyPattern(row["said"])) for row in data["unasked"])
-    return _Evidence(wishes, tuple(unasked), *words)
+    return _Evidence(wishes, tuple(unasked), idle, *words)
 
 
 def names_no_folder(word: str) -> bool:
@@ -85,6 +88,12 @@ def names_nothing(word: str, *, path: bool = False) -> bool:
 def unasked(said: str, command: str) -> list[str]:
     """Name what a command does though no word of a masked goal asks for it."""
     return [row.what for row in _evidence().unasked if row.sign.search(command) and not row.said.search(said)]
+
+
+def idle(said: str, command: str) -> tuple[str, ...]:
+    """List the words of a masked goal that were passed over, though a command shows no sign of what they may have meant."""
+    rows = [(row.said.search(said), row) for row in _evidence().idle]
+    return tuple(found[0] for found, row in rows if found and not row.sign.search(command))
 
 
 def missing(said: str, command: str) -> list[str]:

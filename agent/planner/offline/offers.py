@@ -33,7 +33,8 @@ _ANNOUNCE_NAMES = frozenset((
 class Offer(Struct, frozen=True, kw_only=True):
     """One command that fits a goal, with the match and form it came from, or with what the grammar composed.
 
-    `sure` is 0..1: how sure it is that it does what the goal says. See `confidence`.
+    `sure` is 0..1: how sure it is that it does what the goal says. See `confidence`. `unused`: words of the goal
+    that it does nothing about.
     """
 
     command: str
@@ -41,6 +42,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     match: Match | None = None
     form: Form | None = None
     composed: Composed | None = None
+    unused: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -92,7 +94,9 @@ class Offers:
         """
         # With the first goal, not while the planner loads.
         from agent.planner.offline.confidence import OFFERED
+        from agent.planner.offline.evidence import idle
         from agent.planner.offline.grammar.guards import resolver
+        from agent.planner.offline.grammar.saying import masked
 
         cwd = goal.environment.cwd
         exists = resolver(cwd, around.exists)
@@ -102,7 +106,9 @@ class Offers:
             if sure >= OFFERED and not why:
                 own = offer.match is not None and offer.match.is_own
                 command = offer.command if own else as_meant(offer.command, cwd)
-                offers.append(structs.replace(offer, sure=sure, command=command))
+                lost = offer.composed.unused if offer.composed is not None else ()
+                unused = lost if own else (*lost, *idle(masked(reading.goal), command))
+                offers.append(structs.replace(offer, sure=sure, command=command, unused=unused))
             elif not offers:
                 return []
         return offers

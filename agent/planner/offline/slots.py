@@ -24,14 +24,7 @@ from agent.planner.offline.paths import (
     read_folder,
     read_several,
 )
-from agent.planner.offline.quantities import (
-    Found,
-    read_age,
-    read_date,
-    read_number,
-    read_seconds,
-    read_size,
-)
+from agent.planner.offline.quantities import Found, read_age, read_date, read_number, read_seconds, read_size
 from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value, quote_regex, quote_replacement
 

@@ -50,7 +50,7 @@ def _alone(offer: Offer) -> Command:
         reason=offer.reason,
         confidence=round(offer.sure, 2),
         reading=composed.reading if composed is not None else "",
-        unused=composed.unused if composed is not None else (),
+        unused=offer.unused,
     )
 
 

@@ -21,11 +21,11 @@ _CONTENT_OPS = frozenset({
     "nocr", "crlf", "expand", "unexpand", "squeeze", "words", "nodigit", "nopunct", "longer", "shorter", "range", "line",
     "delchar", "nocomment", "trsep",
 })  # fmt: skip
-_LINE_ORDERS = frozenset({"whole", "name", "col", "length", "human", "version", "month", "random", "count"})
-_FILE_ORDERS = frozenset({"whole", "name", "size", "time", "atime", "human"})
 _COUNT_LETTERS = {"line": "l", "word": "w", "char": "m", "byte": "c", "entry": "l"}
 _EDITING = frozenset({"replace", "delete", "change", "add", "append", "convert"})
 _SHOWING = frozenset({"show", "find", "count", "sort", "compute", "extract"})
+# Numbers that stand for something, so that none is more than another.
+_LABELS = frozenset({"status", "code", "port", "id", "year"})
 _NEGATED = {"range": "delrange", "line": "delline"}
 
 
@@ -165,6 +165,8 @@ def _negate_deleted(draft: Forms, source: str) -> None:
 
 def _stages(draft: Forms, source: str, kinds: list[str]) -> tuple[Stage, ...]:
     stages = draft.stages
+    if draft.topped and stages.order is None and draft.super_order is None and not stages.frequency:
+        _rank(draft, kinds)
     about_words = "word" in kinds and not any(
         kind == "word" for kind, _ in draft.counts if len(draft.counts) == 1 and not _has_unique(draft)
     )
@@ -204,6 +206,24 @@ def _stages(draft: Forms, source: str, kinds: list[str]) -> tuple[Stage, ...]:
         stages.steps = [step for step in stages.steps if step.stage.op != "unique"]
     finished = list(_unique_and_frequency(_summed(list(stages.finish(separator))), stages.frequency))
     return tuple(fit_to_table(draft, finished, separator))
+
+
+def _rank(draft: Forms, kinds: list[str]) -> None:
+    """The top of a column of numbers are the largest; of other values, of words and of lines with a text those that come most often."""
+    stages, table = draft.stages, table_in(draft.row.sentence)
+    ops = [step.stage.op for step in stages.steps]
+    column = next((step.stage.args[-1] for step in stages.steps if step.stage.op == "cols"), "")
+    numbers = column and table is not None and column in table.numeric and not _LABELS & set(draft.row.lemmas)
+    if numbers:
+        stages.sort(0, key="whole", numeric=True, reverse=True)
+    elif (
+        ops.count("cols") == 1 or ("word" in kinds and "line" not in kinds) or ("match" in ops and "line" not in kinds)
+    ):
+        stages.frequency = "common"
+    elif draft.topped == "ranked":
+        stages.add("match", "nothing")  # the top by what?
+    if draft.topped == "ranked" and "head" not in ops:
+        stages.add("limit", "head", "10", clause=99)
 
 
 def _summed(stages: list[Stage]) -> list[Stage]:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from agent.planner.offline.grammar.findwords import (
-    dashed,
-    find_words,
-    grep_words,
-    greppable,
-    root_words,
-    with_filters,
-)
+from agent.planner.offline.grammar.findwords import dashed, find_words, grep_words, greppable, root_words, with_filters
 from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
 from agent.planner.offline.grammar.pipelines import merged
 

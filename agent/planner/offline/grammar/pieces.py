@@ -136,13 +136,7 @@ _Found = tuple[int, dict[str, Value], int]
 
 
 def _match(
-    elements: tuple[_Element, ...],
-    index: int,
-    sentence: Sentence,
-    lemmas: list[str],
-    at: int,
-    *,
-    first: bool,
+    elements: tuple[_Element, ...], index: int, sentence: Sentence, lemmas: list[str], at: int, *, first: bool
 ) -> _Found | None:
     if index == len(elements):
         return at, {}, 0

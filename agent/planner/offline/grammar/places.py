@@ -78,11 +78,7 @@ def _wrong_way(goal: str, command: str) -> str:
         return ""
     if (
         re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from)\b", goal)
-        and not {"-t", "*"}
-        & {
-            *words,
-            *command,
-        }
+        and not {"-t", "*"} & {*words, *command}
         and not re.search(r"\w/\. |-mindepth 1 ", command)
     ):
         return "what is in a folder is not the folder"

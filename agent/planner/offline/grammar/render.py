@@ -6,12 +6,7 @@ import re
 import shlex
 
 from agent.planner.offline.grammar.doing import action_command
-from agent.planner.offline.grammar.findwords import (
-    find_words,
-    greppable,
-    paths,
-    with_filters,
-)
+from agent.planner.offline.grammar.findwords import find_words, greppable, paths, with_filters
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
 from agent.planner.offline.grammar.linewords import line_command, reads_files, with_letters
 from agent.planner.offline.grammar.listing import list_command
@@ -105,15 +100,9 @@ def _text_command(intent: Intent) -> str:
 
 
 _STAT = {
-    "size": "%s",
-    "mtime": "%y",
-    "atime": "%x",
-    "owner": "%U",
-    "group": "%G",
-    "mode": "%A",
-    "inode": "%i",
+    "size": "%s", "mtime": "%y", "atime": "%x", "owner": "%U", "group": "%G", "mode": "%A", "inode": "%i",
     "name": "%n",
-}
+}  # fmt: skip
 
 
 def stat_command(intent: Intent, files: str) -> str:

@@ -7,26 +7,17 @@ A table maps a meaning to patterns, parted by " / ". `a|b` is either word, `x?` 
 from __future__ import annotations
 
 NOUNS = {
-    "noun file": "file / regular file / normal|plain|ordinary file",
-    "noun dir": "dir",
+    "noun file": "file / regular file / normal|plain|ordinary file", "noun dir": "dir",
     "noun subdir": "subdir / sub dir / child dir",
     "noun both": "file and|or dir|subdir / dir|subdir and|or file / file and|or dir|subdir / entry in|under|of dir / file and|or file|dir name",
     "noun link": "link / symbolic|soft|sym link / symbolic|soft|sym link file",
     "noun broken": "broken|dead|dangling link / broken|dead|dangling symbolic|soft link / link broken|dangling",
-    "noun line": "line / line of text",
-    "noun word": "word",
-    "noun char": "char",
-    "noun byte": "byte",
+    "noun line": "line / line of text", "noun word": "word", "noun char": "char", "noun byte": "byte",
     "noun name": "name / file|dir|subdir name / base name",
-    "noun content": "content / text content / content of",
-    "noun size": "size / file|dir size / size in byte",
-    "noun socket": "socket / socket file",
-    "noun pipe": "named pipe / fifo",
-    "noun script": "script",
-    "noun entry": "entry",
-    "noun extension": "extension",
-    "noun number": "number|numbers|digit|value",
-}
+    "noun content": "content / text content / content of", "noun size": "size / file|dir size / size in byte",
+    "noun socket": "socket / socket file", "noun pipe": "named pipe / fifo", "noun script": "script",
+    "noun entry": "entry", "noun extension": "extension", "noun number": "number|numbers|digit|value",
+}  # fmt: skip
 
 NAMES = {
     "name exact": "named NAME or|and NAME2 / named either? NAME or NAME2 / named NAME NAME2 or NAME3 / whose? name NAME or NAME2 / named NAME / named exactly? NAME / with|have name NAME / whose name NAME / name equal to? NAME / name matching? exactly NAME"

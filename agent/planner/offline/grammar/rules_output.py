@@ -8,8 +8,7 @@ ORDER = {
     "order name": "by file|their? name / in order of name / name order / by file name / sort on name / by path / by full path / by file path / by their path",
     "order time": "by date|time|modification|modified|age / by modification|modified|change date|time / by date|time of modification|modified? / by last? modification|modified date|time? / by when they modified / by their? modification time|date / in order of modification time|date? / chronologically / in chronological order / by recency / by time modified / by last modified / by time of last? modification|modified / from oldest to newest / by newest|recent first? / by most recently? modified first? / recently modified first / by timestamp / by modified",
     "order atime": "by access|accessed time|date / by last access|accessed time|date?",
-    "order ext": "by extension / by file extension|type / by type",
-    "order owner": "by owner / by user",
+    "order ext": "by extension / by file extension|type / by type", "order owner": "by owner / by user",
     "order length": "by length / by line length / by length of line|name|word? / by count of char / by their length / by word|name length / length order",
     "order count": "by count / by frequency / by count of occurrence|time|line|word|file? / by occurrence / by number of occurrence / most frequency|common|frequent first / by how frequency / by their? count|frequency / by most common|frequent first? / by most common / by line count / by word count",
     "order col": "by|on COL col / by|on col COL / by|on value|number of|in COL col / by|on value|number of|in col COL / by|on COL word / by col number COL / by COL col value / based on COL col / based on col COL / according to COL col / according to col COL / using COL col as? key? / on|by|using key COL / col COL sort / by COL|NUM col and|then",
@@ -29,11 +28,9 @@ ORDER = {
     "super small": "small file|one? / NUM small / small file|one by size / NUM small file|one? by size / file with small size / NUM small in size",
     "super new": "new file|dir|one? / NUM new / new|recent file|one / most recently? modified|create|changed|recent / NUM most recently? modified|create|changed|recent / last|latest NUM? modified|create|changed / recently modified|changed|create file / NUM recently modified|changed|create / NUM latest / modified most recently / newest NUM / modified last / recent file / most recent / most recently / most new / NUM most new",
     "super old": "old file|dir|one? / NUM old / least recently modified / NUM least recently modified / modified longest ago / oldest NUM / longest ago",
-    "super largecount NUM": "large NUM",
-    "super smallcount NUM": "small NUM",
-    "super newcount NUM": "new NUM",
+    "super largecount NUM": "large NUM", "super smallcount NUM": "small NUM", "super newcount NUM": "new NUM",
     "super oldcount NUM": "old NUM",
-}
+}  # fmt: skip
 
 FORM = {
     "form bothtarget": "with|and|including their? target / and? where they point to / with where they point|lead to? / and what they point|lead to? / along with target",
@@ -78,26 +75,17 @@ FORM = {
 }
 
 ACTIONS = {
-    "verb show": "show",
-    "verb find": "find / find out",
-    "verb compute": "compute / find|compute",
+    "verb show": "show", "verb find": "find / find out", "verb compute": "compute / find|compute",
     "verb delete": "delete / get rid of / delete them|it|those|these? / delete all",
     "verb copy": "copy / copy them|it|those? / make copy of / create copy of / back up / backup",
-    "verb move": "move / move them|it|those?",
-    "verb rename": "rename",
-    "verb create": "create",
+    "verb move": "move / move them|it|those?", "verb rename": "rename", "verb create": "create",
     "verb archive": "archive / archive them|it / create archive|zip|tar",
     "verb extract": "extract / get / cut / pull / take / select / keep / pick / isolate / filter / parse / filter out / extract all",
     "verb save": "save / save output|result|it|them|list|line? / send output|result / put result|output / save show|result|output",
     "verb append": "append / append it|them|result|output|list? / add result|output|it|them",
-    "verb add": "add / append / prepend",
-    "verb replace": "replace",
-    "verb convert": "convert",
-    "verb change": "change",
-    "verb join": "join / join content of / join file",
-    "verb split": "split",
-    "verb compare": "compare",
-    "verb edit": "edit / in-place edit",
+    "verb add": "add / append / prepend", "verb replace": "replace", "verb convert": "convert",
+    "verb change": "change", "verb join": "join / join content of / join file", "verb split": "split",
+    "verb compare": "compare", "verb edit": "edit / in-place edit",
     "verb execute": "execute|run|perform|apply",
     "to file": "save result|output|it|them|list|line|content|this|that? to|in|into|as|at file? named? FILE / save show|result|output|list? of? to|in|into file? named? FILE / to|into file named? FILE / show|redirect|send|pipe|put result|output|it|them? to|into file? named? FILE / into file FILE / in file named FILE / and save as FILE / save as|to|in|into new? file? named? FILE / as file? named? FILE / to new file named? FILE / show to|into file? named? FILE / to new file FILE / into new? file named? FILE / save to|in|into FILE file / to FILE file",
     "to append": "append result|output|it|them|list|content|this|line? to|at|onto end? of? file? named? FILE / add result|output|it|them|line? to|at end? of? file? named? FILE / append show|result|output to file? FILE / to end of file? FILE / append to end? of? file? FILE",
@@ -105,8 +93,7 @@ ACTIONS = {
     "hash md5": "md5 / md5 sum|hash|of? / md5sum / md5 hash|sum|value of? / md5 hash",
     "hash sha256": "sha256 / sha256 sum|hash|of? / sha-256 / sha-256 hash|sum of? / sha256 hash",
     "hash sha1": "sha1 / sha1 sum|hash|of? / sha-1 / sha-1 hash|sum / sha1 hash",
-    "hash sha512": "sha512 / sha512 sum|hash|of? / sha-512 hash|sum?",
-    "hash default": "hash / hash of",
+    "hash sha512": "sha512 / sha512 sum|hash|of? / sha-512 hash|sum?", "hash default": "hash / hash of",
     "hash crc": "crc checksum? / cksum / crc",
     "chmod to": "change|set permission to PERM / change|set permission of|on|for? all? file|dir|them|it? to PERM / chmod PERM / give|add|set|grant|assign|apply permission? PERM permission? / change|set them|it|those|file|dir|its|their? permission? to PERM / set PERM permission / permission to PERM / change mode to PERM / change|set its|their permission to PERM / change permission from PERM2 to PERM / with permission change to PERM / permission? change to PERM / to PERM / change permission recursive to PERM / so that permission PERM / to have? PERM permission? / change|set to PERM permission? / chmod to PERM / with|to permission? PERM recursive?",
     "chmod add": "give|add|grant|set|enable read|write|execute|executable|execution permission? to|for owner|user|group|others|other|everyone|all|everybody|anyone|world / add|give|grant|set|enable read|write|execute|executable|execution permission / change|set them|it executable / create them|it|file|all? executable / executable by|for owner|user|group|others|everyone|all|everybody / create executable / create all? them|it|file? executable by|for owner|user|group|others|everyone|all|everybody / make them|it? executable",
@@ -138,4 +125,4 @@ ACTIONS = {
     "compare only": "line in FILE but not in? FILE2 / line in FILE that are? not in FILE2 / line? unique to FILE / line that occur|are|exist? in FILE but not in? FILE2 / only in FILE and not in FILE2 / in FILE but not in? FILE2 / line in FILE except in? FILE2 / line in FILE except from FILE2 / line FILE not in FILE2 / in FILE not occur in FILE2 / line in FILE that? not? occur|exist|found|present? except|not? in FILE2",
     "compare diff": "difference between / differ between|in|from / compare / diff / show difference / line that differ / how differ",
     "compare paste": "side by side / sidebyside / line by line separated / next to each other / in parallel / merge corresponding line / join corresponding line / combine|join line of|from FILE and FILE2 / column by column / as columns / paste",
-}
+}  # fmt: skip

@@ -71,6 +71,7 @@ MATCHING = {
 
 PARTS = {
     "limit head": "first|top NUM / only first|top NUM / begin NUM / limit to first? NUM entry|line? / limited to first? NUM entry|line? / limit|restrict|truncate output|result|list? to first? NUM / only show? NUM entry|line / at? most NUM line|entry / upto NUM line|entry / head NUM",
+    "limit ranked": "top / only top",
     "limit tail": "last|bottom|final NUM / only last NUM / tail NUM",
     "limit head 1": "first line|entry|file|name / only first line|entry|one / top line|entry|one",
     "limit tail 1": "last|final line|entry|file / only last line|entry|one / bottom line|entry",

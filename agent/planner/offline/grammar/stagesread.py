@@ -94,12 +94,9 @@ class StagesDraft(Struct, kw_only=True):
         if kind == "nonblank":
             return self.add("match", "regex", "v", "^$", clause=clause)
         op = {
-            "longer": "longer",
-            "shorter": "shorter",
-            "length": "length_is",
-            "words": "words_over",
+            "longer": "longer", "shorter": "shorter", "length": "length_is", "words": "words_over",
             "nwords": "words_are",
-        }
+        }  # fmt: skip
         return self.add("match", op[kind], value, clause=clause)
 
     def where(self, param: str, piece: Piece, clause: int) -> bool:
@@ -134,14 +131,9 @@ class StagesDraft(Struct, kw_only=True):
         """Columns; the separator is known only at the end."""
         columns = [value.text for value in piece.values.values()]
         op = {
-            "": "cols",
-            "list": "cols",
-            "three": "cols",
-            "range": "colrange",
-            "from": "colfrom",
-            "except": "colexcept",
-            "swap": "swap",
-        }
+            "": "cols", "list": "cols", "three": "cols", "range": "colrange", "from": "colfrom",
+            "except": "colexcept", "swap": "swap",
+        }  # fmt: skip
         if param == "reverse":
             return self.add("col", "colreverse", "\0", clause=clause)
         if param == "firsttwo":

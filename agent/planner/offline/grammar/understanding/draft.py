@@ -41,7 +41,7 @@ class Draft:
         self.lost: list[Piece] = []
         self.has_kinds = False
         self.group = ""
-        self.topped = False
+        self.topped = ""  # "ranked" where "top" cannot mean the first lines
         self.pending: tuple[Value, int] | None = None
 
     def _joined(self, piece: Piece) -> bool:

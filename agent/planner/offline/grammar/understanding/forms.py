@@ -58,13 +58,9 @@ class Forms(Counts, Edits):
             if kind == "nocase":
                 return self.on_nocase(piece, clause)
         fields = {
-            "num": "numeric",
-            "reverse": "reverse",
-            "desc": "reverse",
-            "alphareverse": "reverse",
-            "nocase": "nocase",
-            "human": "human",
-        }
+            "num": "numeric", "reverse": "reverse", "desc": "reverse", "alphareverse": "reverse",
+            "nocase": "nocase", "human": "human",
+        }  # fmt: skip
         if kind in fields:
             return self.stages.sort(clause, **{fields[kind]: True})
         return self.stages.sort(clause)

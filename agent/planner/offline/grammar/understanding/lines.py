@@ -70,7 +70,11 @@ class Lines(Things):
         if kept == "random":
             number = piece.values["NUM"].text if "NUM" in piece.values else "1"
             return self.stages.add("limit", "sample", number, clause=clause)
-        self.topped = self.topped or (kept == "head" and "top" in self._lows(piece))
+        lows = self._lows(piece)
+        if "top" in lows and kept in ("head", "ranked") and not lows & {"line", "entry", "one"}:
+            self.topped = kept
+        if kept == "ranked":
+            return True
         if (
             kept in ("skip", "drop")
             and clause in self.deleting

@@ -75,6 +75,9 @@ class TableReading(LineReading):
         column = piece.values["HEAD"].text
         if table is not None and column in table.numeric:
             return self.stages.add("count", "agg", piece.param, "\0", column, clause=clause)
+        if "top" in self._lows(piece):
+            self.topped = "ranked"
+            return self.show_column(column, clause)
         self.stages.add("col", "cols", "\0", column, clause=clause)
         self.stages.sort(clause, key="whole", reverse=piece.param == "max")
         return self.stages.add("limit", "head", "1", clause=clause)
