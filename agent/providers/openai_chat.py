@@ -195,7 +195,7 @@ class OpenAIChat(WireClient):
 
     async def embeddings(self, model: str, texts: Sequence[str]) -> list[array[float]]:
         """A vector for each text. Raises ProviderError."""
-        from agent.providers.embeddings import embeddings
+        from agent.providers.openai_wire import embeddings
 
         return await embeddings(self._http, model, texts)
 

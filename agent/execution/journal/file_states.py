@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.execution.journal import trees
-from agent.execution.journal.attributes import Facts, look
-from agent.execution.journal.contents import Contents
+from agent.execution.journal.attributes import Contents, Facts, look
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, Left, OpenEntry
 from agent.execution.journal.records import Entry

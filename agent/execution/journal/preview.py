@@ -14,8 +14,8 @@ from agent.execution.journal.attributes import Facts, Values, look
 from agent.execution.journal.file_states import decided_paths
 from agent.execution.journal.intent import Action
 from agent.execution.journal.journal_folder import OpenEntry
+from agent.execution.overlay.compare import bytes_at, kind_of
 from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
-from agent.execution.overlay.facts import bytes_at, kind_of
 from agent.execution.overlay.folders import Folders
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
 

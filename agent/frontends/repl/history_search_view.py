@@ -19,8 +19,7 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.styles import DynamicStyle
 
 from agent.emitters.paint import cell_width, cut_to_width
-from agent.frontends.repl.history_match import Narrowing, Past, places
-from agent.frontends.repl.history_search import PastReader, merged
+from agent.frontends.repl.history_search import Narrowing, Past, PastReader, merged, places
 from agent.frontends.screen import Screen, style_of
 from agent.frontends.wrapping import cells, short_folder
 from agent.text.shown import shown_line

@@ -127,7 +127,7 @@ class _Check:
     def _update(self, session: SessionFile, changed: list[Checked]) -> None:
         """Write the log anew. Raises CoreError, and then it is as it was."""
         from agent.audit.queries.stories import records
-        from agent.audit.replay.rewrite import replace_file, rewritten
+        from agent.audit.replay.check import replace_file, rewritten
         from agent.protocol.records import Record
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
-from agent.risk.invocations.given_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.project_files import judge_project_files
@@ -25,6 +24,7 @@ from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources, 
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
+from agent.risk.shell.program_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
+from agent.engine.agent_tools import MOST_DEPTH
 from agent.engine.context import RequestContext
-from agent.engine.sub_agents import MOST_DEPTH
 from agent.frontends.session_controller import SessionController
 from agent.protocol.decisions import Approved, Declined
 from agent.protocol.execution import CancellationToken

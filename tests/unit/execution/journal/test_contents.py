@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.journal.contents import Contents
+from agent.execution.journal.attributes import Contents
 from agent.execution.overlay.folders import Folders
 
 

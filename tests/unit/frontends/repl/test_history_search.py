@@ -15,8 +15,7 @@ from prompt_toolkit.history import InMemoryHistory
 
 from agent.audit.queries.figures import Entry
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.history_match import Narrowing, ordered, places
-from agent.frontends.repl.history_search import PastReader, Typed, merged, typed
+from agent.frontends.repl.history_search import Narrowing, PastReader, Typed, merged, ordered, places, typed
 from agent.frontends.repl.history_search_view import HistorySearch
 from agent.frontends.screen import Screen
 from benchmarks.audit_logs import write_sessions
