@@ -75,6 +75,7 @@ def _judge_authority(authority: str, *, in_url: bool) -> tuple[str, Level, str] 
     if in_url and "\\" in authority:
         return "url", Level.HIGH, f"{_OTHER_HOST}{shown}, with a backslash that programs read in different ways"
     if at:
+        user = user.replace("…", "")  # what is not known before it runs
         name = user.partition(":")[0].replace("%2e", ".").replace("%2E", ".")
         if _USER_IS_HOST.fullmatch(name.rpartition("@")[2]) or not user.isascii():
             return (

@@ -92,19 +92,21 @@ def bang(walker: Walker, invocation: Invocation, word: Word) -> None:
             shell_text(walker, invocation, word.part(command.strip()[1:]))
 
 
-_TOOLS = {
-    "copy": "cp", "copy_if_different": "cp", "copy_directory": "cp -r", "remove": "rm -f", "remove_directory": "rm -r",
-    "rename": "mv", "make_directory": "mkdir -p", "create_symlink": "ln -s", "create_hardlink": "ln",
-}  # fmt: skip
+def each_file(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`rg --pre PROGRAM` gives PROGRAM each file that it searches, as find's `-exec` does."""
+    found = Word(".", *invocation.place, taint="all")
+    walker.dispatch(invocation.inner([word, found], invocation.words[0].text))
 
 
-def tools(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """`cmake -E NAME …` is a box of tools, some under names of its own."""
-    if len(invocation.words) > 2 and invocation.words[1].text == "-E":
-        tool, *others = invocation.words[2:]
-        named = [tool.part(piece) for piece in _TOOLS.get(tool.text, tool.text).split()]
-        if named:
-            walker.dispatch(invocation.inner([*named, *others], "cmake"))
+def every_line(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`rush 'rm {}'` runs the text for each line of its input; another program of this name has no such text."""
+    words = invocation.words[1:]
+    while words and words[0].text.startswith("-"):
+        words = words[2 if words[0].text in ("-i", "-j", "-d", "-D", "-n", "-r", "-R", "-t", "-T", "-v", "-J") else 1 :]
+    text = " ".join(other.text for other in words)
+    if " " in text and ("{" in text or " " in words[0].text):
+        walker.script(re.sub(r"\{[^{} ]*\}", UNKNOWN, text), invocation.place, invocation)
+        runs(walker, invocation, words[0])
 
 
 def python_code(walker: Walker, invocation: Invocation, word: Word) -> None:

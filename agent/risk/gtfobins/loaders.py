@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
 from agent.risk.invocations.environment import is_trusted
@@ -12,6 +13,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import Program
+from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -43,6 +45,49 @@ def boot(walker: Walker, invocation: Invocation, word: Word) -> None:
 def removes(walker: Walker, invocation: Invocation, word: Word) -> None:
     operands = [other for other in invocation.words[2:] if not other.text.startswith("-")]
     walker.add("delete", operands[1:], invocation.place, recursive=True, invocation=invocation)
+
+
+def disk(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A disk of a virtual machine, which writes it as it likes: `-drive file=/dev/sda`."""
+    found = re.search(r"(?:^|,)(?:file|(?:file\.)?filename)=([^,]*)", word.text)
+    spared = re.search(r"read-?only(?:=on|,|$)|snapshot=on|media=cdrom", word.text)
+    place = word.part(found[1] if found else word.text)
+    thrown_away = any(other.text.lstrip("-") == "snapshot" for other in invocation.words)
+    if not spared and not thrown_away and walker.rater.scopes.of(place, invocation.cwd) == "device":
+        reason = "lets a virtual machine write {targets}"
+        walker.add("device-write", [place], invocation.place, reason=reason, invocation=invocation)
+
+
+def alternative(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`update-alternatives --set NAME PATH`: high for the shell, and for what does not lie with the system's programs."""
+    for index, other in enumerate(invocation.words[1:-2], 1):
+        if other.text in ("--set", "--install", "--slave"):
+            name, path = (
+                invocation.words[index + 1 :][-2:] if other.text == "--set" else invocation.words[index + 2 :][:2]
+            )
+            table = find_program(name.text)
+            shell = table is not None and table.handler == "invocations.shells:shell"
+            if shell or walker.rater.scopes.of(path, invocation.cwd) not in ("system", "outside"):
+                reason = f"has {name.text[:40]} stand for {{targets}}"
+                walker.add("link", [path], invocation.place, level=Level.HIGH, reason=reason, rule="link.alternative")
+
+
+def domain(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`defaults delete -g` takes all settings that applications share; with a key behind it, one of them."""
+    if word.text[:1] in ("", "-") and any(other.text in ("delete", "delete-all") for other in invocation.words[1:4]):
+        reason = "deletes all settings that applications share"
+        walker.add("destroy", [], invocation.place, reason=reason, rule="destroy.settings")
+
+
+def trusted(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A key that was fetched from somewhere: who has it says from then on what root installs."""
+    texts = [other.text for other in invocation.words[1:]]
+    fetched = texts[-2:] == ["add", "-"] and "net" in (invocation.stdin or ("", ""))[1].split()
+    if fetched or ({"--fetch-keys", "--import"}.intersection(texts) and any("://" in text for text in texts)):
+        reason = "trusts a key from the network with what root installs"
+        walker.add(
+            "configure-system", [], invocation.place, level=Level.HIGH, reason=reason, rule="configure-system.trust"
+        )
 
 
 _DATA = (".yml", ".yaml", ".ini", ".json", ".toml", ".cfg")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 LANGUAGES = (
-    "elisp", "haskell", "java", "julia", "lisp", "octave", "perl", "php", "python", "ruby", "slang", "swipl",
+    "elisp", "haskell", "java", "lisp", "octave", "perl", "php", "python", "ruby", "slang", "swipl",
 )  # fmt: skip
 _BEGINNINGS = "=+!:@"  # an option that ends so is the beginning of an operand, or of the option's value
 _MAX_VALUES = 30

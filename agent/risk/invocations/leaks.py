@@ -26,6 +26,7 @@ _ASKERS = names("leaks.askers")
 _SERVERS = names("leaks.servers")
 _FETCHERS = names("leaks.fetchers")
 _LOGGED_IN = names("leaks.logged_in")
+_SESSIONS = names("leaks.sessions")
 _LOOKS_ONLY = names("leaks.looks_only")
 _UPLOADS = LazyPattern(
     r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*(\S+)"
@@ -198,9 +199,13 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
     if any("secret" in word.taint or (program not in _LOGGED_IN and confides(word.taint)) for word in words):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
-    shown = [word for word in words if confides(word.taint)]
-    if shown:  # one may log in with it, but who gets it is not known to be who gave it
-        level = None if any(_in_host(word.text) for word in shown) else Level.MEDIUM
+    shown = [
+        program in _SESSIONS or _is_login(before.text, word.text)
+        for before, word in pairwise(invocation.words)
+        if confides(word.taint) and word in words and before.text not in ("-o", "-O", "-P", "--output")
+    ]
+    if shown:  # who gets it is not known to be who gave it
+        level = Level.MEDIUM if all(shown) else None
         reason = "sends what looks like a key or a password along"
         walker.add(
             "send-secret", [], invocation.place, level=level, reason=reason, rule="secret.login", invocation=invocation
@@ -211,10 +216,16 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
         walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
 
 
-def _in_host(text: str) -> bool:
-    """Tell whether an unknown part is in the name that is looked up, which others see."""
+def _is_login(option: str, text: str) -> bool:
+    """Tell whether a secret stands where one logs in: a header, a field or an option that is called so, a user in an address."""
     host = re.match(r"\w+://([^/?#]*)", text)
-    return host is not None and UNKNOWN in host[1].rpartition("@")[2]
+    if host is not None and re.search(r"[^@]\0|\0(?!:?\d*$)", host[1].rpartition("@")[2]):
+        return False  # in the name that is looked up, which others see
+    if pattern("leaks.login_options").fullmatch(option):
+        return True
+    return (host is not None and UNKNOWN in host[1].partition("@")[0] and "@" in host[1]) or any(
+        pattern("leaks.logs_in").search(text[: found.start()]) is not None for found in re.finditer(UNKNOWN, text)
+    )
 
 
 def _tells(word: Word) -> bool:

@@ -65,6 +65,7 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
 def told_by(name: str) -> str:
     """Guess from an option's name what its value is: "write", "run", or "" where that is not said."""
     parts = [part.lower() for part in _PART.findall(name)]
+    parts = [part for part in parts if part[:2] != "no" or not _RUNS.fullmatch(part[2:])]  # `--nopager`
     if not _MANNER.isdisjoint(parts):
         return ""
     if any(map(_WRITES.fullmatch, parts)) or (not _LOGS.isdisjoint(parts) and not _PLACES.isdisjoint(parts)):

@@ -7,25 +7,22 @@ from typing import TYPE_CHECKING
 
 from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.written_code import judge_language, judge_loaded
+from agent.risk.reader.fish import as_bash
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import WRAPPERS, Program
 from agent.risk.tables.store import program as find_program
-from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
-_FISH_PARTS = LazyPattern(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\\.|\$?\(""", re.S)
-
-
-def _read_as(walker: Walker, invocation: Invocation, word: Word) -> Word:
-    """The text of -c, with `$(…)` for what fish writes as `(…)`."""
-    if not invocation.words[0].text.rpartition("/")[2].startswith("fish") or "(" not in word.text:
-        return word
-    walker.work.spend(len(word.text) / 4)
-    return word.part(_FISH_PARTS.sub(lambda found: "$(" if found[0] == "(" else found[0], word.text))
+def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
+    """The text as bash would have it, where it is written for fish."""
+    if not invocation.words[0].text.rpartition("/")[2].startswith("fish"):
+        return text
+    walker.work.spend(len(text) / 4)
+    return as_bash(text)
 
 
 def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
@@ -42,7 +39,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         if word.text != "/dev/null":
             script_file(walker, invocation, word)
     for given in args.values("--command", "-C", "--init-command"):  # of fish
-        word = _read_as(walker, invocation, given)
+        word = given.part(_read_as(walker, invocation, given.text))
         judge_code(walker, invocation, word.text, word.taint)
         walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
     if args.has("--command"):
@@ -51,7 +48,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         words = args.operands
         if not words:
             return None, ""
-        code = _read_as(walker, invocation, words[0])
+        code = words[0].part(_read_as(walker, invocation, words[0].text))
         judge_code(walker, invocation, code.text, code.taint)
         saved = walker.state.positional, walker.state.shell_name, walker.state.exports_all
         last_here = walker.state.last_here
@@ -171,7 +168,7 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
     text, taint = stdin
     feed_findings(walker, invocation, text, taint)
     if text and text.strip(UNKNOWN + " \n"):
-        return walker.script(text, invocation.place, invocation.inner([], "stdin"))
+        return walker.script(_read_as(walker, invocation, text), invocation.place, invocation.inner([], "stdin"))
     return None, join_taint(taint, "shell")
 
 

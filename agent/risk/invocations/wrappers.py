@@ -153,3 +153,20 @@ def scripts(walker: Walker, invocation: Invocation, table: Program, args: Args) 
             continue
         walker.script(text, invocation.place, invocation.inner([], table.name))
     return None
+
+
+_TOOLS = {
+    "copy": "cp", "copy_if_different": "cp", "copy_directory": "cp -r", "remove": "rm -f", "remove_directory": "rm -r",
+    "rename": "mv", "make_directory": "mkdir -p", "create_symlink": "ln -s", "create_hardlink": "ln", "chdir": "env -C",
+    "compare_files": "cmp", "echo_append": "echo -n", "capabilities": "true", "touch_nocreate": "touch", "environment": "env",
+}  # fmt: skip
+
+
+def toolbox(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | None:
+    """`cmake -E NAME …` is a box of tools, some under names of its own."""
+    if len(invocation.words) < 3 or invocation.words[1].text != "-E":
+        return None
+    tool, *others = invocation.words[2:]
+    return invocation.inner(
+        [*(tool.part(piece) for piece in _TOOLS.get(tool.text, tool.text).split()), *others], "cmake"
+    )

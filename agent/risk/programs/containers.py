@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 _HOST_PATHS = re.compile(
     r"^(?:/|/etc|/var/run/docker\.sock|/root|/home|/proc|/sys|/dev|/boot|/usr|/var|/bin|/lib|/run)(?:/|$|:)|docker\.sock"
 )
+
+
+_OF_EXEC = re.compile(r"-[itTd]+$|--(?:interactive|tty|detach)$|-[uw]|--(?:user|workdir|index)\b")
+
+
+def _options(words: list[Word]) -> list[str]:
+    return [word.text for word in words if word.text.startswith("-")]
 
 
 def gives_host(path: str) -> bool:
@@ -71,8 +79,15 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
             re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value
         )
         index += 2 if takes and "=" not in name else 1
-    walker.add("container-run", words[index : index + 1], place, rule=f"container.{verb}")
     command = words[index + 1 :]
+    plain = (
+        verb == "exec"
+        and bool(command)
+        and position == 1 + offset
+        and all(map(_OF_EXEC.match, _options(words[:index])))
+    )
+    level = Level.LOW if plain else None  # what runs there counts: the container runs its image's programs anyway
+    walker.add("container-run", words[index : index + 1], place, level=level, rule=f"container.{verb}")
     if command and not command[0].text.startswith("-"):
         walker.dispatch(invocation.inner(command, table.name, remote=True))
     return None, ""
@@ -124,6 +139,8 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
     if any(word.text in ("none", "false") for word in args.values("--dry-run")):
         args.names.discard("--dry-run")
     verbs = [word.text for word in args.operands]
+    if verbs[:1] == ["delete"] and len(verbs) == 2 and "/" in verbs[1]:  # `pod/x`
+        args.operands[1:] = [args.operands[1].part(piece) for piece in verbs[1].split("/", 1)]
     if args.has("--help") and len(verbs) == 1:
         return None, ""
     texts = [word.text for word in invocation.words]

@@ -62,6 +62,7 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     for name, given in args.options:
         if given is not None and name in table.roles:
             walker.add(table.roles[name], [given], invocation.place, invocation=invocation)
+    walker.reads = True  # as far as nothing of it is told
     return None, ""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.leaks import confides, is_kept, metadata
+from agent.risk.invocations.leaks import confides, is_kept, judge_left, metadata
 from agent.risk.paths.absolute import absolute
 from agent.risk.programs.network import judge_wire
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
@@ -28,6 +28,7 @@ _DEFINES = re.compile(r"(?:d|define|m|match|find|lookup|show)(?::.*)?|", re.I | 
 _WIRE_DESTROYS = pattern("requests.wire_destroys", re.I)
 _ITEM = re.compile(r"(?:[^=:@\\]|\\.)+(?::=@?|=@|=(?!=)|@)", re.S)
 _METHOD = re.compile(r"[A-Za-z]+")
+_LOCAL = re.compile(r"file:(?://[^/]*)?(/.*)", re.I | re.S)
 _HTTPIE = frozenset(("http", "https", "httpie", "xh", "xhs", "curlie"))
 
 
@@ -129,12 +130,17 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     )
     if folders := args.values("--output-dir"):
         walker.add("copy-to", folders, place, invocation=invocation)
+    local_files = [url.part(unquote(found[1])) for url in urls if (found := _LOCAL.match(url.text))]
+    walker.add("read", local_files, place, invocation=invocation)
+    told = "secret" if any(is_kept(walker, invocation, file) for file in local_files) else ""
     output = args.value("-o", "--output")
     if output is not None and output.text not in ("-", "/dev/null"):
         walker.add("write", [output], place, invocation=invocation, rule="download.file")
+        judge_left(walker, invocation, output, told)
         walker.downloads.add(absolute(output.text, invocation.cwd))
     elif args.has("-O", "--remote-name", "--remote-name-all", "-J"):
         walker.add("download", urls[:1], place)
+        judge_left(walker, invocation, urls[0] if urls else Word("", *place), told)
         _remember(walker, invocation, urls)
     for word in args.values("-K", "--config"):
         walker.add("read", [word], place, invocation=invocation)
@@ -142,10 +148,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     words = [word for word in args.values(*_CURL_WRITES) if word.text not in ("-", "/dev/null", "%")]
     if words:
         walker.add("write", words, place, invocation=invocation)
-    if any(url.text.startswith("file:") for url in urls):
-        for url in urls:
-            walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)
-    if any(metadata(url) for url in urls):
+    if told or any(metadata(url) for url in urls):
         return None, "net secret"
     _judge_daemon(walker, invocation, urls, data, args)
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)

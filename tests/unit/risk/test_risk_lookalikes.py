@@ -55,5 +55,5 @@ def test_help_is_only_help_where_nothing_else_gets_the_option() -> None:
         "rm --help",
     ):
         assert classify(command).level is Level.LOW, command
-    for command in ("docker run image --help", "docker exec web rm --help", "cargo run -- --help", "./rm --help"):
+    for command in ("docker run image --help", "docker exec web ./rm --help", "cargo run -- --help", "./rm --help"):
         assert classify(command).level is not Level.LOW, command
