@@ -364,6 +364,7 @@ def test_dumb_terminal_asks_anew_after_ctrl_c(home: Path, work: Path) -> None:
         assert person.leaves() == 128 + signal.SIGTERM
 
 
+@pytest.mark.thorough
 def test_piped_stdin_is_confirmed_on_the_terminal(home: Path, work: Path) -> None:
     words = f"echo '!echo asked-$((40+2))' | {sys.executable} {ROOT}/agent_shell.py --planner offline; echo code=$?"
     with Terminal(home=home, cwd=work, command=["bash", "-c", words]) as person:

@@ -101,6 +101,7 @@ def test_nothing_on_standard_input_is_no_context(world: World, line: str) -> Non
         assert "standard input" not in prompt_of(server).lower()
 
 
+@pytest.mark.thorough
 def test_a_file_as_standard_input(world: World) -> None:
     (world.work / "build.log").write_text("fatal: it broke\n")
     with FakeLLMServer(ANSWER) as server:
@@ -108,6 +109,7 @@ def test_a_file_as_standard_input(world: World) -> None:
         assert "fatal: it broke" in prompt_of(server)
 
 
+@pytest.mark.thorough
 def test_a_slow_neighbour_is_waited_for(world: World) -> None:
     with FakeLLMServer(ANSWER) as server:
         piped(world, server, '{ sleep 0.6; echo late news; } | "$@" why')

@@ -20,7 +20,7 @@ from agent.protocol.events.session import AssistantDelta
 from agent.protocol.execution import CancellationToken
 from agent.protocol.outcomes import GoalStatus, RunOutcome
 from agent.protocol.records import Record, event_type
-from agent.protocol.requests import RunRequest
+from agent.protocol.requests import Limits, RunRequest
 from tests.scenarios.program import World, chat
 from tests.support.engine_place import OPTIONS, Place, ask, call
 from tests.support.painted_screen import PaintedScreen
@@ -153,9 +153,6 @@ def test_the_spinner_is_never_in_the_lines_of_a_tool(place: Place) -> None:
     assert "thinking" not in "\n".join(screen.lines)
 
 
-ROUNDS = 100
-
-
 class Deep(CollectingEmitter):
     """Keeps how deep the stack was at each goal that began by itself."""
 
@@ -184,14 +181,15 @@ def listed(number: int) -> dict[str, object]:
 
 
 @pytest.mark.covers("S1-60", "S1-71")
-def test_an_agent_goes_on_a_hundred_times_and_no_more_at_the_same_depth(place: Place) -> None:
-    replies = [reply for number in range(ROUNDS + 1) for reply in (listed(number), {"text": f"{number} done"})]
-    emitter = Deep()
-    outcome = place.do(place.services(*replies), with_agent(place), ask("work it off"), emitter=emitter)
-    assert (outcome.auto_continued, outcome.exit_code, outcome.final_message) == (ROUNDS, 0, f"{ROUNDS} done")
-    assert len(emitter.depths) == ROUNDS and len(set(emitter.depths)) == 1
+@pytest.mark.parametrize("most", [12, pytest.param(Limits().max_auto_continues, marks=pytest.mark.thorough)])
+def test_an_agent_goes_on_as_often_as_it_may_and_no_more_at_the_same_depth(place: Place, most: int) -> None:
+    replies = [reply for number in range(most + 1) for reply in (listed(number), {"text": f"{number} done"})]
+    emitter, goal = Deep(), ask("work it off", limits=Limits(max_auto_continues=most))
+    outcome = place.do(place.services(*replies), with_agent(place), goal, emitter=emitter)
+    assert (outcome.auto_continued, outcome.exit_code, outcome.final_message) == (most, 0, f"{most} done")
+    assert len(emitter.depths) == most and len(set(emitter.depths)) == 1
     kinds = [event_type(record.event) for record in emitter.records if record.run == emitter.records[-1].run]
-    assert (kinds.count("run.started"), kinds.count("run.finished"), kinds.count("goal.started")) == (1, 1, ROUNDS + 1)
+    assert (kinds.count("run.started"), kinds.count("run.finished"), kinds.count("goal.started")) == (1, 1, most + 1)
 
 
 @pytest.mark.covers("S1-15", "S1-19", "S1-77")

@@ -46,8 +46,10 @@ class PaintedScreen(MemorySink):
         self._stream = pyte.ByteStream(self._screen)
 
     def _all_rows(self, rows: int) -> list[str]:
-        lines = [*self._screen.history.top, *(self._screen.buffer[row] for row in range(rows))]
-        return ["".join(line[x].data for x in range(self._screen.columns)).rstrip() for line in lines]
+        screen = self._screen
+        buffer, columns = screen.buffer, range(screen.columns)  # pyte's attributes are slow to get
+        lines = [*screen.history.top, *(buffer[row] for row in range(rows))]
+        return ["".join([line[x].data for x in columns]).rstrip() if line else "" for line in lines]
 
 
 def drawable(text: str) -> str:

@@ -70,6 +70,7 @@ def test_what_is_rated_high_or_wants_more_rights_is_not_run(judge: Judge, comman
 
 
 @runs
+@pytest.mark.thorough
 def test_tasks_that_cannot_be_judged_are_complained_about(judge: Judge) -> None:
     tasks = [
         Task(goal="nothing", reference="true"),
@@ -84,6 +85,7 @@ def test_tasks_that_cannot_be_judged_are_complained_about(judge: Judge) -> None:
 
 
 @runs
+@pytest.mark.thorough
 def test_a_set_of_somebody_is_run_from_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         {"goal": "count the lines of a.txt", "reference": "wc -l a.txt", "setup": "seq 3 > a.txt"},

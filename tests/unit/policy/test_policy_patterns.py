@@ -89,7 +89,7 @@ def test_yaml(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["!!python/object/apply:os.system [id]", "a: &a [*a]", "[" * 9_000, "- pattern: [a", "\0"]
+    "text", ["!!python/object/apply:os.system [id]", "a: &a [*a]", "[" * 500, "- pattern: [a", "\0"]
 )
 def test_hostile_yaml_is_an_error(text: str) -> None:
     pytest.importorskip("yaml")

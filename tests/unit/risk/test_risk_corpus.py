@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.each import each
 
 CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"
 ROWS = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+rated = cache(classify)
 
 
 @pytest.mark.covers("S4-15")
@@ -20,7 +22,7 @@ def test_levels(kind: str) -> None:
     wrong = []
     for row in ROWS:
         if row["kind"] == kind:
-            report = classify(row["command"])
+            report = rated(row["command"])
             if report.level != row["level"]:
                 wrong.append(
                     (row["command"][:100], row["level"], report.level.value, [f.rule for f in report.findings])
@@ -31,7 +33,7 @@ def test_levels(kind: str) -> None:
 def test_findings_point_into_the_text_and_are_ordered() -> None:
     ranks = {"high": 0, "medium": 1, "low": 2}
     for row in ROWS:
-        report = classify(row["command"])
+        report = rated(row["command"])
         levels = [ranks[finding.level] for finding in report.findings]
         assert levels == sorted(levels)
         assert report.level == (report.findings[0].level if report.findings else "low")
