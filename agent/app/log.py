@@ -65,6 +65,16 @@ class ProcessLogs:
 
         return any(session.session_id == session_id for session in list_sessions(self.folder))
 
+    def profile_of(self, session_id: str | None) -> str:
+        """The profile of a session that is kept ("goals" where its log, being older, tells none), "" of any other. Raises IoError."""
+        if not (session_id and self._settings.persist):
+            return ""
+        from agent.recording.branching import profile_in
+        from agent.recording.reader import list_sessions
+
+        kept = (session for session in list_sessions(self.folder) if session.session_id == session_id)
+        return next(map(profile_in, kept), "")
+
     def bury(self, session_id: str) -> None:
         """Put a tombstone in the place of a session's log. Raises CoreError where it is being written or does not verify."""
         from agent.audit.retention import Chosen, prune, survey

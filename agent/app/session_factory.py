@@ -10,7 +10,7 @@ from msgspec import structs
 from agent.app.lazy_ports import LazyExecutor, LazyJobs, built_late
 from agent.app.resuming import Resumed
 from agent.config.settings import Settings
-from agent.protocol.errors import ConfigError, CoreError, NotFound
+from agent.protocol.errors import ConfigError, CoreError, InvalidState, NotFound
 from agent.protocol.events.session import Warned
 
 if TYPE_CHECKING:
@@ -40,11 +40,14 @@ PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop()}
 """A strategy keeps nothing of a session, so that one serves all that have its profile."""
 
 
-def strategy_of(profile: str) -> TurnStrategy:
-    """Raises NotFound."""
+def profile_and_strategy(wanted: str, known: str) -> tuple[str, TurnStrategy]:
+    """Those of a session; `known`: the profile that its log names, which stays. Raises NotFound, InvalidState."""
+    profile = known or wanted or "goals"
+    if wanted and wanted != profile:
+        raise InvalidState(expected=f"the profile that the session has ({profile})", found=wanted)
     if profile not in PROFILES:
         raise NotFound("profile", profile)
-    return PROFILES[profile]
+    return profile, PROFILES[profile]
 
 
 class SessionFactory:
@@ -64,13 +67,14 @@ class SessionFactory:
         before: RequestContext | None = None,
         terminal: bool = False,
         attended: bool = False,
-        profile: str = "goals",
+        profile: str = "",
     ) -> RequestContext:
         """A new session, one made from another (`origin`), or `session_id` with the past that its log tells; commands start in `cwd`.
 
         `frontend`: what it is opened by, in the words of the log. `before`: the session that this front end leaves for it; its jobs stay
         in sight, and with an `origin` the new one goes on in its shell, with its choices. `terminal`: the front end has the terminal of
-        the process to give. `attended`: somebody sees what is restored. `profile`: how its goals are pursued (`agent.app.session_factory`).
+        the process to give. `attended`: somebody sees what is restored. `profile`: how its goals are pursued; "": as
+        its log says, or in the ordinary way.
         Raises CoreError.
         """
         from agent.engine.context import RequestContext, carry_over
@@ -80,7 +84,8 @@ class SessionFactory:
         branched = before if origin is not None else None
         redactor = self._redactor(before if frontend == "agent" else None) if branched is None else branched.redactor
         # Before the log: what fails here must not leave one without an end.
-        strategy = strategy_of(profile)
+        known = process.logs.profile_of(origin.session if origin is not None else session_id)
+        profile, strategy = profile_and_strategy(profile, known)
         planner = process.planners.make(None, None, redactor)
         role = process.role_text(settings.role) if settings.role else ""
         configured, plain_rag = planner, settings.rag

@@ -73,7 +73,7 @@ class OpenSession(Protocol):
         before: RequestContext | None = None,
         terminal: bool = False,
         attended: bool = False,
-        profile: str = "goals",
+        profile: str = "",
     ) -> RequestContext: ...
 
 

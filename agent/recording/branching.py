@@ -143,6 +143,14 @@ def origin_of(line: bytes) -> Origin | None:
     return origin if origin is not None and origin.how in TAKEN_OVER else None
 
 
+def profile_in(session: SessionFile) -> str:
+    """The profile that the session's first line names; "goals", which all had once, where it names none. Raises IoError."""
+    record = _record(first_line(session))
+    return (
+        record.event.profile or "goals" if record is not None and isinstance(record.event, SessionStarted) else "goals"
+    )
+
+
 def _by_id(known: Iterable[SessionFile]) -> dict[str, list[SessionFile]]:
     found: dict[str, list[SessionFile]] = {}
     for session in known:

@@ -100,7 +100,8 @@ def _ending_of(record: Record, since_goal: list[Record], reason: str) -> Event |
         case PlannerStarted(step=step):
             return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=reason))
         case UndoStarted(undo_id=undo_id, state=state):
-            return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=reason)
+            told = f"{reason}; it is brought to an end when undo is used next"
+            return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=told)
         case CompressionStarted():
             return CompressionFinished()
         case GoalStarted():

@@ -8,10 +8,20 @@ from typing import Any
 from msgspec import structs
 
 from agent.audit.story.command import CommandFold, command_fold
-from agent.audit.story.model import GoalStory, Item, PlannerStep, Said, SessionBegan, SessionEnded, Step, ToolStory
+from agent.audit.story.model import (
+    GoalStory,
+    Item,
+    Mark,
+    PlannerStep,
+    Said,
+    SessionBegan,
+    SessionEnded,
+    Step,
+    ToolStory,
+)
 from agent.audit.story.objects import as_json
 from agent.audit.story.one_line_events import bad_line, mark_of, stray
-from agent.protocol.events.command import OF_COMMAND, CommandProposed, UndoFinished
+from agent.protocol.events.command import OF_COMMAND, CommandProposed, UndoFinished, UndoStarted
 from agent.protocol.events.goal import (
     GoalFinished,
     GoalStarted,
@@ -36,6 +46,7 @@ def stories(records: Iterable[Record | BadLine], *, undone: Mapping[str, str] | 
     for record in records:
         yield from fold.take(record) if isinstance(record, Record) else fold.bad(record)
     yield from fold.close()
+    yield from fold.open_undos()
 
 
 class _Fold:
@@ -45,11 +56,15 @@ class _Fold:
         self._undone = undone
         self._goal: GoalFold | None = None
         self._time = ""
+        self._turning: dict[str, Record] = {}  # an undo that began and has no end yet
 
     def take(self, record: Record) -> Iterator[Item]:
         self._time, event, goal = record.time, record.event, self._goal
         if isinstance(event, UndoFinished):
             self._undone[event.undo_id] = event.state
+            self._turning.pop(event.undo_id, None)
+        elif isinstance(event, UndoStarted):
+            self._turning[event.undo_id] = record
         if isinstance(event, GoalStarted):
             yield from self.close()
             self._goal = GoalFold(record, event, self._undone)
@@ -78,6 +93,14 @@ class _Fold:
         if self._goal is not None:
             yield self._goal.story(None)
         self._goal = None
+
+    def open_undos(self) -> Iterator[Mark]:
+        """What a crash cut off while it was taken back. Whoever uses undo next brings it to an end, in another session's log perhaps."""
+        for undo_id, record in self._turning.items():
+            now = self._undone.get(undo_id)
+            words = f"finished later: the run is {now}" if now else "it is brought to an end when undo is used next"
+            text = f"an undo of the run {undo_id} began, and has no end in this log; {words}"
+            yield Mark(time=record.time, kind="undo.started", text=text, weight="warning", data={"undo_id": undo_id})
 
 
 def _between(record: Record) -> Iterator[Item]:

@@ -79,7 +79,7 @@ class SessionStarted(RecordedEvent, frozen=True, kw_only=True, tag="session.star
     """A process opened the log (first line of the file, or `resumed`). `origin`: the session that this one was branched from.
 
     `settings`: what counts at first (planner, model, role, approve, confine, rehearse, safety), as the process was started; of a session
-    that is resumed, what is as it was left follows as `session.changed`. `profile`: how goals are pursued.
+    that is resumed, what is as it was left follows as `session.changed`. `profile`: how goals are pursued, also when it is resumed.
     """
 
     session_id: str

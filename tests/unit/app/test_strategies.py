@@ -11,11 +11,13 @@ import pytest
 from agent.app import session_factory
 from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import InvalidState, NotFound
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Command
 from agent.protocol.requests import RunOptions, RunRequest
+from agent.recording.branching import turns
+from agent.recording.past import lineage_of
 from tests.support.fakes import FakeEmitter, FakePerson
 from tests.support.session_world import SessionWorld
 
@@ -52,6 +54,40 @@ def test_two_profiles_beside_each_other_in_one_process(tmp_path: Path, monkeypat
         "goal.started", "command.proposed", "command.rated", "command.confirmed", "command.started", "command.output",
         "command.finished", "assistant.message", "goal.finished", "run.finished", "session.finished",
     ]  # fmt: skip
+
+
+def test_a_session_keeps_its_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log says it; who goes on in it or branches from it gets the same, and one that is asked for another gets none."""
+    world = SessionWorld(tmp_path, monkeypatch, {"mode": "chat", "message": "by the planner"})
+    shout = Shout()
+    monkeypatch.setitem(session_factory.PROFILES, "shout", shout)
+
+    def profiles() -> list[str]:
+        return [json.loads(line).get("profile") for line in log.read_text().splitlines() if '"session.started"' in line]
+
+    async def go() -> None:
+        nonlocal log
+        for profile in ("shout", "", "shout"):
+            ctx = world.services.open_session("cli", "s", profile=profile)
+            assert ctx.strategy is shout
+            log = Path(str(ctx.recorder.path))
+            end = turns(lineage_of(str(log))).end
+            await world.services.engine.close(ctx)
+        branch = world.services.open_session("cli", origin=end)
+        assert branch.strategy is shout
+        await world.services.engine.close(branch)
+        before = log.read_bytes()
+        with pytest.raises(InvalidState, match="shout"):
+            world.services.open_session("cli", "s", profile="goals")
+        monkeypatch.delitem(session_factory.PROFILES, "shout")
+        with pytest.raises(NotFound, match="shout"):
+            world.services.open_session("cli", "s")
+        assert log.read_bytes() == before
+        await world.services.shutdown()
+
+    log = tmp_path
+    asyncio.run(go())
+    assert profiles() == ["shout", "shout", "shout"]
 
 
 def test_an_unknown_profile_opens_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+import agent
 from agent.execution.journal import syscalls
+from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.store import Journals
 from agent.protocol.actions import DeleteFile, FileAction, RenameFile, WriteFile
 from agent.protocol.events.command import CommandFinished, CommandStarted, UndoFinished, UndoStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionStarted
+from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import JsonlRecorder, open_session
-from agent.recording.reader import read_records
-from tests.support.fakes import FakeClock, FakePerson
+from agent.recording.reader import list_sessions, read_records
+from tests.support.fakes import FakePerson
 from tests.support.processes import killed_after
 from tests.support.undo_world import RealFacts, ScriptedUndoPerson, undo_actions
 from tests.unit.gate.test_file_actions import World
@@ -57,7 +63,7 @@ class Killed:
 
     def recorder(self) -> JsonlRecorder:
         started = SessionStarted(session_id="", program="test")
-        return open_session(self.logs, clock=FakeClock(), redactor=None, started=started, session_id="s")
+        return open_session(self.logs, clock=SystemClock(), redactor=None, started=started, session_id="s")
 
     def tree(self) -> dict[str, str]:
         """What a person sees; what a write had begun beside the file is none of it."""
@@ -71,6 +77,17 @@ class Killed:
         store = Journals(str(self.state))
         gate = undo_actions(store, ScriptedUndoPerson(), self.recorder(), facts=RealFacts())  # type: ignore[arg-type]
         asyncio.run(gate.turn(store.entries()[0]))
+
+    def cli(self, *words: str) -> str:
+        """What `agent-shell` prints in a process of its own, with this state and these logs."""
+        home = self.folder.parent
+        with suppress(FileExistsError):
+            (home / "agent-shell").symlink_to(self.state)
+        environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home), "LC_ALL": "C.UTF-8"}
+        line = [sys.executable, "-m", "agent", *words, "--session-dir", self.logs]
+        root = Path(agent.__file__).parents[1]
+        done = subprocess.run(line, env=environ, cwd=root, capture_output=True, text=True, timeout=60, check=True)
+        return " ".join(done.stdout.split())
 
     def events(self) -> list[Event]:
         """What the log says once somebody went on with it."""
@@ -148,3 +165,25 @@ def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str, every: int) ->
             break
         count += every
     assert undone and count > 20
+
+
+def test_what_another_process_brings_to_an_end_is_told(tmp_path: Path) -> None:
+    """SIGKILL in the middle of an undo: the log of whoever finishes it says so, and so does the story of the one that began."""
+    for count in range(60, 600):
+        case = Killed(tmp_path / str(count))
+        recorder = case.recorder()
+        World(case.folder, FakePerson(), recorder).perform(action_of(case, "write"))  # type: ignore[arg-type]
+        recorder.close()
+        journal = JournalFolder(str(case.state))
+        assert killed_before(count, case.undo)
+        (entry,) = filter(None, map(journal.read, journal.ids()))
+        if entry.phase == "undoing":
+            break
+    assert "no end in this log; it is brought to an end when undo is used next" in case.cli("sessions", "show", "s")
+    case.cli("undo", "--list")
+    (finished,) = [session for session in list_sessions(case.logs) if session.session_id != "s"]
+    (told,) = [record.event for record in read_records(finished) if isinstance(record.event, UndoFinished)]
+    assert (told.undo_id, told.state, told.reason) == (entry.undo_id, "undone", "") and "interrupted" in told.resumed
+    assert "had been left open by a crash" in case.cli("sessions", "show", finished.session_id)
+    assert "no end in this log; finished later: the run is undone" in case.cli("sessions", "show", "s")
+    assert not any(isinstance(event, UndoFinished) and not event.reason for event in case.events())
