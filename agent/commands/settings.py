@@ -45,6 +45,10 @@ def _where_set(key: str) -> str:
         return f"`:{key} {_OF_THEIR_OWN[key]}` sets it"
     if key.startswith("limit_") or key == "shell":
         return f"it holds from the start: `--{key.replace('_', '-')}` on the command line, or config.toml"
+    from agent.config.table import SETTINGS  # only for who asks
+
+    if key in {setting.name for setting in SETTINGS}:
+        return "`:config` opens the file where it is set"
     return f"these can be set: {', '.join(_SETTABLE)}"
 
 

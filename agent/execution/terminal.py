@@ -68,6 +68,7 @@ class RealTerminal:
             raise OSError(*error.args) from error
         self.modes = ModeTracker()
         self._raw_output = False
+        self._in_line = False  # what we wrote last did not end its line, as the echo of Ctrl-C
 
     def take(self, *, raw_output: bool) -> str:
         """Give us every key as it is pressed, from now on; the text that was typed before, which is not an answer to this command.
@@ -104,6 +105,7 @@ class RealTerminal:
     def write(self, data: bytes) -> None:
         """Write all of it; a terminal that went away is not an error here."""
         self.modes.feed(data)
+        self._in_line = self._in_line if not data else not data.endswith(b"\n")
         with suppress(OSError):
             while data:
                 data = data[os.write(self.fd, data) :]
@@ -112,6 +114,8 @@ class RealTerminal:
         """Restore modes and settings, and close. `used`: the child wrote to this terminal by itself."""
         if used:
             self.write(self.modes.resets())
+        if used or self._in_line:
+            self._fresh_line()
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         try:
             # What a program asked the terminal, and did not wait for, would be typed into the next prompt.
@@ -121,6 +125,11 @@ class RealTerminal:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, previous)
             os.close(self.fd)
+
+    def _fresh_line(self) -> None:
+        """Go to the next line unless at the start of one: as many blanks as fit leave the cursor in its line only from there."""
+        _rows, columns = size(self.fd)
+        self.write(b" " * columns + b"\r")
 
 
 def size(fd: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from functools import partial
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
@@ -53,7 +54,9 @@ def secretly_at(confirmer: Confirmer) -> tuple[AskHidden | None, Callable[[str],
 async def ask_line(
     screen: Screen, prompt: StyleAndTextTuples, *, edit_mode: str = "emacs", text: str = "", hidden: bool = False
 ) -> str | None:
-    """One line of text, `text` to begin with, not shown where it is `hidden`; None for Ctrl-C and Ctrl-D.
+    """One line of text, `text` to begin with, not shown where it is `hidden`; None for Esc, Ctrl-C and Ctrl-D.
+
+    In vi mode Esc belongs to the editing.
 
     Raises EOFError and OSError where the terminal is gone.
     """
@@ -63,6 +66,7 @@ async def ask_line(
     def _accept(event: KeyPressEvent) -> None:
         event.app.exit(result=event.current_buffer.text)
 
+    @keys.add("escape", filter=Condition(lambda: edit_mode != "vi"))
     @keys.add("c-c")
     @keys.add("c-d")
     @keys.add("<sigint>")

@@ -50,7 +50,7 @@ def _rows(line: Fragments, columns: int) -> list[Fragments]:
     indent = " " * (len(text) - len(text.lstrip(" ")) + _INDENT)
     rows: list[Fragments] = [[]]
     used = 0
-    for gap, word in _words(line):
+    for gap, word in _items(_words(line), columns // 2):
         width = cells(_text(word))
         if used and used + cells(_text(gap)) + width > columns:
             rows.append([("", indent), *word])
@@ -70,6 +70,25 @@ def _words(line: Fragments) -> list[tuple[Fragments, Fragments]]:
                 words.append(([], []))
             words[-1][piece[0] != " "].append((style, piece))
     return words
+
+
+def _items(words: list[tuple[Fragments, Fragments]], widest: int) -> list[tuple[Fragments, Fragments]]:
+    """The words, with those between two ` · ` as one where they are at most `widest` columns: `F9 changes` is a key and its meaning."""
+    items: list[tuple[Fragments, Fragments]] = []
+    begun = 0
+    for place, (_gap, word) in enumerate(words):
+        if place < len(words) - 1 and _text(word) != "·":
+            continue
+        item = words[begun : place + 1]
+        parts = [fragment for gap, each in item for fragment in (*gap, *each)]
+        between = begun > 0 or place < len(words) - 1
+        if between and cells(_text(parts)) <= widest:
+            first = len(item[0][0])
+            items.append((parts[:first], parts[first:]))
+        else:
+            items += item
+        begun = place + 1
+    return items
 
 
 def _text(fragments: Fragments) -> str:

@@ -180,7 +180,7 @@ def test_a_prompt_of_python_is_suspended_and_brought_back(person: Terminal, tmp_
     person.type("kept = 41\r")
     person.see("kept = 41\\s+>>>\\s*$")
     person.type(CTRL_Z)
-    person.see("suspended as job 1; `:fg 1` brings it back")
+    person.see(">>> *\nsuspended as job 1; `:fg 1` brings it back")
     person.at_prompt()
     pid = next(pid for pid, line in marker.survivors().items() if "python" in line and line.split()[1:] == ["-q"])
     state = Path(f"/proc/{pid}/stat")

@@ -30,7 +30,9 @@ from agent.protocol.execution import Processes
 from agent.text.shown import shown, shown_line
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
-_CHOICES = "w this workspace · s this session · h one hour · d one day · a always, everywhere · e edit the rule · Ctrl-C no rule"
+_CHOICES = (
+    "w this workspace · s this session · h one hour · d one day · a always, everywhere · e edit the rule · Esc no rule"
+)
 
 
 @dataclass(frozen=True)

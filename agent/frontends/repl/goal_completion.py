@@ -33,7 +33,12 @@ class GoalCompleter(Completer):
                 return found
         if not complete_event.completion_requested:
             return ()
-        return [*_words(text, self._cwd()), *_paths(text, self._cwd(), quote=text.lstrip().startswith("!"))]
+        from agent.frontends.repl.program_completion import takes_files
+
+        words = list(_words(text, self._cwd()))
+        if words and not takes_files(text):
+            return words
+        return [*words, *_paths(text, self._cwd(), quote=text.lstrip().startswith("!"))]
 
 
 def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iterator[Completion]:

@@ -25,6 +25,7 @@ _SUB_COMMANDS["podman"] = _SUB_COMMANDS["docker"]
 _TAKE_BRANCHES = frozenset(
     {"checkout", "switch", "merge", "rebase", "branch", "diff", "log", "show", "cherry-pick", "reset", "push"}
 )
+_TAKE_NO_FILES = frozenset({"switch", "merge", "rebase", "branch", "cherry-pick", "push"})
 _MOST_BRANCHES = 500
 _MOST_TEXT = 1 << 20
 
@@ -40,6 +41,14 @@ def program_words(text: str, cwd: str) -> list[str]:
     if words[0] == "git" and words[1] in _TAKE_BRANCHES and not begun.startswith("-"):
         return [name for name in branches(cwd) if name.startswith(begun)]
     return []
+
+
+def takes_files(text: str) -> bool:
+    """Tell whether a file may stand at the end of `text`: not where a sub-command or only a branch can."""
+    words = text.lstrip("! ").split(" ")
+    if words[0] not in _SUB_COMMANDS:
+        return True
+    return len(words) > 2 and not (words[0] == "git" and words[1] in _TAKE_NO_FILES)
 
 
 def branches(cwd: str) -> list[str]:

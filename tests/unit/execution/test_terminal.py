@@ -12,6 +12,7 @@ import pytest
 
 from agent.execution.terminal_modes import ModeTracker
 from tests.support.needs import needing
+from tests.support.painted_screen import PaintedScreen
 from tests.unit.execution.running import Marker
 from tests.unit.execution.tty_window import Terminal, until
 
@@ -36,6 +37,30 @@ def test_a_question_is_answered_with_echo_and_line_editing(terminal: Terminal) -
     answer = terminal.result()
     assert (answer["stdout"], answer["stderr"]) == ("got bpb\n", "name? ")
     assert b"bpo\b \bb" in terminal.shown
+
+
+def test_what_is_said_after_ctrl_c_stands_on_a_line_of_its_own(terminal: Terminal) -> None:
+    child = terminal.start("read -p 'name? ' x; exit 3")
+    child.expect_exact(b"name? ")
+    child.send("bob\x03")
+    terminal.result()
+    *_, echoed, said = after(terminal.shown + b"interrupted")
+    assert (echoed[-2:], said) == ("^C", "interrupted")
+
+
+@pytest.mark.parametrize(("end", "rows"), [("", ["half", "said"]), ("\\n", ["half", "said"])])
+def test_what_is_said_after_a_program_with_the_terminal_stands_on_a_line_of_its_own(
+    terminal: Terminal, end: str, rows: list[str]
+) -> None:
+    terminal.run(f"printf 'half{end}'", programs="printf")
+    assert after(terminal.shown + b"said") == rows
+
+
+def after(shown: bytes) -> list[str]:
+    """The rows that a person sees of it."""
+    screen = PaintedScreen(100, 30)
+    screen.write(shown)
+    return [row.rstrip() for row in screen.lines]
 
 
 def test_a_password_is_asked_on_the_terminal_and_not_shown(terminal: Terminal) -> None:

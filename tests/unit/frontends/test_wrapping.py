@@ -54,6 +54,19 @@ def test_the_command_above_the_word_is_never_rewrapped() -> None:
     assert f"will run: {command}" in text(word_heading(request_for(command, "high"), columns=30))
 
 
+@pytest.mark.parametrize("columns", [40, 50, 60, 80])
+def test_a_key_and_its_meaning_stay_in_one_row(columns: int) -> None:
+    items = ["Enter runs", "empty line skips", "Ctrl-C cancels", "F1 more", "F8 always", "F6 others", "F9 changes"]
+    rows = text(wrapped([[("", " " + " · ".join(items))]], columns))
+    assert all(len(row) < columns for row in rows)
+    assert [item.strip() for row in rows for item in row.strip().removesuffix("·").split("·")] == items
+
+
+def test_a_sentence_after_a_dot_is_broken_where_it_has_to_be() -> None:
+    rows = text(wrapped([[("", "▲ medium · would rename more files than fit into one row")]], 30))
+    assert rows == ["▲ medium · would rename more", "  files than fit into one row"]
+
+
 def test_wide_characters_count_twice() -> None:
     assert text(wrapped([[("", "危険 削除 削除")]], 11)) == ["危険 削除", "  削除"]
 

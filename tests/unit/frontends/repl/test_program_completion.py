@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.repl.program_completion import branches, program_words
+from agent.frontends.repl.program_completion import branches, program_words, takes_files
 
 
 @pytest.fixture
@@ -61,3 +61,11 @@ def test_pipes_in_its_place_make_nobody_wait(repository: Path) -> None:
 
 def test_no_repository(tmp_path: Path) -> None:
     assert branches(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [("git sw", False), ("git switch ", False), ("!git merge f", False), ("git checkout f", True), ("cat f", True)],
+)
+def test_no_file_is_offered_where_only_a_branch_or_a_sub_command_stands(text: str, files: bool) -> None:
+    assert takes_files(text) is files
