@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from agent.recording.reader import list_sessions, read_records
 from tests.support.pictured_session import CWD, Session
 from tests.support.tries import tries
 
+KEPT = Path(__file__).parents[2] / "replays"
 LIFE = ("command.rated", "command.confirmed", "command.started", "command.finished")
 NO_PERSON = ("refused", "dry-run")
 
@@ -188,21 +190,38 @@ def _session(draw: st.DrawFn) -> Session:
 def test_whatever_comes_in_whatever_order_sql_tells_what_the_lifecycle_tells(made: Session) -> None:
     """Row by row and column by column: what is in the views is the fold's, also where a log makes no sense."""
     pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
-    lives: dict[str, Lifecycle] = {}
-    for record in made.records:
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "2026-03-14-pictured-1.jsonl")
+        log.write_bytes(b"".join(map(encode, made.records)))
+        _sql_tells_what_the_fold_tells(log)
+
+
+@pytest.mark.parametrize("log", sorted(KEPT.glob("*.jsonl")), ids=lambda log: log.stem)
+def test_of_every_log_that_is_kept_sql_tells_what_the_fold_tells(log: Path) -> None:
+    pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
+    _sql_tells_what_the_fold_tells(log)
+
+
+def _sql_tells_what_the_fold_tells(log: Path) -> None:
+    """The commands against their one lifecycle, the goals against the story."""
+    lives: list[Lifecycle] = []
+    known: dict[str, Lifecycle] = {}  # the id of a file's change is its path, which comes again
+    for record in read_records(str(log)):
         kind, event = event_type(record.event), record.event
         if isinstance(event, CommandProposed):
-            lives[event.command_id] = Lifecycle.of(event, record.time)
+            known[event.command_id] = Lifecycle.of(event, record.time)
+            lives.append(known[event.command_id])
         elif kind in LIFE:
-            lives[event.command_id].take(kind, event, record.time)  # type: ignore[union-attr]  # each has one
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "2026-03-14-pictured-1.jsonl").write_bytes(b"".join(map(encode, made.records)))
-        with LogDatabase(find_sources([folder], default="", here="here")) as database:
-            columns = "command_id, proposed, run, edited, risk, decision, via, cwd, exit_code, interrupted, undo_id"
-            rows = {row[0]: row[1:] for row in database.ask(f"SELECT {columns} FROM commands").rows()}
-            (ran,) = next(iter(database.ask("SELECT sum(ran)::BIGINT FROM goals").rows()))
-    assert rows == {key: _as_row(each) for key, each in lives.items()}
-    assert (ran or 0) == sum(bool(each.started) for each in lives.values())
+            known[event.command_id].take(kind, event, record.time)  # type: ignore[union-attr]  # each has one
+    with LogDatabase(find_sources([str(log)], default="", here="here")) as database:
+        columns = "command_id, proposed, run, edited, risk, decision, via, cwd, exit_code, interrupted, undo_id"
+        rows = Counter(database.ask(f"SELECT {columns} FROM commands").rows())
+        told = list(database.ask("SELECT goal_id, status, exit_code, ran FROM goals ORDER BY began").rows())
+    assert rows == Counter((each.command_id, *_as_row(each)) for each in lives)
+    goals_told = [item for item in stories(read_records(str(log))) if isinstance(item, GoalStory)]
+    assert [row[:2] for row in told] == [(goal.goal_id, goal.status) for goal in goals_told]
+    assert [row[2] for row in told] == [goal.exit_code if goal.finished else None for goal in goals_told]
+    assert sum(row[3] for row in told) == sum(bool(each.started) for each in lives)
 
 
 def _as_row(life: Lifecycle) -> tuple[object, ...]:
