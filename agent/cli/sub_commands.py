@@ -129,6 +129,12 @@ def _add_vault(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="of `run`: the command, behind --")
 
 
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("lint",), help="what to do")
+    parser.add_argument("file", nargs="?", default="TASKS.md", metavar="FILE", help="the tasks (TASKS.md)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per mistake")
+
+
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
     parser.add_argument("--json", action="store_true", help="one JSON object per setting")
@@ -273,6 +279,16 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell vault run GITHUB_TOKEN -- gh release list
 """,
         _OF_SESSION | {"approve", "confine", "command_timeout"},
+    ),
+    "work": SubCommand(
+        "lint [FILE] [--json]",
+        "check the tasks of a repository",
+        work.tasks,
+        _add_work,
+        """\
+  agent-shell work lint                           the mistakes in TASKS.md, or which task is next
+  agent-shell work lint docs/TASKS.md --json      one JSON object per mistake
+""",
     ),
     "config": SubCommand(
         "[show|path|edit] [--json]",

@@ -177,3 +177,9 @@ def config(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.config import run_config
 
     return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
+
+
+def tasks(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.work import run_lint
+
+    return run_lint(options.file, json_output=bool(options.json))
