@@ -30,7 +30,7 @@ WRITERS = {
     # named by the person on the command line or in settings
     "app/process.py": "--telemetry-file",
     "audit/importing/store.py": "sessions import",
-    "audit/replay/rewrite.py": "sessions replay --update",
+    "audit/replay/check.py": "sessions replay --update",
     "audit/sql/database.py": "sessions sql",
     "audit/sql/staging.py": "lines in the private folder of a query",
     "audit/sql/reading.py": "rows in the private folder of a query",
@@ -38,7 +38,7 @@ WRITERS = {
     "frontends/shell_history.py": "appended to, as the shell itself would",
     # our own state: logs, keys, policy, settings, memory
     "audit/retention.py": "session logs",
-    "config/private_folder.py": "our folders",
+    "config/paths.py": "our folders",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",
     "library/entries.py": "roles and macros that the person keeps",

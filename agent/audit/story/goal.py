@@ -95,7 +95,7 @@ class _Fold:
         self._goal = None
 
     def open_undos(self) -> Iterator[Mark]:
-        """What a crash cut off while it was taken back. Whoever uses undo next brings it to an end, in another session's log perhaps."""
+        """An undo that a crash cut off. Whoever uses undo next brings it to an end, in another session's log perhaps."""
         for undo_id, record in self._turning.items():
             now = self._undone.get(undo_id)
             words = f"finished later: the run is {now}" if now else "it is brought to an end when undo is used next"

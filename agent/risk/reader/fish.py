@@ -40,7 +40,7 @@ def _assigned(found: re.Match[str]) -> str:
 
 
 class _Block:
-    """What was read, and what is open: for each block its last word in bash."""
+    """The text that was read, and the open blocks: for each its last word in bash."""
 
     def __init__(self) -> None:
         self.written: list[str] = []
