@@ -50,6 +50,7 @@ class OverlayWorld:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=_environ(),
         )
         self._case = 0
         self.lower = self.scratch = self.upper = self.base
@@ -135,13 +136,20 @@ def _namespace(user: bool) -> list[str]:
     return [*drop, "unshare", "-U", "-m", f"--map-user={uid}", f"--map-group={gid}", "--keep-caps"]
 
 
+def _environ() -> dict[str, str]:
+    """Another interpreter finds the packages of this one, too."""
+    packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+    return {**os.environ, "PYTHONPATH": packages}
+
+
 @functools.cache
 def _interpreter(user: bool) -> str:
     if not user or os.geteuid() != 0:
         return sys.executable
     said = ""
     for python in (sys.executable, "/usr/bin/python3"):
-        done = subprocess.run([*_namespace(user), python, "-c", "import json"], capture_output=True, text=True)
+        words = [*_namespace(user), python, "-c", "import msgspec"]
+        done = subprocess.run(words, env=_environ(), capture_output=True, text=True)
         if done.returncode == 0:
             return python
         said = done.stderr[-200:]
