@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from agent.app.emitters import make_emitter
 from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
@@ -106,7 +108,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         make_engine=process.make_engine,
         processes=process.processes,
         open_session=open_session,
-        make_emitter=process.make_emitter,
+        make_emitter=partial(make_emitter, process.settings, process.environ),
         rate=process.rate,
         context=process.context,
         experience=process.memory.experience,

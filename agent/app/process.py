@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import LazyExecutor, built_late
@@ -16,7 +15,7 @@ from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
 from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError, CoreError
+from agent.protocol.errors import CoreError
 
 if TYPE_CHECKING:
     from agent.app.retrieval import ProcessRags
@@ -25,12 +24,11 @@ if TYPE_CHECKING:
     from agent.engine.engine import Engine
     from agent.frontends.services import RuleController
     from agent.library.library import Library
-    from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events.known import Event
     from agent.protocol.execution import Performer, Processes
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.ports import Emitter, Redactor, StreamRedaction
+    from agent.protocol.ports import Redactor, StreamRedaction
     from agent.protocol.rehearsals import Change
     from agent.redaction.redactor import SecretRedactor
 
@@ -55,7 +53,11 @@ class Process:
         self.vault = ProcessVault(loaded.environ, self._learn)
         self.manuals = ProcessManuals(loaded.environ, keeps=loaded.settings.persist)
         self.planners = PlannerChoice(
-            loaded, self.redactor, remembered=self._remembered, vault=self.vault, manuals=self.manuals.manuals
+            loaded,
+            self.redactor,
+            remembered=lambda: self.memory.remembered(),  # noqa: PLW0108  # it comes into being below
+            vault=self.vault,
+            manuals=self.manuals.manuals,
         )
         self.execution = ProcessExecution(loaded, self.vault.value)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
@@ -86,9 +88,6 @@ class Process:
         """Know a secret from now on, in each session too that is open."""
         for redactor in (self.redactor, *(each.redactor for each in list(self.sessions.values()))):
             redactor.add_known(name, value)  # type: ignore[attr-defined]  # all are SecretRedactor here
-
-    def _remembered(self) -> RememberedCommands | None:
-        return self.memory.remembered()
 
     def leaving(self) -> tuple[str, ...]:
         """Say what of earlier commands goes to a planner that is not on this machine."""
@@ -131,7 +130,7 @@ class Process:
             lacking=self.manuals.lacking,
             open_sub_agent=self._open_sub_agent,
             prelude=tuple(filter(str.strip, (self.settings.prelude or "").split(";"))),
-            settings_rows=self._settings_rows,
+            settings_rows=self._loaded.rows,
             config_path=config,
             services=self._command_services(),
             is_root=self.is_root,
@@ -197,16 +196,6 @@ class Process:
         block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self.redactor)
         return (block,) if block is not None else ()
 
-    def _settings_rows(self) -> list[dict[str, str]]:
-        from agent.config.table import SETTINGS
-
-        rows = []
-        for setting in SETTINGS:
-            value = getattr(self.settings, setting.name)
-            origin = self.origins.get(setting.name, "default")
-            rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
-        return rows
-
     def opened(self, context: RequestContext) -> None:
         """A session is open from now on, until it is closed."""
         self.sessions = {key: each for key, each in self.sessions.items() if not each.closed}
@@ -219,42 +208,6 @@ class Process:
         from agent.app.shell_rating import for_shell
 
         return for_shell(self.settings.shell, self.policies.classify)(command, context)
-
-    def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
-        """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""
-        file = _private_append(self.settings.telemetry_file) if self.settings.telemetry_file is not None else None
-        streams = (sys.stdout, sys.stderr)
-        if at_prompt:  # nothing is shown by it before the first line is typed
-            return built_late(lambda: self._emitter(streams, file, at_prompt=True))
-        return self._emitter(streams, file, at_prompt=False)
-
-    def _emitter(self, streams: tuple[TextIO, TextIO], telemetry: Any, *, at_prompt: bool) -> Emitter:
-        settings = self.settings
-        emitter: Emitter
-        if settings.json:
-            from agent.emitters.streams import JsonlEmitter
-
-            emitter = JsonlEmitter(streams[0].buffer)
-        else:
-            from agent.emitters.paint import use_theme
-            from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-
-            use_theme(settings.theme or "")
-            options = TerminalEmitterOptions(
-                highlight=settings.highlight,
-                verbose_tool_calls=settings.verbose,
-                show_spinner=settings.spinner,
-                at_prompt=at_prompt,
-                notify=settings.notify,
-                environ=self.environ,
-            )
-            emitter = TerminalEmitter(options, *streams)
-        if telemetry is None:
-            return emitter
-        from agent.emitters.telemetry import TelemetryEmitter
-        from agent.engine.plain_emitters import FanOut
-
-        return FanOut(emitter, TelemetryEmitter(telemetry.fileno(), text=settings.telemetry_text, owner=telemetry))
 
     def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
         """For display: as that session would run it now. The gate rates again."""
@@ -313,16 +266,6 @@ class Process:
                 await context.executor.close()
         await self.planners.aclose()
         self.memory.close()
-
-
-def _private_append(path: str) -> Any:
-    """A file that only its owner can read, opened for appending."""
-    try:
-        # Without waiting: a named pipe that nobody reads is an error, not a reason to hang.
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
-    except OSError as error:
-        raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
-    return os.fdopen(fd, "ab", buffering=0)
 
 
 def _host_processes() -> Processes:

@@ -37,6 +37,13 @@ class Loaded(Struct, frozen=True, kw_only=True):
         """Tell whether there is one, in the vault too, which need not be open for that."""
         return bool(self.given(variable)) or variable in vault_names(self.environ)
 
+    def rows(self) -> list[dict[str, str]]:
+        """Each setting with its value and where that is from."""
+        found = ((name, getattr(self.settings, name), self.origins.get(name, "default")) for name in BY_NAME)
+        return [
+            {"setting": name, "value": "" if value is None else str(value), "from": at} for name, value, at in found
+        ]
+
 
 class _Names(Struct):
     names: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from agent.protocol.actions import Action
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import RiskContext, RiskReport
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import BudgetExceeded, InvalidState, NotFound
 from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput
 from agent.protocol.outcomes import GoalSummary, Usage
@@ -33,8 +33,9 @@ from agent.protocol.ports import (
 )
 from agent.protocol.records import Record
 from agent.protocol.replies import Alternative, PlanLeft
-from agent.protocol.requests import Approval, ApproveMode
+from agent.protocol.requests import Approval, ApproveMode, RunOptions
 from agent.protocol.todos import Todo
+from agent.waiting import cancellable
 
 if TYPE_CHECKING:
     from agent.commands.context import Change, CommandServices
@@ -131,6 +132,27 @@ class SessionLock(asyncio.Lock):
             return await super().acquire()
         finally:
             self._waiting -= 1
+
+    async def take(self, options: RunOptions) -> None:
+        """Hold it for a run. Raises Cancelled, and InvalidState where it was not to be had in time: then it is not held."""
+        held = False
+
+        async def acquire() -> None:
+            nonlocal held
+            held = await self.acquire()
+
+        if self.free:
+            await acquire()
+            return
+        try:
+            await cancellable(acquire(), options.cancel, timeout=options.limits.wait)
+        except BaseException as error:
+            if held:  # the turn came in the same moment
+                self.release()
+            if isinstance(error, BudgetExceeded):
+                busy = f"one that was busy for {options.limits.wait:.0f} seconds"
+                raise InvalidState(expected="a session at rest", found=busy) from None
+            raise
 
 
 @dataclass(eq=False, repr=False)

@@ -16,14 +16,7 @@ from agent.engine.context import AppState, RequestContext
 from agent.engine.session_state import as_it_is, change
 from agent.engine.stream import EventStream
 from agent.protocol.commands import Command, IncludeFiles, UseAgent, UseRag, UseRole
-from agent.protocol.errors import (
-    BudgetExceeded,
-    Cancelled,
-    CoreError,
-    InvalidRequest,
-    InvalidState,
-    OtherError,
-)
+from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.session import CoreCommandFinished, Failed, Notice, Warned
 from agent.protocol.execution import UndoStore
@@ -63,7 +56,7 @@ class Engine:
         """
         outcome = RunOutcome(request_id=str(uuid.uuid4()), session_id=ctx.session_id)
         try:
-            await _turn_of(ctx, request.options)
+            await ctx.lock.take(request.options)
         except CoreError as error:
             return replace(outcome, exit_code=error.exit_code, error_code=error.code)
         stream = EventStream(ctx.recorder, emitter, run=outcome.request_id, show_secrets=ctx.show_secrets)
@@ -263,29 +256,6 @@ class _Run:
         await self.stream.send_if_possible(Failed(error=error.info()))
         outcome = self.reached[-1] if self.reached else outcome
         return replace(outcome, exit_code=error.exit_code, error_code=error.code)
-
-
-async def _turn_of(ctx: RequestContext, options: RunOptions) -> None:
-    """Take the session's lock. Raises Cancelled, and InvalidState where it was not to be had in time: then it is not held."""
-    held = False
-
-    async def acquire() -> None:
-        nonlocal held
-        held = await ctx.lock.acquire()
-
-    if ctx.lock.free:
-        await acquire()
-        return
-    try:
-        await cancellable(acquire(), options.cancel, timeout=options.limits.wait)
-    except BaseException as error:
-        if held:  # the turn came in the same moment
-            ctx.lock.release()
-        if isinstance(error, BudgetExceeded):
-            raise InvalidState(
-                expected="a session at rest", found=f"one that was busy for {options.limits.wait:.0f} seconds"
-            ) from None
-        raise
 
 
 def _logged(outcome: RunOutcome) -> RunOutcome:

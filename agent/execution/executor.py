@@ -263,13 +263,11 @@ class ShellExecutor:
             secrets = {name: await in_thread(partial(self._secret, name)) for name in command.secrets}
             try:
                 start = self._shells.start(command, before, make, files)
-                launch = self._launch(command)
+                limits = self._limits._replace(core=1) if secrets else self._limits  # 0 would hold no collector back
                 launch = replace(
-                    launch,
+                    self._launch(command),
                     argv=start.argv,
-                    limits=launch.limits._replace(core=1)
-                    if secrets
-                    else launch.limits,  # 0 would hold no collector back
+                    limits=limits,
                     env=start.env | (confined.variables if confined is not None else {}) | secrets,
                     sandbox=self._confinement.sandbox(command, confined, self._kept.first.env, start.written),
                     inherit_stdin=self._stdin == "inherit",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.planners import LazyPlanner, PlannerChoice
+from agent.app.lazy_planner import LazyPlanner
+from agent.app.planners import PlannerChoice
 from agent.config.load import load_settings
 from agent.planner.llm import LLMPlanner
 from agent.protocol.outcomes import Usage

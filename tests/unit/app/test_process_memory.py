@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.app.composition import build_services, load
+from agent.app.lazy_planner import LazyPlanner
 from agent.app.planner_settings import is_loopback
-from agent.app.planners import LazyPlanner, PlannerChoice
+from agent.app.planners import PlannerChoice
 from agent.redaction.redactor import SecretRedactor
 from tests.support.fakes import FakePlanner
 
