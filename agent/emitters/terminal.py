@@ -58,6 +58,7 @@ LONGEST_LINE = 4096  # characters of an output line that are shown; log and plan
 _SLOW_PLANNER = 0.25  # seconds
 _DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
 _SILENT = "it printed nothing"
+_TOLD = ("completed", "failed", "interrupted", "handed_off")  # how a command ends that says so itself
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
@@ -280,7 +281,7 @@ class TerminalEmitter:
         self._words.end()
         self._fresh_lines()
         undo = self._commands.undo_hint()
-        as_typed = bool(self._commands.typed) and event.status in ("completed", "failed")
+        as_typed = bool(self._commands.typed and event.commands) and event.status in _TOLD
         if not self._options.summary or as_typed:
             return
         line = partial(describe.summary_line, event, said=self._said, planning=self._planning)

@@ -70,6 +70,12 @@ def parse_line(text: str) -> Line:
     return Leave() if meta == NamedCommand("quit") else CommandLine(meta)
 
 
+def prompt_command(text: str) -> str:
+    """The name of a command of ours that stands where a shell's command is wanted: `:undo`; "" for what a shell may know (`: > file`)."""
+    name = text.strip().partition(" ")[0]
+    return name if name[:1] == ":" and name[1:].replace("-", "").isalpha() else ""
+
+
 def is_recorded(text: str) -> bool:
     """Tell whether a line goes into the history: not with a blank in front, not private ones, not good-bye, no secret."""
     stripped = text.strip()

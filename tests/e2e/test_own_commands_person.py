@@ -154,3 +154,32 @@ def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path,
         person.type("exit\r")
         assert person.leaves() == 0
     assert statuses(home) == ["completed"]
+
+
+def test_a_command_of_ours_typed_at_a_confirmation_runs_nothing(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", home=home, cwd=work, own="ask") as person:
+        person.at_prompt()
+        person.type("sort note3.txt\r")
+        person.at_confirmation("sort note3.txt")
+        person.type(f"{CTRL_U}:policy allow sort")
+        person.see(":policy is for the goal prompt: Ctrl-C leads there", where="screen")
+        person.type("\r")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["cancelled"]
+
+
+def test_what_ctrl_c_ended_is_said_once(home: Path, work: Path) -> None:  # noqa: F811
+    with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
+        person.at_prompt()
+        person.type("echo begun; sleep 30\r")
+        person.see("\nbegun\n")
+        person.type(CTRL_C)
+        person.see(r"\ninterrupted after [0-9.]+")
+        person.at_prompt()
+        assert "– interrupted" not in person.text
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["interrupted"]

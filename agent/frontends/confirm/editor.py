@@ -14,6 +14,7 @@ from agent.frontends.confirm.enter_guard import EnterGuard
 from agent.frontends.confirm.keys import Action, confirm_bindings, select_slot
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
+from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import LiveRating, Rate
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.screen import Screen
@@ -156,10 +157,18 @@ class CommandEditor:
         self.rating.update(self.buffer.text)
         self._previews.update(self.buffer.text)
 
-    def _note_seen(self) -> None:
-        """Enter was pressed: it speaks of what stands on the screen now, not of what comes while the guard waits."""
+    def _note_seen(self) -> bool:
+        """Enter was pressed: it speaks of what stands on the screen now, not of what comes while the guard waits.
+
+        It runs nothing where a command of the goal prompt stands, which a shell does not know.
+        """
         preview = self._previews.preview(self.buffer.text)
         self.seen = preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
+        return not self._ours()
+
+    def _ours(self) -> str:
+        text = self.buffer.text
+        return "" if text == self._original else prompt_command(text)
 
     def _above(self) -> StyleAndTextTuples:
         """Show what an edited text would do; that of the first text stands above already."""
@@ -198,6 +207,9 @@ class CommandEditor:
         report = self.rating.report(self.buffer.text)
         rehearses = self._rehearses_first()
         enter = "rehearses" if rehearses else "asks for the word" if self._asks_word(report) else "runs"
+        ours = self._ours()
+        if ours:
+            return [("class:warn", f" {ours} is for the goal prompt: Ctrl-C leads there · empty line skips")]
         words = f" Enter {enter} · empty line skips · Ctrl-C cancels · F1 more"
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:

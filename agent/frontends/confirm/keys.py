@@ -71,15 +71,15 @@ def confirm_bindings(
     next_text: Callable[[str], str] | None = None,
     slots: tuple[str, ...] = (),
     guard: EnterGuard,
-    on_enter: Callable[[], None],
+    on_enter: Callable[[], bool],
     set_aside: Callable[[str], None],
 ) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
 
     `switches`: the line it came from can be taken for the other thing. `next_text`: which command comes after the one that stands
     there, where there are several. `slots`: what Tab goes to.
-    `guard` tells which Enter is an answer, `on_enter` hears of each as it is pressed; `set_aside` takes what was typed before the
-    question stood there.
+    `guard` tells which Enter is an answer, `on_enter` hears of each as it is pressed and says if it may be one; `set_aside` takes what
+    was typed before the question stood there.
     """
     keys = KeyBindings()
     alt = emacs_mode
@@ -151,7 +151,7 @@ def _bind_slots(keys: KeyBindings, slots: tuple[str, ...]) -> None:
 def _bind_enter(
     keys: KeyBindings,
     guard: EnterGuard,
-    on_enter: Callable[[], None],
+    on_enter: Callable[[], bool],
     set_aside: Callable[[str], None],
     accepted: Callable[[KeyPressEvent], None],
 ) -> None:
@@ -161,8 +161,8 @@ def _bind_enter(
             if not event.app.is_done:
                 accepted(event)
 
-        on_enter()
-        guard.pressed(accept)
+        if on_enter():
+            guard.pressed(accept)
 
     @keys.add(Keys.Any, filter=Condition(lambda: not guard.is_painted))
     @keys.add(Keys.BracketedPaste, filter=Condition(lambda: not guard.is_painted))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent.frontends.confirm.heading import details, heading, is_previewed, must_say_root, word_heading, write_heading
 from agent.frontends.confirm.readings import as_alternative, others
+from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
 from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
@@ -93,6 +94,10 @@ class PlainConfirmer:
             return int(text)
         if not text or text.lower() in ("n", "no"):
             return Skipped()
+        ours = prompt_command(text)
+        if ours:
+            self.screen.say(f"{ours} is for the goal prompt: an empty line leads there", "class:warn")
+            return await self._ask(request, choices=choices)
         return Remark(text=text[1:].strip()) if text.startswith("?") else Approved(command=text)
 
     def _show_changes(self, previewed: Preview) -> None:

@@ -16,6 +16,7 @@ from agent.frontends.line import (
     OwnCommand,
     is_recorded,
     parse_line,
+    prompt_command,
 )
 from agent.protocol.commands import IncludeFiles, Info, InfoScope, NamedCommand, Set, UseSession
 from agent.protocol.errors import InvalidRequest
@@ -120,3 +121,19 @@ def test_words_for_jobs_mean_ours(typed: str, meant: str) -> None:
 
 def test_goals_that_begin_with_such_a_word_stay_goals() -> None:
     assert parse_line("jobs that failed yesterday") == Goal("jobs that failed yesterday")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (":undo", ":undo"),
+        (" :policy allow ls", ":policy"),
+        (":foo-bar", ":foo-bar"),
+        (": > f", ""),
+        (":>f", ""),
+        ("ls", ""),
+        ("", ""),
+    ],
+)
+def test_a_command_of_ours_among_those_of_a_shell(text: str, name: str) -> None:
+    assert prompt_command(text) == name
