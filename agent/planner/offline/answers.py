@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent.lexicon.exit_answers import asks_about_last, succeeded
-from agent.planner.offline.goals import command_before, goal_before, last_goal, split_pasted, strip_remark, unusable
+from agent.planner.offline.goals import command_before, goals_that_ran, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, as_meant, is_best
 from agent.planner.offline.recipe_files import RecipeEntry
 from agent.planner.offline.recipes import AddRecipes, load_book
-from agent.planner.offline.referring import Told, after, changes_files, is_follow_up, resolved
+from agent.planner.offline.referring import Told, added, after, changes_files, is_follow_up, resolved
 from agent.planner.offline.remarks import Remarks
 from agent.planner.offline.rendering import render
 from agent.planner.offline.surroundings import Surroundings
@@ -73,31 +73,42 @@ class Answerer:
     # --- a goal about the result of the one before it ---
 
     def _following(self, text: str, request: PlannerRequest, goal: GoalItem, around: Surroundings) -> Reply | None:
-        """ "only the ones in src", "sort them by size": a remark on a command that ran is taken as one before it; None for no command."""
-        before, steps = goal_before(request.history)
-        if before is None or not steps or steps[-1].outcome != "ran" or not succeeded(steps[-1]):
-            return None
-        listed = steps[-1].run
-        if re.match(r"(?:ls|dir|tree)\b", listed):
-            return None  # it shows another depth than a search for the same words does
-        then = structs.replace(before, environment=goal.environment)
-        tried = {command for step in steps for command in (step.proposed, step.run) if command}
-        told = after(Told(cwd=goal.environment.cwd or os.curdir), before.text, listed)
-        words = resolved(text, told)
-        reply = self._first(words, "", goal, around) if words and words != text else None
-        if not isinstance(reply, Command):
-            reply = self._narrowed(before.text, strip_remark(text), then, tried, around)
-        # What was listed by other means than a search may be less than what the same words find.
-        widens = reply is not None and changes_files(reply.command) and not listed.startswith("find ")
-        return None if widens else reply
+        """ "only the ones in src", "sort them by size": more about what ran last, which may itself have been more about what ran before.
 
-    def _narrowed(
-        self, text: str, remark: str, goal: GoalItem, tried: set[str], around: Surroundings
-    ) -> Command | None:
+        None where nothing ran, so that the goal stands for itself.
+        """
+        ran = goals_that_ran(request.history)
+        if not ran or not succeeded(ran[-1][1][-1]):
+            return None
+        listed = ran[-1][1][-1].run
+        parts: list[str] = []
+        for before, _ in ran:
+            parts = [*parts, before.text] if parts and is_follow_up(before.text) else [before.text]
+        tried = {command for step in ran[-1][1] for command in (step.proposed, step.run) if command}
+        told = after(Told(cwd=goal.environment.cwd or os.curdir), reduce(added, parts), listed)
+        # It shows another depth than a search for the same words does.
+        is_list = bool(re.match(r"(?:ls|dir|tree)\b", listed))
+        words = f"{text} in {told.folder or '.'}" if is_list else resolved(text, told)
+        reply = self._first(words, "", goal, around) if words and words != text else None
+        part = not listed.startswith("find ") or re.search(r"\| (?:head|tail)\b", listed)
+        reply = reply if isinstance(reply, Command) else None
+        if reply is None and not is_list:
+            # Of how many there are, or what is done to all, the order says nothing.
+            unordered = [said for said in parts if not re.match(r"(?i)(?:\w+ )?(?:sort|order)", said)]
+            for whole in (parts, unordered)[: 1 if part else 2]:
+                reply = reply or self._narrowed(reduce(added, whole), text, goal, tried, around)
+        # What was listed by other means than a search, or only in part, may be less than what the same words find.
+        if reply is not None and not (part and changes_files(reply.command)):
+            return reply
+        message = f"I can't tell how to do that with the result of `{listed}`: say it as one goal."
+        return Chat(message=message, reached=False)
+
+    def _narrowed(self, text: str, said: str, goal: GoalItem, tried: set[str], around: Surroundings) -> Command | None:
         """The goal with a remark that says which ones, or how they are to be shown."""
-        more = self._offers.read(f"{text} {remark}", goal, around)
+        remark = strip_remark(said)
         as_filters = [found for found, filters in self._remarks.readings(text, [remark], goal, around) if filters]
-        for reading in (*as_filters, more):
+        more = [self._offers.read(whole, goal, around) for whole in (added(text, said), f"{text} {remark}")]
+        for reading in (*as_filters, *more):
             for offer in self._offers.offers(reading, goal, around):
                 if offer.command not in tried and offer.filters and is_best(offer, reading):
                     return command_of(offer)

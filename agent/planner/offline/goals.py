@@ -23,10 +23,15 @@ def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[C
     return None, []
 
 
-def goal_before(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[CommandItem]]:
-    """The goal before the last one, and its commands."""
-    at = next((at for at in range(len(history) - 1, -1, -1) if isinstance(history[at], GoalItem)), 0)
-    return last_goal(history[:at])
+def goals_that_ran(history: tuple[HistoryItem, ...]) -> list[tuple[GoalItem, list[CommandItem]]]:
+    """The goals before the last one whose last command ran, with their commands; what was cancelled is no result."""
+    found: list[tuple[GoalItem, list[CommandItem]]] = []
+    for item in history:
+        if isinstance(item, GoalItem):
+            found.append((item, []))
+        elif isinstance(item, CommandItem) and found:
+            found[-1][1].append(item)
+    return [(goal, steps) for goal, steps in found[:-1] if steps and steps[-1].outcome == "ran"]
 
 
 def command_before(history: tuple[HistoryItem, ...]) -> CommandItem | None:

@@ -14,6 +14,8 @@ _PLACE = re.compile(
     rf"(?i)\b(in|into|to|inside|under|from|of)\s+(?:it|there|{_FOLDER})(?=\s|[,.;]|\Z)(?!\s+['\"\w./~])"
 )
 _THERE = re.compile(r"(?i)(?<!is )(?<!are )(?<!in )(?<!was )(?<!were )\b(?:in\s+)?there(?=\s*[,.;]|\s*\Z)")
+_MOVES = re.compile(r"(?i)(?:please\s+)?(?:move|copy|put|save|extract|unpack|unzip|download|clone|store|write)\b")
+_PUTS = re.compile(r"(?i)\A(?:put|store)\b")
 _THE_FOLDER = re.compile(rf"(?i)\b{_FOLDER}(?=\s*[,.;]|\s*\Z)")
 _IT = re.compile(
     r"(?i)\b(?:it|that\s+file|the\s+(?:new\s+)?(?:archive|tarball|zip|zip\s+file|copy|backup|result|output|file))(?=\s|[,.;]|\Z)(?!\s+(?:called|named|['\"./~]))"
@@ -62,9 +64,12 @@ def resolved(clause: str, told: Told) -> str | None:
     if told.thing:
         text = _ITS.sub(lambda match: f"the {match[1]} of {_word(told.thing)}", text)
     if told.folder:
-        text = _PLACE.sub(lambda match: f"{match[1]} {_word(told.folder)}", text)
+        to = "to" if _MOVES.match(text) else ""
+        at_first = text
+        text = _PLACE.sub(lambda match: f"{to or match[1]} {_word(told.folder)}", text)
         text = _THE_FOLDER.sub(lambda match: _word(told.folder), text)
-        text = _THERE.sub(lambda match: f"in {_word(told.folder)}", text)
+        text = _THERE.sub(lambda match: f"{to or 'in'} {_word(told.folder)}", text)
+        text = _PUTS.sub("move", text) if to and text != at_first else text
     if told.phrase:
         text = _THEM.sub(lambda match: told.phrase, text)
     if told.thing or told.folder:
@@ -76,7 +81,12 @@ def resolved(clause: str, told: Told) -> str | None:
 _FOLLOWS = re.compile(
     r"(?i)(?:(?:and|now|but|ok(?:ay)?|then|please|no)[,\s]+)*(?:only|just)\s+(?:the\s+)?(?:ones|those|these|files|folders|in|from|under|the)\b"
     r"|(?:(?:and|now|ok(?:ay)?|then|please)[,\s]+)*(?:\w+\s+){1,2}(?:them|those|these)\b"
+    r"|(?:(?:and|now|but|ok(?:ay)?|then|please)[,\s]+)*(?:(?:only|just|show(?:\s+me)?)\s+)?the\s+(?:first|last|top)\s+(?:\d+|one|two|three|five|ten)\Z"
     r"|(?:(?:and|now|but|please)[,\s]+)*(?:without|except|excluding|sorted by|the same (?:in|for|with|but))\s"
+)
+_ONLY = re.compile(
+    r"(?i)\A(?:(?:and|now|but|ok(?:ay)?|then|please|no|show(?:\s+me)?)[,\s]+)*(?:(?:only|just)\s+)?(?:the\s+)?(?:(?:ones|those|these|files|folders)\s+)?"
+    r"(?=in|from|under|larger|smaller|bigger|older|newer|first|last|changed|modified|with|called|named|that|which|of|by)"
 )
 _LONGEST_FOLLOW_UP = 80
 _CHANGES = re.compile(
@@ -93,6 +103,12 @@ def changes_files(command: str) -> bool:
 def is_follow_up(text: str) -> bool:
     """Tell whether a goal only makes sense behind another one: "only the ones in src", "sort them by size"."""
     return len(text) <= _LONGEST_FOLLOW_UP and _FOLLOWS.match(text.strip()) is not None
+
+
+def added(goal: str, remark: str) -> str:
+    """A goal and what a later one says more of it, as one."""
+    said = _ONLY.sub("", remark.strip().rstrip(".!"), count=1)
+    return f"{goal} {said}" if said != remark else f"{goal}, {remark}"
 
 
 def says_them(clause: str) -> bool:

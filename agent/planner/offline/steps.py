@@ -16,8 +16,9 @@ from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.grammar.ordering import order_of, starts_with_order
 from agent.planner.offline.referring import Told, after, resolved, says_them
 from agent.planner.offline.surroundings import Surroundings
+from agent.planner.offline.wording import numbered
 from agent.protocol.messages import GoalItem
-from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
+from agent.protocol.replies import Alternative, Chat, Command, Plan, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest
 
 _FOR = re.compile(r"(?i)(for|of|with|containing)\s+([\w.'\"-]+)")
@@ -29,6 +30,7 @@ _FOR_EACH = frozenset((
 ))  # fmt: skip
 _MOST_TRIES = 24
 _MOST_CUT = 300  # characters of a clause that is cut at its "and"
+_ORDERS_IT = re.compile(r"(?i)\w+ (?:it|them|that|this|these|those)\b")  # whatever that verb may mean
 _MAKES = re.compile(r"(?i)\A(?:please\s+)?(?:create|make|add)\b")
 _LAST_NAME = re.compile(r"(?i)\b(folder|directory|file)(\s+(?:called|named))?\s+([\w.+-]+)\Z")
 
@@ -74,19 +76,27 @@ class _Planning:
             whole = _ordered(_again(part, parts[: parts.index(part)]), steps)
             found = self._steps(whole, told)
             if found is None:
-                return _not_understood(parts, whole, steps) if len(parts) > 1 and steps else None
+                return _not_understood(parts, whole, steps) if len(parts) > 1 and steps else self._half(part, told)
             more, told = found
             steps += more
         if len(steps) < 2:
             return None
         if any(_ends_what_is_uncertain(text, before, later) for (_, before), (_, later) in pairwise(steps)):
-            return Chat(
-                message="I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos",
-                reached=False,
-            )
+            told_not = "I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos"
+            return _only_first(told_not, steps[0])
         least = min(command.confidence for _, command in steps if command.confidence is not None)
         sure = least * _PER_STEP ** (len(steps) - 1)  # each was sure enough by itself
         return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=round(sure, 2))
+
+    def _half(self, part: str, told: Told) -> Chat | None:
+        """Words on the second half of a goal where only the first is understood, and the second is an order about it."""
+        for left, right in halves(part) if len(part) <= _MOST_CUT else ():
+            if not re.search(r"(?i)\b(?:it|them|there|those|these)\b", right) or order_of(right) == order_of(left):
+                continue
+            first = self._understood(left, told)
+            if first is not None:
+                return _not_understood((left, right), right, [first])
+        return None
 
     def _steps(self, part: str, told: Told) -> tuple[list[tuple[str, Command]], Told] | None:
         """The step or steps of one clause, and what is true behind them."""
@@ -140,7 +150,7 @@ def _again(part: str, before: tuple[str, ...]) -> str:
 
 def _ordered(part: str, before: list[tuple[str, Command]]) -> str:
     """ "the folder src" after "delete a.py" is deleted, too: a part without an order takes that of the step before."""
-    if not before or starts_with_order(part):
+    if not before or starts_with_order(part) or _ORDERS_IT.match(part):
         return part
     return f"{order_of(before[-1][0])} {part}".strip()
 
@@ -191,7 +201,13 @@ def _step(goal: str, reply: Command) -> PlanStep:
 
 
 def _not_understood(parts: tuple[str, ...], part: str, steps: list[tuple[str, Command]]) -> Chat:
-    lines = [f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}", ""]
-    lines.append("The steps before it I understand:")
-    lines += [f"  - {goal[:200]}" for goal, _ in steps]
-    return Chat(message="\n".join(lines), reached=False)
+    told = f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}"
+    if len(steps) > 1:
+        told += "\nThe steps before it I understand:\n" + "\n".join(f"  - {goal[:200]}" for goal, _ in steps)
+    return _only_first(told, steps[0])
+
+
+def _only_first(told: str, step: tuple[str, Command]) -> Chat:
+    """Say why there is no plan, and offer the first step, which is understood."""
+    first = Alternative(command=step[1].command, reason=step[1].reason)
+    return Chat(message=f"{told}\nThe first step alone:\n{numbered((first,))}", reached=False, choices=(first,))

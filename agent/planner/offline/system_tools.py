@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import shutil
+
+from agent.planner.facts.regular_file import beginning
 
 GNU, BSD, BUSYBOX = "gnu", "bsd", "busybox"
 # Where docker looks for its plugins, besides the person's own folder.
@@ -17,12 +21,28 @@ _GNU_FOLDERS = ("gnubin", "coreutils", "findutils", "gnu-sed", "diffutils")
 
 
 def on_path(name: str) -> bool:
-    """Tell whether a program is installed. "docker compose" asks for that plugin of docker."""
+    """Tell whether a program is installed. "docker compose" asks for that plugin of docker, "python3 yaml" for a module of that Python,
+    "yq script" for the one of two programs called yq that is written in Python."""
     program, _, plugin = name.partition(" ")
-    if not plugin:
-        return shutil.which(name) is not None
+    found = shutil.which(program)
+    if not plugin or found is None:
+        return found is not None
+    if program == "python3":
+        return any(os.path.exists(os.path.join(folder, plugin)) for folder in _module_folders(found))
+    if plugin == "script":
+        return beginning(os.path.realpath(found), 2) == b"#!"
     wanted = f"{program}-{plugin}"
     return any(os.access(os.path.join(os.path.expanduser(folder), wanted), os.X_OK) for folder in _DOCKER_PLUGINS)
+
+
+def _module_folders(python: str) -> list[str]:
+    """List where a Python looks for modules that do not come with it; a virtual environment may look nowhere else."""
+    bases = [os.path.dirname(os.path.dirname(python))]
+    settings = beginning(os.path.join(bases[0], "pyvenv.cfg"), 4096).decode("utf-8", "replace")
+    if not settings or re.search(r"(?im)^include-system-site-packages\s*=\s*true", settings):
+        bases += [os.path.dirname(os.path.dirname(os.path.realpath(python))), os.path.expanduser("~/.local")]
+    kinds = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages")
+    return [found for each in bases for kind in kinds for found in glob.glob(os.path.join(glob.escape(each), kind))]
 
 
 def is_mac(system: str) -> bool:

@@ -112,7 +112,7 @@ class NoOffer:
             return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system", reached=False)
         advice = install_advice(names[0], around)
         return Chat(
-            message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}",
+            message=f"this ({recipe.entry.title}) needs {' and '.join(map(_said, names))}, which is not installed here. {advice}",
             reached=False,
             lacks=names[0],
         )
@@ -144,15 +144,23 @@ class NoOffer:
             return Chat(
                 message=f"{told}\nWhat I can do, for example:\n{shown}\n\nType `help` for more. {MODELS}", reached=False
             )
-        lines = [_line(number, choice) for number, choice in enumerate(choices, 1)]
-        return Chat(message="\n".join([told, "The nearest:", *lines, "", MODELS]), reached=False, choices=choices)
+        return Chat(message=f"{told}\nThe nearest:\n{numbered(choices)}\n\n{MODELS}", reached=False, choices=choices)
 
 
-def _line(number: int, choice: Alternative) -> str:
-    """One choice, as it is picked by its number."""
-    tick = "``" if "`" in choice.command else "`"
-    command = choice.command.replace("\n", " ")
-    return f"{number}. {tick}{command}{tick}" + (f" \u2013 {choice.reason}" if choice.reason else "")
+def _said(name: str) -> str:
+    """Name a program that is missing, or a module of Python."""
+    program, _, module = name.partition(" ")
+    return f"the Python module {module}" if program == "python3" and module else name
+
+
+def numbered(choices: tuple[Alternative, ...]) -> str:
+    """Write choices on lines of their own, each as it is picked by its number."""
+    lines = []
+    for number, choice in enumerate(choices, 1):
+        tick = "``" if "`" in choice.command else "`"
+        command = choice.command.replace("\n", " ")
+        lines.append(f"{number}. {tick}{command}{tick}" + (f" \u2013 {choice.reason}" if choice.reason else ""))
+    return "\n".join(lines)
 
 
 def _how_to_order(command: str) -> str:

@@ -225,31 +225,14 @@ def _dir(sentence: Sentence, at: int) -> Found:
 
 Reader = Callable[[Sentence, int], Found]
 HOLES: dict[str, Reader] = {
-    "NUM": _number,
-    "NTH": _ordinal,
-    "COL": _column,
-    "HEAD": read_named_column,
-    "CELL": read_cell,
-    "KEY": read_setting,
-    "SEEN": read_seen,
-    "FOUND": read_found,
-    "DAY": read_day,
-    "SEP": _separator,
-    "PERM": _mode,
-    "USER": _user,
-    "TEXT": _text,
-    "WORD": _word,
-    "QUOTED": _quoted,
-    "NAME": _name,
-    "EXT": _extension,
-    "GLOB": _glob,
-    "PATH": _path,
-    "FILE": _file,
-    "DIR": _dir,
+    "NUM": _number, "NTH": _ordinal, "COL": _column, "HEAD": read_named_column, "CELL": read_cell,
+    "KEY": read_setting, "SEEN": read_seen, "FOUND": read_found, "DAY": read_day, "SEP": _separator, "PERM": _mode,
+    "USER": _user, "TEXT": _text, "WORD": _word, "QUOTED": _quoted, "NAME": _name, "EXT": _extension, "GLOB": _glob,
+    "PATH": _path, "FILE": _file, "DIR": _dir,
     "SIZE": lambda sentence, at: read_size(sentence.tokens, at, sentence.scene.lexicon),
     "AGE": lambda sentence, at: read_age(sentence.tokens, at, sentence.scene.lexicon),
     "DATE": lambda sentence, at: read_date(sentence.tokens, at, sentence.scene.lexicon, sentence.scene.today),
-}
+}  # fmt: skip
 
 
 def read_hole(kind: str, sentence: Sentence, at: int) -> Found:

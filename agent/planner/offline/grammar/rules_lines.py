@@ -5,7 +5,7 @@ from __future__ import annotations
 LINES = {
     "seenline": "line with|of|from|for|about|on FOUND / entry with|of|from|for|about|on FOUND / message with|of|from|for|about|on FOUND",
     "seenline either": "line|entry|message with|containing|contain either? FOUND or FOUND2 / with either? FOUND or FOUND2",
-    "dated": "from|on|of|dated|for|at DAY / with date DAY / whose date DAY / DAY",
+    "dated": "from|on|of|dated|for|at DAY / with date DAY / whose date DAY / happened DAY / DAY",
     "definition": "where|find function|class|method|procedure NAME defined|declared|implemented / where NAME defined|declared|implemented"
     " / definition of function|class|method? NAME / where|find function|class|method NAME definition|declaration"
     " / where|find definition of function|class|method? NAME / defined function|class|method NAME",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -111,9 +112,22 @@ def read_found(sentence: Sentence, at: int) -> Found:
     return None
 
 
+# Ways to write a day in a log, with how they look.
+_DAYS = (
+    (r"^\W?\d{4}-\d\d-\d\d", "%Y-%m-%d"), (r"^\W?\d{4}/\d\d/\d\d", "%Y/%m/%d"), (r"\[\d\d/[A-Z][a-z]{2}/\d{4}", "%d/%b/%Y"),
+    (r"^[A-Z][a-z]{2} [ \d]\d \d\d:", "%b %e"), (r"^\W?\d\d\.\d\d\.\d{4}", "%d.%m.%Y"),
+)  # fmt: skip
+_BACK = {"today": 0, "todays": 0, "today's": 0, "yesterday": 1, "yesterdays": 1, "yesterday's": 1}
+
+
 def read_day(sentence: Sentence, at: int) -> Found:
-    """A date or a network address as the lines of the named file have it."""
+    """A date or a network address as the lines of the named file have it; of "today", as they write a day."""
     raw = sentence.tokens[at].raw
+    if raw.lower() in _BACK and not sentence.tokens[at].quoted:
+        texts = [sentence.scene.peek(t.raw) for t in sentence.tokens if looks_like_path(t, sentence.scene)]
+        way = next((way for look, way in _DAYS if any(re.search(look, text, re.MULTILINE) for text in texts)), "")
+        day = sentence.scene.today - datetime.timedelta(days=_BACK[raw.lower()])
+        return (1, Value(text=day.strftime(way), origin=raw)) if way else None
     is_date = re.fullmatch(
         r"\d{4}[-/]\d\d[-/]\d\d|\d\d[./]\d\d[./]\d{4}|\d\d/[A-Z][a-z]{2}/\d{4}|\d{4}-\d\d|\d{1,3}(\.\d{1,3}){3}", raw
     )

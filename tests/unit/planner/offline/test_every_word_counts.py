@@ -85,3 +85,19 @@ def test_top_three_visitors_are_counted(folder: str) -> None:
 def test_the_top_of_numbers_are_the_largest_and_of_lines_the_first(goal: str, command: str, folder: str) -> None:
     reply = answer(goal_item(goal, folder))
     assert isinstance(reply, Command) and reply.command == command
+
+
+@pytest.mark.parametrize(
+    ("goal", "command"),
+    [
+        ("what went wrong in app.log", 'grep -inE "error|fail|fatal|critical|exception|panic" app.log'),
+        ("any problems in app.log", 'grep -inE "error|fail|fatal|critical|exception|panic" app.log'),
+        ("any errors in app.log", "grep ERROR app.log"),
+        ("show me the warnings of today in app.log", "grep WARNING app.log | grep 2024-05-17"),
+        ("todays requests in access.log", "grep 17/May/2024 access.log"),
+        ("count the errors from yesterday in app.log", "grep ERROR app.log | grep -c 2024-05-16"),
+    ],
+)
+def test_questions_about_a_log_are_asked_of_the_log(goal: str, command: str, folder: str) -> None:
+    reply = answer(goal_item(goal, folder))
+    assert isinstance(reply, Command) and reply.command == command

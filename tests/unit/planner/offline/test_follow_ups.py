@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from agent.planner.offline.referring import changes_files, is_follow_up
+from agent.protocol.messages import HistoryItem
 from agent.protocol.replies import Chat, Command
 from tests.support.each import each
 from tests.unit.planner.offline.offline_support import answer, command_for, goal_item, message_for, ran
@@ -46,6 +48,64 @@ def test_deleting_them_deletes_no_more_than_was_found(folder: str) -> None:
     assert "-name '*.py' -delete" in reply.command
     listed = answer(goal_item("list the files here", folder), ran("ls ."), goal_item("delete them", folder))
     assert isinstance(listed, Chat)  # what `ls` shows is not what a search finds
+
+
+def _chain(cwd: str, *goals: str, cancelled: tuple[str, ...] = ()) -> list[str]:
+    """The commands of goals that follow each other, each of which is run; "" where there is none."""
+    history: list[HistoryItem] = []
+    commands = []
+    for goal in goals:
+        history.append(goal_item(goal, cwd))
+        reply = answer(*history)
+        commands.append(reply.command if isinstance(reply, Command) else "")
+        if commands[-1]:
+            outcome = ran(commands[-1], stdout="x\n")
+            history.append(structs.replace(outcome, outcome="cancelled") if goal in cancelled else outcome)
+    return commands
+
+
+BY_SIZE = "-printf '%s %p\\n' | sort -n | cut -d' ' -f2-"
+
+
+@each(
+    ("goals", "last"),
+    [
+        (("only the ones in src", "sort them by size"), f"find src -type f -name '*.py' {BY_SIZE}"),
+        (("only the ones in src", "sort them by size", "the first 3"), f"find src -type f -name '*.py' {BY_SIZE} | head -n 3"),
+        (("only the ones in src", "count them"), "find src -type f -name '*.py' | wc -l"),
+        (("sort them by size", "count them"), "find . -type f -name '*.py' | wc -l"),
+        (("only the ones in src", "delete them"), "find src -type f -name '*.py' -delete"),
+        (("only the ones in src", "copy them to backup/"),
+            "find src -type f -name '*.py' -not -path '*/backup/*' -exec cp -t backup/ {} +"),
+        (
+            ("only those from today", "only the ones in src", "delete them"),
+            "find src -type f -name '*.py' -newermt 2024-05-17 -not -newermt 2024-05-18 -delete",
+        ),
+        (("sort them by size", "the first 3", "delete them"), ""),  # all would be deleted
+    ],
+)  # fmt: skip
+def test_a_follow_up_goes_on_with_all_that_was_said_before(goals: tuple[str, ...], last: str, folder: str) -> None:
+    assert _chain(folder, FOUND, *goals)[-1] == last
+
+
+def test_what_was_cancelled_is_passed_over(folder: str) -> None:
+    last = _chain(folder, FOUND, "only the ones in src", "sort them by size", cancelled=("only the ones in src",))[-1]
+    assert last == f"find . -type f -name '*.py' {BY_SIZE}"
+
+
+def test_lines_are_narrowed_down_too(folder: str) -> None:
+    (Path(folder) / "app.log").write_text("2024-05-17 10:00:01 ERROR disk full\n")
+    found = _chain(folder, "show the errors in app.log", "only those from today", "count them")
+    assert found == [
+        "grep ERROR app.log",
+        "grep ERROR app.log | grep 2024-05-17",
+        "grep ERROR app.log | grep -c 2024-05-17",
+    ]
+
+
+def test_a_list_is_sorted_where_it_is(folder: str) -> None:
+    listed, by_size = _chain(folder, "list the files in src", "sort them by size")
+    assert listed == "ls src" and by_size.startswith("ls ") and by_size.split()[-1].strip("./") == "src"
 
 
 def test_without_a_result_it_is_a_goal_of_its_own(folder: str) -> None:

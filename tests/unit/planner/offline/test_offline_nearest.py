@@ -122,7 +122,7 @@ def test_what_was_run_is_found_in_the_logs(goal: str) -> None:
 
 def test_no_program_is_proposed_that_is_not_here() -> None:
     assert message_for("what version of zork do I have", using=without("zork"))  # type: ignore[arg-type]
-    assert command_for("what is my shell version") == 'env "$SHELL" --version'
+    assert command_for("what is my shell version") == '"$SHELL" --version'
 
 
 def test_goals_that_share_a_word_that_counts_get_what_is_near() -> None:

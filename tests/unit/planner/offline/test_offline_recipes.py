@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -111,12 +112,26 @@ def test_a_form_needs_the_programs_it_starts_with() -> None:
             bare = re.sub(r"'[^']*'|\"[^\"]*\"|\$\(\(.*\)\)", "''", form.command)
             for stage in re.split(r"\|\|?|&&|;", bare):
                 words = [word for word in stage.split() if word != "sudo" and not re.match(r"\w+=", word)]
-                if not words or words[0].startswith(("<", "$", "\\", "-")):
+                if not words or words[0].startswith(("<", "$", "\\", "-", "''")):
                     continue
                 if words[0] not in BUILTINS and words[0] not in ("do", "done"):
-                    assert words[0] in form.needs, (form.command, words[0])
+                    assert words[0] in {need.split()[0] for need in form.needs}, (form.command, words[0])
 
     look()
+
+
+def test_a_form_needs_the_modules_it_imports() -> None:
+    for recipe in book():
+        for form in recipe.forms:
+            named = re.findall(r"python3 -m (\w+)", form.command)
+            for line in re.findall(r"python3 -c (.*)", form.command):
+                named += [
+                    name.strip() for names in re.findall(r"\bimport ([\w, ]+)", line) for name in names.split(",")
+                ]
+            for name in named:
+                assert name in sys.stdlib_module_names | {"pip", "conda"} or f"python3 {name}" in form.needs, (
+                    form.command
+                )
 
 
 def test_catalog_document_is_fresh() -> None:

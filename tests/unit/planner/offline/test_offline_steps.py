@@ -113,9 +113,39 @@ def test_what_is_not_understood_to_its_last_step_is_no_plan(text: str) -> None:
 def test_words_say_which_step_was_not_understood() -> None:
     reply = ask("list the files, then frobnicate the thing")
     assert isinstance(reply, Chat)
-    assert (
-        "2 steps" in reply.message and "frobnicate the thing" in reply.message and "- list the files" in reply.message
-    )
+    assert "2 steps" in reply.message and "frobnicate the thing" in reply.message
+    assert [choice.command for choice in reply.choices] == ["ls"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "first"),
+    [
+        ("create a folder called demo and blorp the txt files there", "mkdir -p demo"),
+        ("create a file called x.txt and then blorp it", "touch x.txt"),
+        ("zip the folder logs and delete it", "zip -r logs.zip logs"),
+    ],
+)
+def test_where_only_the_first_half_is_certain_it_is_offered_alone(goal: str, first: str) -> None:
+    reply = ask(goal)
+    assert isinstance(reply, Chat)
+    assert [choice.command for choice in reply.choices] == [first]
+    assert f"1. `{first}`" in reply.message
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "create a folder called demo and move the txt files there",
+        "make a folder demo and put the txt files in it",
+        "create a folder called demo, then put the txt files in there",
+    ],
+)
+def test_there_is_where_things_go(goal: str) -> None:
+    reply = ask(goal)
+    assert isinstance(reply, Plan)
+    made, moved = (step.command for step in reply.steps)
+    assert made == "mkdir -p demo"
+    assert moved.endswith("-type f -name '*.txt' -not -path '*/demo/*' -exec mv -t ./demo {} +")
 
 
 def test_one_command_that_does_it_all_is_no_plan() -> None:

@@ -12,7 +12,9 @@ import pytest
 from agent.planner.offline import rendering, system_tools
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import load_book
+from agent.protocol.replies import Command
 from tests.support.needs import needs
+from tests.unit.planner.offline.offline_support import answer, goal_item, planner
 
 BOOK = load_book()
 RECIPES = {recipe.entry.id: recipe for recipe in BOOK.recipes}
@@ -117,3 +119,41 @@ def test_a_real_busybox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert system_tools.flavour_of("ps", "Linux") == "busybox"
     done = subprocess.run([str(tmp_path / "ps"), "-o", "pid,args"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_python_are_found_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert not system_tools.on_path("python3 yaml")
+    program(tmp_path / "bin", "python3")
+    assert not system_tools.on_path("python3 yaml")
+    (tmp_path / "lib" / "python3.12" / "site-packages" / "yaml").mkdir(parents=True)
+    assert system_tools.on_path("python3 yaml") and not system_tools.on_path("python3 numpy")
+
+
+def test_an_environment_of_its_own_sees_no_other_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    real = program(tmp_path / "usr" / "bin", "python3")
+    (tmp_path / "usr" / "lib" / "python3" / "dist-packages" / "yaml").mkdir(parents=True)
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv" / "bin" / "python3").symlink_to(real)
+    monkeypatch.setenv("PATH", str(tmp_path / "venv" / "bin"))
+    settings = tmp_path / "venv" / "pyvenv.cfg"
+    settings.write_text("home = /usr\ninclude-system-site-packages = false\n")
+    assert not system_tools.on_path("python3 yaml")
+    settings.write_text("include-system-site-packages = true\n")
+    assert system_tools.on_path("python3 yaml")
+
+
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        ({"python3", "python3 yaml", "yq"}, "python3 -c"),
+        ({"python3", "yq", "yq script"}, "yq -y . data.json"),
+        ({"python3", "yq"}, "yq -P . data.json"),
+        ({"python3"}, "the Python module yaml, which is not installed here"),
+    ],
+)
+def test_yaml_is_made_with_what_is_here(here: set[str], said: str) -> None:
+    reply = answer(goal_item("convert data.json to yaml"), using=planner(here.__contains__))
+    assert said in (reply.command if isinstance(reply, Command) else reply.message)  # type: ignore[union-attr]
