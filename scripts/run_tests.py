@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent.repo_agent.test_runner import OWN_SCRIPT, counted, tests_command
+from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
 
 _KEPT = 200_000
 """Characters of each stream."""
@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=None, metavar="SECONDS", help="end the tests after this long")
     options = parser.parse_args(argv)
     repo = Path(options.repo).resolve()
-    words = tests_command(lambda name: _text(repo / name), _python(repo))
+    words = runner_words(lambda name: _text(repo / name), _python(repo))
     if not words:
         print(json.dumps(_result(2, "", f"nothing in {repo} says how its tests are run")))
         return 2

@@ -22,7 +22,7 @@ class Counts:
     total: int
 
 
-def tests_command(read: Reader, python: str = "python3") -> tuple[str, ...]:
+def runner_words(read: Reader, python: str = "python3") -> tuple[str, ...]:
     """Return what runs the tests, () where nothing says it. `python` runs those written in Python."""
     if read(OWN_SCRIPT) is not None:
         return (python, OWN_SCRIPT)

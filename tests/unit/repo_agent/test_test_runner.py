@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.repo_agent.test_runner import Counts, counted, tests_command
+from agent.repo_agent.test_runner import Counts, counted, runner_words
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "run_tests.py"
 PYTEST = ("python3", "-m", "pytest", "-q")
@@ -33,7 +33,7 @@ PYTEST = ("python3", "-m", "pytest", "-q")
     ],
 )  # fmt: skip
 def test_how_tests_are_run(files: dict[str, str], words: tuple[str, ...]) -> None:
-    assert tests_command(files.get) == words
+    assert runner_words(files.get) == words
 
 
 @pytest.mark.parametrize(
