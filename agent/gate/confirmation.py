@@ -9,7 +9,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agent.gate.command_record import item_of, settle
-from agent.gate.verdicts import Rated, writes
+from agent.gate.verdicts import Rated
+from agent.policy.rehearsable import writes
 from agent.policy.rights import as_confinement
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.confinement import strictest

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from agent.gate.command_record import begin, ended_unrecorded, failed_to, item_of, kept_result, ran
 from agent.gate.output_record import OutputLog
-from agent.gate.verdicts import Judges, Rated, writes
+from agent.gate.verdicts import Judges, Rated
+from agent.policy.rehearsable import writes
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.events.command import CommandFinished, CommandStarted

@@ -24,16 +24,6 @@ from agent.protocol.requests import Approval
 DecideFunction = Callable[[RiskReport, Approval, Policy], Verdict]
 Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
 
-_CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})
-"""Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
-
-_ELSEWHERE = frozenset(
-    "remote-change remote-destroy remote-shell push force-push publish serve tunnel reverse-shell service-start service-stop "
-    "mount mount-change volume-destroy device-write format kernel firewall firewall-rule network-change container-change "
-    "container-run container-host container-destroy cluster-change cluster-destroy cloud-change cloud-destroy broker-destroy".split()
-)
-"""Effects on other machines, on services and devices: an overlay of the files here shows nothing of them."""
-
 
 def rate_action(action: Action, context: RiskContext) -> RiskReport:
     """The rating of a change of files by the classifier's own tables, which the first frame does not wait for."""
@@ -152,33 +142,6 @@ def known(context: RiskContext | None) -> Known | None:
         exports={} if partial else context.exports,
         partial=partial,
     )
-
-
-def writes(report: RiskReport) -> bool:
-    """Tell whether the report says, or leaves open, that files would be changed: what is not understood may change anything."""
-    if report.parse != "ok" or report.cut:
-        return True
-    effects = [finding.effect for finding in report.findings]
-    return any(
-        (effect is None or effect.kind not in _CHANGES_NOTHING) and not _into_nothing(effect) for effect in effects
-    )
-
-
-def tells(report: RiskReport) -> bool:
-    """Tell whether a rehearsal could show something: whether it may change files here."""
-    if report.parse != "ok" or report.cut:
-        return True
-    kinds = [
-        finding.effect.kind
-        for finding in report.findings
-        if finding.effect is not None and not _into_nothing(finding.effect)
-    ]
-    unknown = any(finding.effect is None for finding in report.findings)
-    return unknown or not _CHANGES_NOTHING.union(_ELSEWHERE).issuperset(kinds)
-
-
-def _into_nothing(effect: object) -> bool:
-    return getattr(effect, "scope", "") == "null"
 
 
 def allowed_by(verdict: Verdict) -> Literal["approve-mode", "policy"]:

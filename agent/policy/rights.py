@@ -87,12 +87,12 @@ _FILES = frozenset(
     ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown", "truncate",
      "download", "permission-wide")
 )  # fmt: skip
-_NETWORK = frozenset(
+NETWORK_KINDS = frozenset(
     ("receive", "send", "download", "push", "publish", "remote-change", "remote-shell", "serve", "package-install")
 )
 _RECORDS = "vcs-safe"
 _SWITCH = "vcs-switch"
-_BOUNDED = {"read", "secret", "none"} | _FILES | _NETWORK | {_RECORDS, _SWITCH}
+_BOUNDED = {"read", "secret", "none"} | _FILES | NETWORK_KINDS | {_RECORDS, _SWITCH}
 _GIT_RECORDS = frozenset({"fetch", "branch", "tag", "notes"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
@@ -111,7 +111,7 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
     for effect in effects:
         if effect is None:
             continue
-        network |= effect.kind in _NETWORK
+        network |= effect.kind in NETWORK_KINDS
         if effect.kind == _RECORDS:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)] or [context.cwd]
         elif effect.kind == _SWITCH:
@@ -120,8 +120,8 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         elif effect.kind in _FILES:
             write += _paths(effect, context)
     for run in report.programs:
+        network |= asks_network(run)
         if _is_git(run):
-            network |= _git_verb(run) in _GIT_NETWORK
             repositories += [_folder(run, context)] if _git_verb(run) in _GIT_RECORDS else []
     names = {_name(run) for run in report.programs if not run.remote}
     return Rights(
@@ -201,6 +201,11 @@ def _name(run: ProgramRun) -> str:
 
 def _is_git(run: ProgramRun) -> bool:
     return _name(run) == "git" and not run.remote
+
+
+def asks_network(run: ProgramRun) -> bool:
+    """Tell whether git would ask a remote."""
+    return _is_git(run) and _git_verb(run) in _GIT_NETWORK
 
 
 def _git_verb(run: ProgramRun) -> str:

@@ -24,6 +24,22 @@ _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "dece
 _MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
 _NOT_KNOWN = "what it changes is only known when it runs"
+_ELSEWHERE: dict[str, str] = {
+    **dict.fromkeys("send send-secret push force-push publish remote-change remote-destroy".split(), "what is sent stays sent"),
+    **dict.fromkeys(("remote-shell", "reverse-shell", "tunnel"), "it works on another machine"),
+    **dict.fromkeys("service-start service-stop service-user serve power kernel".split(), "services are not files"),
+    **dict.fromkeys(("kill", "kill-wide"), "what is ended stays ended"),
+    **dict.fromkeys("container-run container-change container-host container-destroy".split(), "containers are not files here"),
+    **dict.fromkeys("cluster-change cluster-destroy cloud-change cloud-destroy infra-change broker-destroy".split(),
+                    "it changes what is elsewhere"),
+    **dict.fromkeys(("db-change", "db-destroy"), "what a database holds is not kept"),
+    **dict.fromkeys(("package-install", "package-remove", "package-core"), "packages are kept by their package manager"),
+    **dict.fromkeys(("vcs-safe", "vcs-switch", "vcs-change"), "git keeps its history itself"),
+    **dict.fromkeys("device-write format mount mount-change volume-destroy".split(), "disks are not kept, only files"),
+    **dict.fromkeys("firewall firewall-rule network-change security-off".split(), "settings of the system are not kept, only files"),
+}  # fmt: skip
+"""Effects on what is no file of this machine that could be kept, by kind: why nothing is."""
+_AT_A_TERMINAL = frozenset(("run.interactive", "db.session"))
 _REPLACED = "what it replaces there is only known when it runs"
 _SEARCHERS = frozenset(("find", "gfind", "bfs"))
 _MOST_NAMES = 5000
@@ -102,6 +118,8 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
         found = {(path, "content" if how == "place" else how): None for path, how in found}
     if found:
         unknown.update(dict.fromkeys(Unknown("", what) for what in _unnamed(report)))
+    elif not unknown and "vcs-safe" in kinds:
+        unknown[Unknown("", _ELSEWHERE["vcs-safe"])] = None
     content = {path for path, how in found if how == "content"}
     targets = [Target(path, how) for path, how in found if how == "content" or path not in content]
     return targets, list(unknown)
@@ -110,7 +128,9 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
 def _named(report: RiskReport, finding: Finding, effect: Effect, cwd: str) -> Iterator[Target | Unknown]:
     kind = effect.kind
     if kind not in _CONTENT and kind not in _VALUES and kind != "move":
-        yield Unknown(", ".join(effect.targets), finding.reason if effect.targets else _NOT_KNOWN)
+        yield Unknown(
+            "", "what you do in it is not kept" if finding.rule in _AT_A_TERMINAL else _ELSEWHERE.get(kind, _NOT_KNOWN)
+        )
         return
     program = _program(report, finding)
     base = cwd if program is None else program.cwd or cwd

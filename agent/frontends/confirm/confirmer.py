@@ -28,6 +28,7 @@ from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.frontends.services import RuleController
 from agent.frontends.wrapping import rows_of, wrapped_text
+from agent.policy.rehearsable import tells
 from agent.protocol.decisions import (
     Alternative,
     Approved,
@@ -192,7 +193,7 @@ class PromptConfirmer:
             known = self.experience(request.proposal.command, request.proposal.cwd)
             columns = self.screen.columns
             self.screen.say_all(details(request, experience=known, columns=columns, choices=True))
-            self.screen.say(wrapped_text(HELP, columns))
+            self.screen.say(wrapped_text(_help(request), columns))
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd, request.session)
             context = self.context(text, request.proposal.cwd, request.session)
@@ -252,3 +253,10 @@ class PromptConfirmer:
     async def _show_content(self, request: ConfirmationRequest) -> None:
         await show_long(shown(request.preview), self.screen, self.processes, self.environ)
         self.screen.discard_typed_ahead()  # keys meant for the pager
+
+
+def _help(request: ConfirmationRequest) -> str:
+    """The keys, without the one that rehearses where that tells nothing."""
+    offered = request.previewed is not None or (request.rehearsal != "no" and tells(request.report))
+    lines = HELP.split("\n")
+    return "\n".join(line for line in lines if offered or not line.startswith("F9 "))

@@ -19,7 +19,7 @@ from agent.frontends.live_rating import LiveRating, Rate
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of
-from agent.gate.verdicts import tells, writes
+from agent.policy.rehearsable import tells, writes
 from agent.protocol.decisions import ConfirmationRequest, Level, RiskReport
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.frontends.confirm.readings import numbered, place_line, place_mark, reading_lines, unused_words
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import cells, wrapped
-from agent.gate.verdicts import tells
+from agent.policy.rehearsable import tells
 from agent.protocol.confinement import Confining
 from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
 from agent.risk.explain.sentence import sentence
@@ -16,6 +16,7 @@ _SHOWN_WIDTH = 500
 _SHOWN_ROWS = 12
 
 _NO_CONTEXT = RiskContext()
+_NO_UNDO = "cannot be undone: "
 
 
 def level_words(level: Level) -> str:
@@ -106,18 +107,31 @@ def _worth_saying(request: ConfirmationRequest, rehearse_key: str) -> list[Fragm
 
 
 def _no_way_back(request: ConfirmationRequest, rehearse_key: str) -> str:
-    """Say why it could not be taken back; "" where it could, or where nothing would be changed."""
-    if request.undo.startswith("cannot"):
-        offers = request.rehearsal in ("off", "ask") and tells(request.report)
-        if offers:
-            return f":undo cannot take this back, unless {rehearse_key} rehearses it first"
-        return "" if request.rehearsal == "auto" and tells(request.report) else shown_line(request.undo)
+    """Say why it could not be taken back; "" where it could, or where nothing would be lost."""
+    if request.undo.startswith(_NO_UNDO):
+        offered = request.rehearsal != "no" and tells(request.report)
+        if request.report.level is Level.LOW or (offered and request.rehearsal == "auto"):
+            return ""
+        return undo_line(request, rehearse_key)
     _, _, lost = request.undo.partition("; cannot take back: ")
     return f"undo cannot take back: {shown_line(lost)}" if lost else ""
 
 
+def undo_line(request: ConfirmationRequest, rehearse_key: str = "F9") -> str:
+    """Say what undo keeps; of what it keeps nothing of, why, and that a rehearsal would, where one tells something."""
+    why = request.undo.removeprefix(_NO_UNDO)
+    if why != request.undo and request.rehearsal in ("off", "ask") and tells(request.report):
+        return f"undo only after a rehearsal ({rehearse_key}): {shown_line(why)}"
+    return shown_line(request.undo)
+
+
 def details(
-    request: ConfirmationRequest, *, experience: str = "", columns: int = 0, choices: bool = False
+    request: ConfirmationRequest,
+    *,
+    experience: str = "",
+    columns: int = 0,
+    choices: bool = False,
+    rehearse_key: str = "F9",
 ) -> list[Fragments]:
     """All that is known and does not stand above the command: how it was read, each finding, policy, confinement, undo.
 
@@ -137,7 +151,7 @@ def details(
         rule = shown_line(request.verdict.rule, 60)
         lines.append([("class:hint", f"policy {rule}: {shown_line(request.verdict.reason)}")])
     if request.undo:
-        lines.append([("class:hint", shown_line(request.undo))])
+        lines.append([("class:hint", undo_line(request, rehearse_key))])
     if experience:
         lines.append([("class:hint", shown_line(experience))])
     if choices:

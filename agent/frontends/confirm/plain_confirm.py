@@ -12,7 +12,7 @@ from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
 from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
-from agent.gate.verdicts import tells, writes
+from agent.policy.rehearsable import tells, writes
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -52,7 +52,9 @@ class PlainConfirmer:
             if answer == _MORE:
                 known = self.experience(asked.proposal.command, asked.proposal.cwd)
                 columns = self.screen.columns
-                self.screen.say_all(details(asked, experience=known, columns=columns, choices=bool(choices)))
+                self.screen.say_all(
+                    details(asked, experience=known, columns=columns, choices=bool(choices), rehearse_key="r")
+                )
                 continue
             asked = request
             if answer and self.rate is not None:

@@ -24,6 +24,7 @@ from agent.protocol.decisions import (
     Skipped,
 )
 from agent.protocol.rehearsals import Change, Rehearsal
+from agent.risk.classifier import classify
 from tests.support.fake_rehearser import ADDED, FILE, rehearsal_of
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 from tests.support.fakes import failing
@@ -78,7 +79,8 @@ def test_the_prompt_comes_back_with_the_edited_text(terminal: FakeTerminal, proc
 
 
 @pytest.mark.parametrize(
-    ("rehearsal", "said"), [("no", "cannot be undone: network"), ("ask", "unless F9 rehearses it first"), ("auto", "")]
+    ("rehearsal", "said"),
+    [("no", "cannot be undone: network"), ("ask", "undo only after a rehearsal (F9): network"), ("auto", "")],
 )
 def test_what_a_rehearsal_makes_undoable_is_not_said_to_be_lost(
     terminal: FakeTerminal, processes: FakeProcesses, rehearsal: str, said: str
@@ -90,12 +92,21 @@ def test_what_a_rehearsal_makes_undoable_is_not_said_to_be_lost(
         CTRL_C,
     )
     assert said in terminal.seen
-    assert ("cannot" in terminal.seen) is bool(said)
+    assert ("undo" in terminal.seen) is bool(said)
 
 
 def test_help_names_the_key(terminal: FakeTerminal, processes: FakeProcesses) -> None:
-    confirm(terminal, processes, request_for("cp a b"), F1, CTRL_C)
+    confirm(terminal, processes, replace(request_for("cp a b"), rehearsal="ask"), F1, CTRL_C)
     assert "Alt-r" in terminal.seen
+
+
+def test_help_does_not_name_the_key_where_a_rehearsal_tells_nothing(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
+    request = replace(request_for("python3 -q"), report=classify("python3 -q"), rehearsal="ask")
+    confirm(terminal, processes, request, F1, CTRL_C)
+    assert "Alt-e" in terminal.seen
+    assert "F9" not in terminal.seen
 
 
 @pytest.mark.parametrize(
