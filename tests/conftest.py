@@ -12,6 +12,7 @@ import signal
 from zlib import crc32
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
@@ -66,6 +67,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _values(item: pytest.Item) -> set[tuple[str, int]]:
     call = getattr(item, "callspec", None)
     return set(call.indices.items()) if call else set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Let a process of several tell of a test that passes once; to tell of its start, its end and each step takes seconds in all."""
+    if not hasattr(item.config, "workerinput") or item.config.option.durations:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
