@@ -50,10 +50,10 @@ def removes(walker: Walker, invocation: Invocation, word: Word) -> None:
 def disk(walker: Walker, invocation: Invocation, word: Word) -> None:
     """A disk of a virtual machine, which writes it as it likes: `-drive file=/dev/sda`."""
     found = re.search(r"(?:^|,)(?:file|(?:file\.)?filename)=([^,]*)", word.text)
-    spared = re.search(r"read-?only(?:=on|,|$)|snapshot=on|media=cdrom", word.text)
+    spared = any(other.text.lstrip("-") == "snapshot" for other in invocation.words)
     place = word.part(found[1] if found else word.text)
-    thrown_away = any(other.text.lstrip("-") == "snapshot" for other in invocation.words)
-    if not spared and not thrown_away and walker.rater.scopes.of(place, invocation.cwd) == "device":
+    kept = re.search(r"read-?only(?:=on|,|$)|snapshot=on|media=cdrom", word.text)
+    if not (spared or kept) and walker.rater.scopes.of(place, invocation.cwd) == "device":
         reason = "lets a virtual machine write {targets}"
         walker.add("device-write", [place], invocation.place, reason=reason, invocation=invocation)
 

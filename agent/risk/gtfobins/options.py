@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from agent.risk.gtfobins.general import Kind
     from agent.risk.shell.walk import Walker
 
-LANGUAGES = (
-    "elisp", "haskell", "java", "lisp", "octave", "perl", "php", "python", "ruby", "slang", "swipl",
-)  # fmt: skip
 _BEGINNINGS = "=+!:@"  # an option that ends so is the beginning of an operand, or of the option's value
 _MAX_VALUES = 30
 _SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business that is

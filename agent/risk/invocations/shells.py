@@ -29,11 +29,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
     if len(invocation.words) == 2 and invocation.stdin is None and invocation.words[1].text in ("--version", "--help"):
         return None, ""
-    if invocation.words[0].text.rpartition("/")[2].lower().removesuffix(".exe") in (
-        "pwsh",
-        "powershell",
-        "pwsh-preview",
-    ):
+    if re.search(r"(?i)(?:^|/)(?:pwsh(?:-preview)?|powershell)(?:\.exe)?$", invocation.words[0].text):
         return powershell(walker, invocation)
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":

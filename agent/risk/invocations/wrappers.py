@@ -146,12 +146,7 @@ def busybox(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 def scripts(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
     """Programs that take shell text in an option (script -c, fzf --preview), and otherwise do as their table says."""
     for word in args.values(*table.script):
-        text = word.text
-        if table.name == "fzf" and "execute" in text and "(" in text:  # fzf --bind 'key:execute(command)'
-            text = text.partition("(")[2].rpartition(")")[0]
-        elif table.name == "fzf" and ":" in text and " " not in text:
-            continue
-        walker.script(text, invocation.place, invocation.inner([], table.name))
+        walker.script(word.text, invocation.place, invocation.inner([], table.name))
     return None
 
 

@@ -18,11 +18,7 @@ _HOST_PATHS = re.compile(
 )
 
 
-_OF_EXEC = re.compile(r"-[itTd]+$|--(?:interactive|tty|detach)$|-[uw]|--(?:user|workdir|index)\b")
-
-
-def _options(words: list[Word]) -> list[str]:
-    return [word.text for word in words if word.text.startswith("-")]
+_OF_EXEC = re.compile(r"[^-]|-[itTd]+$|--(?:interactive|tty|detach)$|-[uw]|--(?:user|workdir|index)\b")
 
 
 def gives_host(path: str) -> bool:
@@ -80,13 +76,9 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         )
         index += 2 if takes and "=" not in name else 1
     command = words[index + 1 :]
-    plain = (
-        verb == "exec"
-        and bool(command)
-        and position == 1 + offset
-        and all(map(_OF_EXEC.match, _options(words[:index])))
-    )
-    level = Level.LOW if plain else None  # what runs there counts: the container runs its image's programs anyway
+    plain = all(_OF_EXEC.match(word.text) for word in words[:index]) and position == 1 + offset
+    # What runs there counts: the container runs its image's programs anyway.
+    level = Level.LOW if plain and verb == "exec" and command else None
     walker.add("container-run", words[index : index + 1], place, level=level, rule=f"container.{verb}")
     if command and not command[0].text.startswith("-"):
         walker.dispatch(invocation.inner(command, table.name, remote=True))

@@ -228,17 +228,17 @@ def _regex(value: str, sample: _Sample, root: str) -> bool | None:
     return False if end is not None and not sample.path.lower().endswith(end[1].lower()) else None
 
 
+def _either_case(value: str, sample: _Sample, root: str) -> tuple[str, _Sample, str]:
+    return value.lower(), _Sample(sample.path.lower(), sample.folder), root.lower()
+
+
 _NAMES = {
     "-name": _name,
-    "-iname": lambda value, sample, root: _name(value.lower(), _Sample(sample.path.lower(), sample.folder), root),
+    "-iname": lambda *test: _name(*_either_case(*test)),
     "-path": _path,
     "-wholename": _path,
-    "-ipath": lambda value, sample, root: _path(
-        value.lower(), _Sample(sample.path.lower(), sample.folder), root.lower()
-    ),
-    "-iwholename": lambda value, sample, root: _path(
-        value.lower(), _Sample(sample.path.lower(), sample.folder), root.lower()
-    ),
+    "-ipath": lambda *test: _path(*_either_case(*test)),
+    "-iwholename": lambda *test: _path(*_either_case(*test)),
     "-regex": _regex,
     "-iregex": _regex,
 }

@@ -95,7 +95,6 @@ _DESTROYS = re.compile(
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
 
 
-_KEPT = ("secrets", "account-secret", "history")
 _HOST = re.compile(
     r"\"(?:Privileged\"\s*:\s*true|Binds\"\s*:\s*\[\s*\"/(?:etc|root|home|var|usr)?:|(?:Pid|Ipc)Mode\"\s*:\s*\"host)"
 )
@@ -150,21 +149,19 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         walker.add("write", words, place, invocation=invocation)
     if told or any(metadata(url) for url in urls):
         return None, "net secret"
-    _judge_daemon(walker, invocation, urls, data, args)
+    _judge_daemon(walker, invocation, urls, args, writes=bool(data or upload) or verb not in ("", "GET", "HEAD"))
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
 
 
-def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], data: list[Word], args: Args) -> None:
+def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], args: Args, *, writes: bool) -> None:
     """Judge what is asked of a daemon of containers: by its socket, or by its port."""
-    method = args.value("-X", "--request")
-    verb = method.text.upper() if method is not None else ""
+    data = args.values(*_CURL_DATA)
     if any(url.text.endswith("/containers/create") for url in urls) and any(_HOST.search(word.text) for word in data):
         walker.add("container-host", urls[:1], invocation.place, rule="container.api")
     for word in args.values("--unix-socket", "--abstract-unix-socket"):
         if re.search(r"docker|containerd|podman|crio", word.text):
             reason = "tells the container daemon what to do, which can give away the host"
-            writes = bool(data or args.values("-T", "--upload-file")) or verb not in ("", "GET", "HEAD")
             walker.add(
                 "container-host" if writes else "container-change",
                 [word],
@@ -206,7 +203,7 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
         if word.text in ("-", "."):
             if invocation.stdin is not None and confides(invocation.stdin[1]):
                 return True
-        elif walker.rater.scopes.of(word, invocation.cwd) in _KEPT:
+        elif is_kept(walker, invocation, word):
             return True
     return False
 

@@ -1,11 +1,10 @@
-"""Judge programs whose operands or options decide: disks, mount, sysctl, date, interfaces, ldd, java, debuggers, linters, Kafka."""
+"""Judge programs whose operands or options decide: disks, mount, sysctl, date, interfaces, ldd, java, linters, Kafka."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.written_code import judge_language
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import members, names
@@ -107,17 +106,6 @@ def java(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         if re.match(r"delete-|remove-|wipe-|safe-restart|shutdown|quiet-down", word.text):
             walker.add("destroy", [word], invocation.place, rule="destroy.tool")
             break
-    return None
-
-
-def debugger(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """gdb -ex '!command' and the like."""
-    for word in args.values(*table.script):
-        match = re.match(r"\s*(?:!|shell\s+|platform shell\s+|python\s)(.*)", word.text, re.S)
-        if match and not word.text.lstrip().startswith("python"):
-            walker.script(match.group(1), invocation.place, invocation)
-        elif match:
-            judge_language(walker, invocation, match.group(1), "python", word.taint)
     return None
 
 

@@ -69,12 +69,9 @@ class ExpansionScanner(Cursor):
                 return
             if char == "\\":
                 following = text[self.pos + 1 : self.pos + 2]
-                if following == "\n":
-                    pass
-                elif following and (following in "$`\\" or following == closing):
-                    parts.append(("lit", following, True))
-                else:
-                    parts.append(("lit", "\\" + following, True))
+                plain_now = following and (following in "$`\\" or following == closing)
+                if following != "\n":
+                    parts.append(("lit", following if plain_now else "\\" + following, True))
                 self.pos = min(self.pos + 2, limit)
             elif char == "$":
                 self.dollar(parts, quoted=True)
@@ -232,9 +229,9 @@ class ExpansionScanner(Cursor):
         return self.expression(pos, index)
 
     def expression(self, start: int, end: int) -> list[Part]:
-        """Arithmetic from `start` to `end`: text in which only `$` and backticks mean something yet."""
+        """Arithmetic, or a here-document, from `start` to `end`: text in which only `$`, backticks and a backslash mean something yet."""
         inner = self.text[start:end]
-        if "$" not in inner and "`" not in inner:
+        if "$" not in inner and "`" not in inner and "\\" not in inner:
             return [("lit", inner, True)]
         self.enter()
         reader = self.reader(self.text, start, end)

@@ -32,8 +32,8 @@ def as_bash(text: str) -> str:
 
 def _assigned(found: re.Match[str]) -> str:
     """`set -gx NAME VALUE`, and several values joined as in a path; what takes variables away stays as it is."""
-    options = found["options"]
-    if "e" in options.replace("--export", "x") or "q" in options:
+    options = found["options"].replace("--export", "x")
+    if "e" in options or "q" in options:
         return found[0]
     exports = "export " if "x" in options else ""
     return f"{found['before']}{exports}{found['name']}={':'.join(found['values'].split())}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.risk.reader.cursor import BudgetError
-from agent.risk.reader.expansions import IN_BODY, ExpansionScanner
+from agent.risk.reader.expansions import ExpansionScanner
 from agent.risk.reader.tree import Part, Redirect, WordNode
 
 MAX_HEREDOCS = 40
@@ -127,15 +127,7 @@ class WordScanner(ExpansionScanner):
             redirect.body = self.heredoc_parts(start, end, quoted)
 
     def heredoc_parts(self, start: int, end: int, quoted: bool) -> list[Part]:
-        if quoted:
-            return [("lit", self.text[start:end], True)]
-        self.enter()
-        reader = self.reader(self.text, start, end)
-        parts: list[Part] = []
-        reader.quoted_run(parts, IN_BODY, "")
-        self.adopt(reader)
-        self.leave()
-        return parts
+        return [("lit", self.text[start:end], True)] if quoted else self.expression(start, end)
 
     def finish_heredocs(self) -> None:
         if self.heredocs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 from agent.risk.shell.program_names import program_name, suspect_words
 
 MAX_WRAPPERS = 5_000
+_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+")
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
@@ -171,6 +173,10 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
         walker.add("run-remote", [word], invocation.place_of(word), rule="run.fetched")
     walker.add(kind, [word], invocation.place_of(word), rule="run.unknown")
     suspect_words(walker, invocation)
+    if _CMDLET.fullmatch(word.text):
+        from agent.risk.inline.powershell import judge_cmdlets
+
+        judge_cmdlets(walker, invocation, " ".join(given.text for given in invocation.words))
     if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
         from agent.risk.inline.programs import judge_given_texts
 

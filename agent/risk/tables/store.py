@@ -137,10 +137,6 @@ def ways_of(name: str) -> tuple[tuple[str, str], ...]:
     return tuple((option, kind) for option, _, kind in (pair.rpartition(":") for pair in pairs))
 
 
-def programs_with_ways() -> list[str]:
-    return [line.partition("\t")[0] for group in store().ways.values() for line in group.split("\n")[1:-1]]
-
-
 def _line_of(groups: dict[str, str], name: str) -> str:
     lines = groups.get(name[:1], "")
     found = lines.find(f"\n{name}\t")

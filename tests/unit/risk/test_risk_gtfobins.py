@@ -9,10 +9,12 @@ from pathlib import Path
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.gtfobins.effects import EFFECTS
-from agent.risk.gtfobins.options import LANGUAGES, kinds
-from agent.risk.tables.store import programs_with_ways, ways_of
+from agent.risk.gtfobins.options import kinds
+from agent.risk.tables.store import ways_of
 from tests.support.each import each
+from tests.support.risk_tables import programs_with_ways
 
+LANGUAGES = "elisp haskell java lisp octave perl php python ruby slang swipl".split()
 ROWS = [
     json.loads(line)
     for line in (Path(__file__).resolve().parents[2] / "risk_gtfobins.jsonl").read_text(encoding="utf-8").splitlines()

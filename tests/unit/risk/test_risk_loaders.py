@@ -9,8 +9,9 @@ import pytest
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.gtfobins.loaders import VALUELESS
-from agent.risk.tables.store import program, programs_with_ways, ways_of
+from agent.risk.tables.store import program, ways_of
 from tests.support.each import each
+from tests.support.risk_tables import programs_with_ways
 
 LOADING = {
     "load": "./x.so",
