@@ -69,7 +69,7 @@ def _drop_output() -> None:
 
 
 def _main(arguments: list[str]) -> int:
-    from agent.cli.sub_command import meant, split
+    from agent.cli.arguments import meant, split
     from agent.cli.sub_commands import GOAL, SUB_COMMANDS
 
     if arguments == ["version"]:

@@ -10,8 +10,8 @@ import errno
 import os
 import socket
 
-from agent.execution import seccomp, system_calls
-from agent.execution.seccomp import ALLOW, ASK, EQUAL, LOAD, Instruction, never, opening, refuse, with_argument
+from agent.execution import system_calls
+from agent.execution.system_calls import ALLOW, ASK, EQUAL, LOAD, Instruction, never, opening, refuse, with_argument
 
 # Key rings belong to the user and not to a namespace; handles open files past every mount; the rest is for the system as a whole.
 _NEVER = "add_key request_key keyctl open_by_handle_at bpf perf_event_open userfaultfd kexec_load kexec_file_load"
@@ -59,9 +59,9 @@ def install(*, network: bool, sockets: bool = True) -> int | None:
     """Put this process under the filter; the descriptor to listen on, None with `network`, where nothing is asked. Raises OSError."""
     code = program(network=network, sockets=sockets)
     if network:
-        seccomp.seccomp_filter(code)
+        system_calls.seccomp_filter(code)
         return None
-    return seccomp.seccomp_filter(code, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+    return system_calls.seccomp_filter(code, system_calls.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 
 
 def shortened(words: list[bytes]) -> bytes:
@@ -93,7 +93,7 @@ class NetworkWatch:
     def answer(self) -> None:
         """Refuse one request. Never raises: who asked may have ended meanwhile."""
         try:
-            key, pid, _call, _words = seccomp.notice(self.fd)
+            key, pid, _call, _words = system_calls.notice(self.fd)
         except OSError:
             return
         name = self._read(pid, "comm").rstrip(b"\n") or b"a program"
@@ -102,7 +102,7 @@ class NetworkWatch:
             lines = self._wanted.setdefault(os.fsdecode(name), set())
             if len(lines) < _MOST_LINES:
                 lines.add(os.fsdecode(line))
-        seccomp.answer(self.fd, key, -errno.EACCES)
+        system_calls.answer(self.fd, key, -errno.EACCES)
 
     def _read(self, pid: int, what: str) -> bytes:
         try:

@@ -12,8 +12,7 @@ from msgspec import UNSET, structs
 
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
-from agent.gate.direct_flow import DirectFlow
-from agent.gate.direct_runs import DirectRun, undo_words
+from agent.gate.direct_runs import DirectFlow, DirectRun, undo_words
 from agent.gate.file_actions import FileActions
 from agent.gate.previews import Previews
 from agent.gate.questions import recorded

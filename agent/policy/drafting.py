@@ -11,8 +11,7 @@ import posixpath
 from msgspec.structs import replace
 
 from agent.policy.model import OptionTest, Place, Rule
-from agent.policy.reading import Reading, reading_of
-from agent.policy.rule_paths import absolute, certain_path, lies_in
+from agent.policy.reading import Reading, absolute, certain_path, lies_in, reading_of
 from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport
 
 NEVER: dict[str, str] = {

@@ -11,8 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from agent.policy.model import Place, Rule
-from agent.policy.reading import Reading, reading_of, same_program
-from agent.policy.rule_paths import UNKNOWN_PART, absolute, certain_path, lies_in
+from agent.policy.reading import UNKNOWN_PART, Reading, absolute, certain_path, lies_in, reading_of, same_program
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport
 
 Says = Literal["yes", "maybe", "no"]

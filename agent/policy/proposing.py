@@ -19,8 +19,7 @@ from agent.policy.drafting import ROAMING, drafts, is_wrapper, verb_count, why_n
 from agent.policy.matching import covers
 from agent.policy.model import RUNS_UNASKED, Action, OptionTest, Place, Rule
 from agent.policy.parse import parse_policy
-from agent.policy.reading import reading_of
-from agent.policy.rule_paths import lies_in
+from agent.policy.reading import lies_in, reading_of
 from agent.policy.rule_text import as_toml
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 

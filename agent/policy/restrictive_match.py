@@ -21,8 +21,7 @@ from agent.policy.matching import (
     word_in,
 )
 from agent.policy.model import OptionTest, Place, Rule
-from agent.policy.reading import Reading, reading_of, same_program
-from agent.policy.rule_paths import UNKNOWN_PART, absolute, lies_in, may_lie_in
+from agent.policy.reading import UNKNOWN_PART, Reading, absolute, lies_in, may_lie_in, reading_of, same_program
 from agent.protocol.decisions import Finding, ProgramRun, RiskReport
 from agent.text.visible import make_visible
 

@@ -31,7 +31,7 @@ def worst(levels: tuple[Level, ...]) -> Level:
 class Effect(Struct, frozen=True, kw_only=True):
     """An act, the thing it is done to, and its reach. `kind` and `scope` are words of docs/risk.md.
 
-    `whole`: of which places it takes all that is there (`agent.risk.paths.wholes`): "home", "everything", "system", "mount", "disk".
+    `whole`: of which places it takes all that is there (`agent.risk.paths.known_facts`): "home", "everything", "system", "mount", "disk".
     """
 
     kind: str

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-from agent.execution import kernel, seccomp, system_calls
+from agent.execution import kernel, system_calls
 from agent.execution.executor import ShellExecutor
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskReport
@@ -55,10 +55,10 @@ async def run(name: str, commands: list[str]) -> list[dict[str, object]]:
 def take_memory_files_away() -> None:
     """Have the kernel answer as one that is older than memfd_create."""
     number = {"x86_64": 319, "aarch64": 279}[system_calls.machine()]
-    refuse = seccomp.SECCOMP_RET_ERRNO | errno.ENOSYS
+    refuse = system_calls.SECCOMP_RET_ERRNO | errno.ENOSYS
     kernel.no_new_privileges()
-    seccomp.seccomp_filter(
-        [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, seccomp.SECCOMP_RET_ALLOW)]
+    system_calls.seccomp_filter(
+        [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, system_calls.SECCOMP_RET_ALLOW)]
     )
     try:
         os.memfd_create("x")

@@ -217,11 +217,11 @@ def test_a_full_disk_is_the_commands_own_trouble() -> None:
 _FORBIDDEN = """
 import ctypes, errno, os, sys
 sys.path.insert(0, {root!r})
-from agent.execution import kernel, seccomp, system_calls
-allow, refuse = seccomp.SECCOMP_RET_ALLOW, seccomp.SECCOMP_RET_ERRNO | {number}
+from agent.execution import kernel, system_calls
+allow, refuse = system_calls.SECCOMP_RET_ALLOW, system_calls.SECCOMP_RET_ERRNO | {number}
 numbers = {{'x86_64': {{'unshare': 272, 'mount': 165}}, 'aarch64': {{'unshare': 97, 'mount': 40}}}}[system_calls.machine()]
 kernel.no_new_privileges()
-seccomp.seccomp_filter([(0x20, 0, 0, 0), (0x15, 0, 1, numbers[{call!r}]), (6, 0, 0, refuse), (6, 0, 0, allow)])
+system_calls.seccomp_filter([(0x20, 0, 0, 0), (0x15, 0, 1, numbers[{call!r}]), (6, 0, 0, refuse), (6, 0, 0, allow)])
 os.execv(sys.argv[1], sys.argv[1:])
 """
 

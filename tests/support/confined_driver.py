@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 import msgspec
 
-from agent.execution import kernel, seccomp, system_calls
+from agent.execution import kernel, system_calls
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
@@ -31,10 +31,10 @@ def take_away(features: dict[str, str]) -> None:
     lines = [(0x20, 0, 0, 0)]
     for name, number in features.items():
         call = _CALLS[name] if name in _CALLS else system_calls.number(name)
-        lines += [(0x15, 0, 1, call), (0x06, 0, 0, seccomp.SECCOMP_RET_ERRNO | getattr(errno, number))]
+        lines += [(0x15, 0, 1, call), (0x06, 0, 0, system_calls.SECCOMP_RET_ERRNO | getattr(errno, number))]
     if features:
         kernel.no_new_privileges()
-        seccomp.seccomp_filter([*lines, (0x06, 0, 0, seccomp.SECCOMP_RET_ALLOW)])
+        system_calls.seccomp_filter([*lines, (0x06, 0, 0, system_calls.SECCOMP_RET_ALLOW)])
 
 
 async def run(work: dict) -> dict:

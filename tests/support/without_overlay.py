@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from agent.execution import kernel, seccomp, system_calls
+from agent.execution import kernel, system_calls
 
 _REQUEST = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
@@ -26,8 +26,8 @@ _MOUNT = {"x86_64": 165, "aarch64": 40}[system_calls.machine()]
 _PROGRAM = [
     (0x20, 0, 0, 0),
     (0x15, 0, 1, _MOUNT),
-    (0x06, 0, 0, seccomp.SECCOMP_RET_USER_NOTIF),
-    (0x06, 0, 0, seccomp.SECCOMP_RET_ALLOW),
+    (0x06, 0, 0, system_calls.SECCOMP_RET_USER_NOTIF),
+    (0x06, 0, 0, system_calls.SECCOMP_RET_ALLOW),
 ]
 
 
@@ -38,7 +38,7 @@ def main() -> int:
     if child == 0:
         ours.close()
         kernel.no_new_privileges()
-        listener = seccomp.seccomp_filter(_PROGRAM, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+        listener = system_calls.seccomp_filter(_PROGRAM, system_calls.SECCOMP_FILTER_FLAG_NEW_LISTENER)
         socket.send_fds(theirs, [b"x"], [listener])
         os.close(listener)
         os.execvp(sys.argv[1], sys.argv[1:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution.seccomp import (
+from agent.execution.system_calls import (
     ALLOW,
     AND,
     AT_LEAST,

@@ -14,7 +14,7 @@ import struct
 from functools import cache
 from typing import Any
 
-from agent.execution import kernel, seccomp, system_calls
+from agent.execution import kernel, system_calls
 from agent.execution.confine import call_filter, landlock, readonly_view
 from agent.execution.confine.lock import filter as lock_filter
 from agent.execution.confine.plan import Plan, decoded
@@ -81,7 +81,7 @@ def confine(spec: dict[str, Any]) -> None:
         with _step("landlock"):
             _landlock(plan, version)
     with _step("seccomp"):
-        seccomp.seccomp_filter(
+        system_calls.seccomp_filter(
             call_filter.program(
                 files=files,
                 network=plan.network,
@@ -107,12 +107,12 @@ def hold(spec: dict[str, Any]) -> None:
             kernel.no_new_privileges()
     with _step("listener"):
         lines = lock_filter.apart(os.getpgid(os.getppid()), network=network)
-        listener = seccomp.seccomp_filter(lines, seccomp.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+        listener = system_calls.seccomp_filter(lines, system_calls.SECCOMP_FILTER_FLAG_NEW_LISTENER)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, spec["channel"]) as channel:
         channel.sendmsg([b"l"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=i", listener))])
     os.close(listener)
     if interfaces and not network:
-        seccomp.seccomp_filter(lock_filter.nothing_sent())
+        system_calls.seccomp_filter(lock_filter.nothing_sent())
     with _step("core files"):
         # The kernel itself would write one, or hand it to a program of the system: neither for a limit of one byte.
         most = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0

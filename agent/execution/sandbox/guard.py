@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from agent.execution import kernel
 from agent.execution.network_watch import NetworkWatch
-from agent.execution.sandbox import init, root_view, user_view
+from agent.execution.sandbox import init, views
 from agent.execution.sandbox.reports import STATE, Report, Spec, unpacked
 
 _LONGEST_DUMP = 64 << 20
@@ -63,10 +63,10 @@ class _Guard:
         """Make the namespaces and the view of the file system."""
         if self._spec.layout == "root":
             kernel.unshare(kernel.CLONE_NEWNS)
-            root_view.build(self._spec, self._report, self._uppers)
+            views.build_for_root(self._spec, self._report, self._uppers)
             kernel.unshare(kernel.CLONE_NEWPID)
         else:
-            user_view.build(self._spec, self._report, self._uppers)
+            views.build_for_user(self._spec, self._report, self._uppers)
 
     def fork(self, report_fd: int) -> tuple[int, socket.socket]:
         """Start process 1, which starts the command, and see it through its own part of the sandbox.

@@ -17,7 +17,7 @@ import time
 from contextlib import suppress
 
 from agent.execution import kernel, network_watch
-from agent.execution.sandbox import pseudo_files, root_view
+from agent.execution.sandbox import mounts, views
 from agent.execution.sandbox.reports import Spec
 
 LINGER = 0.03  # seconds the shell's last children get to end by themselves
@@ -59,8 +59,8 @@ def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
 
 def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
     _guard_life(channel)
-    settings = pseudo_files.mount_proc()
-    root_view.cover(spec)
+    settings = mounts.mount_proc()
+    views.cover(spec)
     network = 0 if spec.network else kernel.CLONE_NEWNET
     if spec.layout == "root":
         # All mounts made so far are locked by this step: nobody inside can take one away again.
@@ -69,7 +69,7 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
         if channel.recv(1) != b"1":
             raise OSError(1, "the guard could not map the users", "uid_map")
         _guard_life(channel)  # new credentials forget it
-    pseudo_files.no_control_groups(settings)
+    mounts.no_control_groups(settings)
     os.close(settings)
     _take_a_plain_name()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

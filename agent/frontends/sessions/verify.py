@@ -47,7 +47,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     """Check them; 0 if nothing was touched, else 1. Raises CoreError, EmitError."""
     out = sink_of(sys.stdout)
     if options.make_key:
-        from agent.recording.integrity.keys import make_key
+        from agent.recording.integrity.signing import make_key
 
         out.write(make_key(options.make_key))
         return 0

@@ -10,8 +10,8 @@ from agent.protocol.decisions import Level
 from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, sends_secret
 from agent.risk.inline.origins import feed_findings, first
 from agent.risk.inline.programs import judge_suspects, starts_programs, suspect_text
-from agent.risk.inline.reading import Reading
 from agent.risk.inline.texts import home_named, sign
+from agent.risk.inline.tokens import Reading
 from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.words import UNKNOWN, Invocation, Word, is_name
@@ -203,7 +203,7 @@ def read(code: str, language: str) -> Reading | None:
     name = language.rstrip("0123456789.").removesuffix("-")
     name = _OTHER_NAMES.get(name, name)
     if name in _WITHOUT:
-        from agent.risk.inline.reading import read as read_plain
+        from agent.risk.inline.tokens import read as read_plain
 
         return read_plain(code, name)
     module = _READERS.get(name)

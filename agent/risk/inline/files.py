@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import first
-from agent.risk.inline.reading import HOME, Reading
 from agent.risk.inline.texts import joined, sign
+from agent.risk.inline.tokens import HOME, Reading
 from agent.risk.paths.scopes import PSEUDO_HOME
 from agent.risk.paths.secret_paths import is_secret
 from agent.risk.reader.words import UNKNOWN, Invocation, Word, origin

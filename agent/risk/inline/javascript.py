@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.inline.reading import Reading
-from agent.risk.inline.tokens import END, Scanner, Token
+from agent.risk.inline.tokens import END, Reading, Scanner, Token
 from agent.risk.tables.names import members, names
 
 CALLABLE, FORBIDDEN, GLOBALS, KEYWORDS, RESERVED, VALUES = (

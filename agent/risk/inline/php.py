@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from agent.risk.inline.reading import Reading
-from agent.risk.inline.tokens import END, Scanner, Token
+from agent.risk.inline.tokens import END, Reading, Scanner, Token
 from agent.risk.tables.names import names
 
 CLASSES, FUNCTIONS, KEYWORDS, METHODS, RESERVED = (

@@ -9,7 +9,7 @@ import textwrap
 import warnings
 
 from agent.risk.inline.python_paths import OPENERS, Deeds, Paths
-from agent.risk.inline.reading import Reading
+from agent.risk.inline.tokens import Reading
 from agent.risk.tables.names import members, names
 
 MODULES = members("python.modules")

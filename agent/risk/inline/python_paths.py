@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from agent.risk.inline.reading import HOME, Reading
+from agent.risk.inline.tokens import HOME, Reading
 from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.names import members, names
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from agent.risk.inline.reading import Reading
-from agent.risk.inline.tokens import CLOSING, END, Scanner, Token
+from agent.risk.inline.tokens import CLOSING, END, Reading, Scanner, Token
 from agent.risk.tables.names import members, names
 
 FUNCTIONS, KEYWORDS, LIBRARIES, METHODS, RESERVED, VALUES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agent.risk.inline.reading import Reading
+from agent.risk.inline.tokens import Reading
 from agent.risk.tables.names import members, names
 
 COMMANDS, FUNCTIONS = names("tcl.commands"), names("tcl.functions")

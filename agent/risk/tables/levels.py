@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext
 from agent.risk.paths.absolute import absolute
-from agent.risk.paths.known_facts import also_at, weigh, weigh_repository
+from agent.risk.paths.known_facts import WHOLE_KINDS, also_at, weigh, weigh_repository, whole_places
 from agent.risk.paths.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes
-from agent.risk.paths.wholes import WHOLE_KINDS, whole_places
 from agent.risk.reader.words import UNKNOWN, UNKNOWN_VARIABLE, Word
 from agent.risk.tables.store import level_row
 

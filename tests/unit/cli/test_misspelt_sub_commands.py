@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.cli.arguments import meant
 from agent.cli.entry import main
-from agent.cli.sub_command import meant
 from agent.cli.sub_commands import SUB_COMMANDS
 from tests.support.each import each
 

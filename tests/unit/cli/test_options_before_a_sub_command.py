@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.cli.arguments import build_parser, parse
+from agent.cli.arguments import build_parser, parse, split
 from agent.cli.entry import RESERVED, main
-from agent.cli.sub_command import split
 from agent.cli.sub_commands import SUB_COMMANDS
 from agent.config.session_actions import ACTIONS
 

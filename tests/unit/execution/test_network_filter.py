@@ -7,12 +7,12 @@ import socket
 
 import pytest
 
-from agent.execution import network_watch, seccomp, system_calls
+from agent.execution import network_watch, system_calls
 
 pytestmark = pytest.mark.skipif(
     system_calls.machine() not in system_calls.AUDIT_ARCH, reason="no filter for this processor"
 )
-ALLOW, ASK, REFUSE = seccomp.SECCOMP_RET_ALLOW, seccomp.SECCOMP_RET_USER_NOTIF, seccomp.SECCOMP_RET_ERRNO
+ALLOW, ASK, REFUSE = system_calls.SECCOMP_RET_ALLOW, system_calls.SECCOMP_RET_USER_NOTIF, system_calls.SECCOMP_RET_ERRNO
 I386 = 0x40000003
 
 

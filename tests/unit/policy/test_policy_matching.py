@@ -7,9 +7,8 @@ import pytest
 from agent.policy.covering import failing_example
 from agent.policy.matching import in_force
 from agent.policy.model import OptionTest, Place, Rule
-from agent.policy.reading import reading_of
+from agent.policy.reading import certain_path, lies_in, reading_of
 from agent.policy.restrictive_match import touches
-from agent.policy.rule_paths import certain_path, lies_in
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each

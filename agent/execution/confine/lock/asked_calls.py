@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from agent.execution import kernel, seccomp, system_calls
+from agent.execution import kernel, system_calls
 from agent.execution.confine.lock.asked_changes import CHANGES, as_number
 from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, OwnDescriptors
 from agent.execution.confine.lock.asked_files import AskedFiles
@@ -103,7 +103,7 @@ class AskedCalls:
             return  # it has failed before, and says so elsewhere
         (self._listener,) = listeners
         os.set_inheritable(self._listener, False)
-        self._send = partial(seccomp.answer, self._listener)
+        self._send = partial(system_calls.answer, self._listener)
         signal.signal(_INTERRUPT, lambda *_: None)
         sys.setswitchinterval(_TURN)
         _thread.start_new_thread(self._listen, ())  # `Thread.start` would wait until it runs
@@ -121,7 +121,7 @@ class AskedCalls:
 
     def _answer(self) -> None:
         try:
-            key, pid, number, words = seccomp.notice(self._listener)
+            key, pid, number, words = system_calls.notice(self._listener)
         except OSError:
             return  # it has ended meanwhile
         name, act = _CALLS.get(number, ("", None))
@@ -204,7 +204,7 @@ class AskedCalls:
     def _give(self, key: int, name: str, value: int | None, words: list[int]) -> None:
         """Answer what was done; None: the kernel may do it itself."""
         if value is None:
-            self._send(key, 0, seccomp.SECCOMP_USER_NOTIF_FLAG_CONTINUE)
+            self._send(key, 0, system_calls.SECCOMP_USER_NOTIF_FLAG_CONTINUE)
         elif name in ("open", "openat", "creat"):
             flags = {"open": words[1], "openat": words[2]}.get(name, 0)
             try:

@@ -10,7 +10,7 @@ import os
 import sys
 from functools import cache
 
-from agent.execution import seccomp
+from agent.execution import system_calls
 from agent.execution.confine import call_filter
 from agent.execution.confine.call_filter import (
     AF_INET,
@@ -22,7 +22,7 @@ from agent.execution.confine.call_filter import (
     SOCKET_KIND,
     STREAM,
 )
-from agent.execution.seccomp import (
+from agent.execution.system_calls import (
     ALLOW,
     AND,
     ANY_BIT,
@@ -132,8 +132,8 @@ def program(*, network: bool) -> list[Instruction]:
 def _for_all(*, network: bool) -> tuple[bytes, bytes]:
     """Build what all commands have in common of the filter: what stands before and after the number of the group."""
     *lines, last = program(network=network)
-    code = seccomp.packed([*lines, *any_of("setpgid", 1, (0,), refuse(errno.EPERM)), last])
-    end = (len(lines) + 3) * seccomp.INSTRUCTION_SIZE  # of the comparison, whose number stands at its end
+    code = system_calls.packed([*lines, *any_of("setpgid", 1, (0,), refuse(errno.EPERM)), last])
+    end = (len(lines) + 3) * system_calls.INSTRUCTION_SIZE  # of the comparison, whose number stands at its end
     return code[: end - 4], code[end:]
 
 

@@ -14,9 +14,8 @@ from agent.protocol.errors import ConfigError
 from agent.protocol.events.session import Notice
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.integrity.heads import HeadWriter
-from agent.recording.integrity.keys import make_key
 from agent.recording.integrity.rewriting import rewrite_session
-from agent.recording.integrity.signing import signatures_with, signer_with
+from agent.recording.integrity.signing import make_key, signatures_with, signer_with
 from agent.recording.integrity.verify import Checked
 from agent.recording.reader import list_sessions
 from tests.support.log_place import shouted

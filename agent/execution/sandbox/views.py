@@ -1,7 +1,8 @@
-"""Build the file system that an ordinary user's rehearsed command sees: overlays in place on what is theirs, all else read-only.
+"""Build the file system that a rehearsed command sees.
 
-A user namespace cannot make an overlay of `/` (its mounts are locked together), so the real tree stays where it is.
-Standard library only; paths are bytes.
+Root's: overlays of everything real, under a root of their own, made before the user namespace is entered, so that `/` itself can be a
+lower layer and every mount is locked afterwards. An ordinary user's: overlays in place on what is theirs, all else read-only, for a
+user namespace cannot make an overlay of `/` (its mounts are locked together). Standard library only; paths are bytes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,92 @@ import errno
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import mountinfo, pseudo_files
-from agent.execution.sandbox.overlay import Overlays
+from agent.execution.sandbox import mountinfo, mounts
+from agent.execution.sandbox.mounts import Overlays
 from agent.execution.sandbox.reports import Report, Spec, unpacked
+
+_READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
+
+
+def build_for_root(spec: Spec, report: Report, uppers: list[int]) -> None:
+    """Make the view and enter it as root folder. The process must be in a mount namespace of its own. Raises OSError.
+
+    `uppers` gets a descriptor of each upper folder.
+    """
+    kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    merged = unpacked(spec.scratch) + b"/root"
+    empty = unpacked(spec.scratch) + b"/empty"
+    for path in (merged, empty):
+        os.mkdir(path, 0o700)
+    real_devices = mounts.open_devices()
+    overlays = Overlays(report, uppers, userxattr=False)
+    shared: tuple[bytes, int] | None = None
+    for root, folder, flags in spec.overlays:
+        place = unpacked(root)
+        if place == _SHARED_MEMORY:
+            shared = unpacked(folder), flags  # its place is made with the rest of /dev
+            continue
+        failure = overlays.mount(place, merged if place == b"/" else merged + place, unpacked(folder), flags)
+        if failure and place == b"/":
+            raise failure
+        if failure:
+            _bind(place, merged, empty, overlays, report)
+    for point in map(unpacked, spec.binds):
+        _bind(point, merged, empty, overlays, report)
+    mounts.mount_dev(merged + b"/dev", real_devices)
+    if shared is None or overlays.mount(_SHARED_MEMORY, merged + _SHARED_MEMORY, *shared):
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV
+        kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", flags, b"mode=1777,size=64m")
+    if os.path.isdir(b"/sys"):
+        kernel.mount(b"/sys", merged + b"/sys", None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.mount_setattr(merged + b"/sys", add=_READ_ONLY, flags=kernel.AT_RECURSIVE)
+    os.chdir(merged)
+    kernel.pivot_root(b".", b".")
+    kernel.umount(b".", kernel.MNT_DETACH)
+    os.chdir(b"/")
+
+
+def _bind(path: bytes, merged: bytes, empty: bytes, overlays: Overlays, report: Report) -> None:
+    """Show `path` as it is, read-only; what cannot even be shown is left out, and said. `merged`: the root in the making.
+
+    A folder is shown through an overlay where that can be had: writing to a named pipe, or talking to a socket, changes no file.
+    """
+    target = merged + path
+    if os.path.isdir(path):
+        flags = os.statvfs(path).f_flag & (kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+        if overlays.quieten(path, empty, target, flags):
+            return
+    try:
+        kernel.mount(path, target, None, kernel.MS_BIND)
+    except OSError as error:
+        report.say("hidden", root=os.fsdecode(path), errno=error.errno)
+        return
+    kernel.mount_setattr(target, add=_READ_ONLY)
+
+
+def cover(spec: Spec) -> None:
+    """Inside the view: hide our own folders, and put what the shell needs into the first of them. Raises OSError."""
+    for mask in map(unpacked, spec.masks):
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount(b"tmpfs", mask, b"tmpfs", flags, b"mode=0700,size=64m")
+    place = unpacked(spec.shell_dir)
+    os.mkdir(place, 0o700)
+    for name, content in spec.files.items():
+        fd = os.open(place + b"/" + unpacked(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(fd, "wb") as file:
+            file.write(unpacked(content))
+    for path in map(unpacked, spec.sockets):
+        try:
+            kernel.mount(b"/dev/null", path, None, kernel.MS_BIND)
+        except (FileNotFoundError, PermissionError):
+            continue  # it went away meanwhile, or nobody gets there in this view
+
 
 _SHARED_MEMORY = b"/dev/shm"
 _FLAGS = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
-def build(spec: Spec, report: Report, uppers: list[int]) -> None:
+def build_for_user(spec: Spec, report: Report, uppers: list[int]) -> None:
     """Enter namespaces of our own and change their mounts. `uppers` gets a descriptor of each upper folder. Raises OSError."""
     uid, gid = os.geteuid(), os.getegid()
     kernel.unshare(_FLAGS | (0 if spec.network else kernel.CLONE_NEWNET))
@@ -35,7 +113,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
         except FileNotFoundError as error:  # somebody removed it since this was planned
             report.say("unmounted", root=os.fsdecode(unpacked(root)), errno=error.errno)
     overlays = Overlays(report, uppers, userxattr=True)
-    real_devices = pseudo_files.open_devices()
+    real_devices = mounts.open_devices()
     empty = unpacked(spec.scratch) + b"/empty"
     os.mkdir(empty, 0o700)
     empty_fd = _path(empty)
@@ -48,7 +126,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             shared = place  # it goes where the rest of /dev is made
         else:
             place.overlay(place.root, overlays)  # by its path: it may lie in an overlay made before
-    pseudo_files.mount_dev(b"/dev", real_devices)
+    mounts.mount_dev(b"/dev", real_devices)
     if shared is None or not shared.overlay(_SHARED_MEMORY, overlays):
         kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
     if places and not uppers:
