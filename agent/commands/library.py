@@ -25,6 +25,7 @@ from agent.protocol.commands import (
     SaveSession,
 )
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.session import LibraryChanged
 from agent.protocol.outcomes import FrontendRequest
 
 
@@ -48,6 +49,7 @@ async def _save(context: CommandContext, kind: str, name: str, text: str) -> Dis
         if not sure:
             found = f"{'an' if kind == 'agent' else 'a'} {kind} {name} of yours"
             raise InvalidState(expected="a name that is free", found=found, hint=f":save {kind} NAME")
+    await context.record(LibraryChanged(kind=kind, name=name, path=entries.path(name)))
     path = await asyncio.to_thread(entries.save, name, text)
     return DispatchOutcome(f"{kind} {name}: {path}", {kind: name, "path": path})
 
@@ -61,7 +63,10 @@ async def edit_named(context: CommandContext, arguments: str) -> DispatchOutcome
 
 
 async def _edit(context: CommandContext, kind: str, name: str) -> DispatchOutcome:
-    path = await asyncio.to_thread(context.services.library().of(kind).to_edit, name)
+    entries = context.services.library().of(kind)
+    if await asyncio.to_thread(lambda: name in entries.names() and name not in entries.own()):  # a copy is made
+        await context.record(LibraryChanged(kind=kind, name=name, path=entries.path(name)))
+    path = await asyncio.to_thread(entries.to_edit, name)
     return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
 
 
@@ -76,6 +81,7 @@ async def delete(context: CommandContext, arguments: Delete | str) -> DispatchOu
         await asyncio.to_thread(entries.delete, name)  # says why that cannot be
     if not await _sure(context, f"{kind} {name}", f" ({path})"):
         return DispatchOutcome("nothing was deleted")
+    await context.record(LibraryChanged(kind=kind, name=name, how="deleted", path=path))
     await asyncio.to_thread(entries.delete, name)
     if kind == "rag":
         await asyncio.to_thread(context.services.rags().forget, name)
@@ -101,6 +107,7 @@ async def _delete_session(context: CommandContext, wanted: str) -> DispatchOutco
         raise NotFound("session", wanted)
     if not await _sure(context, f"session {name}"):
         return DispatchOutcome("nothing was deleted")
+    await context.record(LibraryChanged(kind="session", name=name, how="deleted"))
     await asyncio.to_thread(services.bury_session, name)
     return DispatchOutcome(f"deleted: session {name}", {"session": name})
 

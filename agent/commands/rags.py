@@ -9,7 +9,7 @@ from agent.commands.context import Change, CommandContext, CommandServices, Disp
 from agent.commands.definition import Definition
 from agent.protocol.commands import RagSources, RebuildRag, UseRag
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
-from agent.protocol.events.session import Notice
+from agent.protocol.events.session import LibraryChanged, Notice
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
@@ -103,6 +103,7 @@ async def edit_documents(context: CommandContext, name: str) -> DispatchOutcome:
     rags = context.services.library().rags
     path = rags.path(name)
     if name not in await asyncio.to_thread(rags.own):
+        await context.record(LibraryChanged(kind="rag", name=name, path=path))
         await asyncio.to_thread(rags.save, name, _BEGUN)
     return DispatchOutcome(frontend_request=FrontendRequest(action="edit", argument=path))
 

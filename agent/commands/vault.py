@@ -9,6 +9,7 @@ from agent.commands.context import CommandContext, CommandServices, DispatchOutc
 from agent.commands.definition import Definition
 from agent.protocol.commands import VaultAdd, VaultDelete, VaultGet, VaultList, VaultUpdate
 from agent.protocol.errors import InvalidRequest, InvalidState, PolicyDenied
+from agent.protocol.events.session import LibraryChanged
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval
 from agent.waiting import in_thread
@@ -49,6 +50,7 @@ async def _keep(context: CommandContext, name: str, value: str, *, new: bool) ->
         value = await context.person.hidden(f"value of {name}") or ""
         if not value:
             return DispatchOutcome("nothing was kept")
+    await context.record(LibraryChanged(kind="secret", name=name, path=held.path))
     await in_thread(partial(held.put, name, value, new=new))
     return DispatchOutcome(f"{name} is in the vault", {"secret": name})
 
@@ -59,6 +61,7 @@ async def _shown(context: CommandContext, name: str) -> DispatchOutcome:
     if reveal is None or not context.interactive:
         raise _nobody(f"a secret is shown on a terminal only; `:vault run {name} -- COMMAND` gives it to a command")
     await _open(context)
+    await context.record(LibraryChanged(kind="secret", name=name, how="shown"))
     reveal(await in_thread(partial(context.services.vault().get, name)))
     return DispatchOutcome(f"{name} was shown on the terminal", {"secret": name})
 
@@ -82,6 +85,7 @@ async def _deleted(context: CommandContext, name: str) -> DispatchOutcome:
     if not await context.person.ask(f"delete {name} from the vault?"):
         return DispatchOutcome("nothing was deleted")
     await _open(context)
+    await context.record(LibraryChanged(kind="secret", name=name, how="deleted", path=held.path))
     await in_thread(partial(held.delete, name))
     return DispatchOutcome(f"deleted: {name}", {"secret": name})
 

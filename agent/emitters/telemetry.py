@@ -45,6 +45,7 @@ from agent.protocol.events.session import (
     AssistantMessage,
     CoreCommandFinished,
     Failed,
+    LibraryChanged,
     LogScrubbed,
     MemoryForgotten,
     Notice,
@@ -68,6 +69,7 @@ _TEXTS: dict[type, tuple[str, ...]] = {
     RuleRemoved: ("where", "reason"),
     UndoStarted: ("command",),
     SessionNamed: ("name",),
+    LibraryChanged: ("name", "path"),
     GoalStarted: ("goal", "cwd"),
     GoalFinished: ("goal", "message"),
     PlannerFinished: ("raw",),
@@ -94,6 +96,7 @@ _FIELDS: dict[type, str] = {
     SessionChanged: "key:word by:word",
     **dict.fromkeys((RuleAdded, RuleRemoved), "rules:len of_session:for_session:where"),
     MemoryForgotten: "commands",
+    LibraryChanged: "kind:word how:word",
     UndoStarted: "state:word",
     RunFinished: (
         "exit_code::outcome.exit_code turns::outcome.turns tool_calls::outcome.tool_call_count compressed::outcome.compressed "

@@ -9,10 +9,21 @@ from hashlib import sha256
 from msgspec import structs
 
 from agent.protocol.errors import InvalidRequest, IoError, RecordingError
-from agent.protocol.events.command import CommandConfirmed, CommandStarted
+from agent.protocol.events.command import CommandConfirmed, CommandStarted, UndoStarted
 from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.known import FORMAT_VERSION, Event
-from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, SessionFinished, SessionStarted, Warned
+from agent.protocol.events.session import (
+    LibraryChanged,
+    LogContinued,
+    LogRepaired,
+    LogRotated,
+    MemoryForgotten,
+    RuleAdded,
+    RuleRemoved,
+    SessionFinished,
+    SessionStarted,
+    Warned,
+)
 from agent.protocol.ports import Clock, Redactor
 from agent.protocol.records import Record
 from agent.recording.bounds import bounded_line
@@ -24,8 +35,11 @@ from agent.recording.logfile import reason_of
 from agent.recording.naming import check_id, file_name, find_log, new_id, segment_paths, staged_path
 from agent.recording.segments import End, SessionLog
 
-# After these the disk must have it: what ended, and what is about to run.
-SYNCED = (GoalFinished, RunFinished, SessionFinished, CommandConfirmed, CommandStarted, LogRotated)
+SYNCED = (
+    GoalFinished, RunFinished, SessionFinished, CommandConfirmed, CommandStarted, LogRotated,
+    UndoStarted, RuleAdded, RuleRemoved, MemoryForgotten, LibraryChanged,
+)  # fmt: skip
+"""Events that are on the disk before what they tell of is done, beyond the log, and endings that are acknowledged."""
 ROTATE_BYTES = 256 * 1024 * 1024
 
 

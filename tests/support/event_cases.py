@@ -48,6 +48,7 @@ from agent.protocol.events.session import (
     ChoicesOffered,
     CoreCommandFinished,
     Failed,
+    LibraryChanged,
     LogContinued,
     LogRepaired,
     LogRotated,
@@ -257,6 +258,7 @@ CASES: dict[str, list[Event]] = {
     "session.changed": [SessionChanged(key="safety", before="on", to="off")],
     "rule.added": [RuleAdded(rules=("rm-build",), where="session", text="[[rule]]\n\x1b]0;x\x07")],
     "rule.removed": [RuleRemoved(rules=("rm-build",), where="/home/me/policy.toml", reason="no room")],
+    "library.changed": [LibraryChanged(kind="role", name="rev\x1b[31miewer", path="/home/me/roles/reviewer.md")],
     "memory.forgotten": [MemoryForgotten(commands=3, since="2026-03-04T10:20:30Z")],
     "undo.finished": [UndoFinished(undo_id="6k2m", restored=3)],
     "undo.finished-resumed": [

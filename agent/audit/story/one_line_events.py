@@ -19,6 +19,7 @@ from agent.protocol.events.known import Event, UnknownEvent
 from agent.protocol.events.session import (
     CoreCommandFinished,
     Failed,
+    LibraryChanged,
     LogContinued,
     LogRepaired,
     LogRotated,
@@ -120,6 +121,8 @@ def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
             found = ", ".join(f"{count} × {kind}" for kind, count in list(secrets.items())[:20])
             words = f"secrets were taken out of {counted(lines, 'line')} of this log afterwards: {found}"
             return words, "warning", {"secrets": secrets, "lines": lines}
+        case LibraryChanged(kind=kind, name=name, how=how):
+            return f"{kind} {name}: {how}", "info", {"kind": kind, "name": name, "how": how, "path": event.path}
         case SessionPruned(events=events, bytes=size, reason=reason):
             words = f"this session was removed: {counted(events, 'event')}, {counted(size, 'byte')}" + (
                 f" ({reason})" if reason else ""

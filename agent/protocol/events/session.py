@@ -6,7 +6,7 @@ recorded and may be lost; everything else is recorded before any emitter sees it
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -139,6 +139,18 @@ class MemoryForgotten(RecordedEvent, frozen=True, kw_only=True, tag="memory.forg
     since: str = ""
 
 
+class LibraryChanged(RecordedEvent, frozen=True, kw_only=True, tag="library.changed"):
+    """Something that a session does not hold itself is about to be `saved`, `deleted`, or (a secret) `shown` to the person alone.
+
+    `kind`: role, macro, rag, agent, agent-data, session (its log), secret. `path`: the file that it is in.
+    """
+
+    kind: str
+    name: str
+    how: Literal["saved", "deleted", "shown"] = "saved"
+    path: str = ""
+
+
 class SessionNamed(RecordedEvent, frozen=True, kw_only=True, tag="session.named"):
     """`by`: auto (made from the words of its goals), person."""
 
@@ -198,6 +210,6 @@ class SessionPruned(RecordedEvent, frozen=True, kw_only=True, tag="session.prune
 
 
 SessionEvent = (
-    SessionStarted | SessionFinished | SessionChanged | SessionNamed | RuleAdded | RuleRemoved | MemoryForgotten
+    SessionStarted | SessionFinished | SessionChanged | SessionNamed | RuleAdded | RuleRemoved | MemoryForgotten | LibraryChanged
     | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned
 )  # fmt: skip

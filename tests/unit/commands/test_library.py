@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.library.library import Library
 from agent.protocol import commands as core
-from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound, RecordingError
 from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.events.session import Notice, SessionChanged
+from agent.protocol.events.session import LibraryChanged, Notice, SessionChanged
 from agent.recording.fold import history
 from tests.support.command_world import CommandWorld
 from tests.support.each import each
@@ -107,6 +109,42 @@ def test_deleting_asks_first(tmp_path: Path) -> None:
         world.do(":delete role tutor")
     with pytest.raises(InvalidState, match="comes with agent-shell"):
         world.do(core.Delete(core.DeleteTarget.ROLE, "terse"))
+
+
+@each(
+    "line",
+    [
+        ":save role",
+        ":save role tutor",
+        ":edit role terse",
+        ":delete role tutor",
+        ":edit rag-docs new",
+        ":delete session old",
+    ],
+)
+def test_nothing_is_kept_or_deleted_that_the_log_does_not_tell_before(tmp_path: Path, line: str) -> None:
+    folder = tmp_path / line.strip(":").replace(" ", "-")
+    folder.mkdir()
+
+    def tree() -> dict[str, str]:
+        return {str(path): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+    buried: list[str] = []
+    world = world_with(folder)
+    session = {"choose_session": lambda wanted, **_: wanted, "session_is_there": bool, "bury_session": buried.append}
+    services = structs.replace(world.app.services, **session)
+    world.app = replace(world.app, services=services)
+    role(folder, "tutor", "x")
+    world.do(":role terse")
+    before, world.recorder.broken_after = tree(), 0
+    with pytest.raises(RecordingError):
+        world.do(line)
+    assert (tree(), buried) == (before, [])
+    world.recorder.broken_after = None
+    world.do(line)
+    assert (tree(), buried) != (before, [])
+    (told,) = world.recorder.only(LibraryChanged)
+    assert (told.kind, told.how) == (line.split()[1].removesuffix("-docs"), "deleted" if "delete" in line else "saved")  # type: ignore[attr-defined]
 
 
 @pytest.mark.covers("S1-29", "S1-36", "S1-65")

@@ -12,8 +12,9 @@ from agent.frontends.line import is_recorded
 from agent.policy.model import Policy
 from agent.protocol import commands as core
 from agent.protocol.decisions import Verdict
-from agent.protocol.errors import InvalidRequest, InvalidState, NotFound, PolicyDenied
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound, PolicyDenied, RecordingError
 from agent.protocol.events.command import CommandConfirmed, CommandProposed
+from agent.protocol.events.session import LibraryChanged
 from agent.vault.store import Vault
 from tests.support.command_world import CommandWorld
 from tests.support.fakes import FakeExecutor
@@ -52,6 +53,20 @@ def test_add_asks_unseen(held: Held) -> None:
     assert held.vault.names() == ("MORE", "TOKEN") and not in_log(world, "another-value")
     with pytest.raises(InvalidRequest, match="in the vault already"):
         world.do(core.VaultAdd("MORE"))
+
+
+@pytest.mark.parametrize("line", [":vault add MORE", ":vault edit TOKEN", ":vault delete TOKEN", ":vault get TOKEN"])
+def test_nothing_becomes_of_a_secret_that_the_log_does_not_tell_before(held: Held, line: str) -> None:
+    world = held.world(hidden=["another-value"])
+    world.recorder.broken_after = 0
+    with pytest.raises(RecordingError):
+        world.do(line)
+    assert held.vault.names() == ("TOKEN",) and held.vault.get("TOKEN") == VALUE and not world.revealed
+    world = held.world(hidden=["another-value"])
+    world.do(line)
+    (told,) = world.recorder.only(LibraryChanged)
+    assert told.how == {"get": "shown", "delete": "deleted"}.get(line.split()[1], "saved")  # type: ignore[attr-defined]
+    assert told.name == line.split()[2]  # type: ignore[attr-defined]
 
 
 @pytest.mark.covers("S1-30", "S1-67")

@@ -36,7 +36,7 @@ def test_event_names_are_the_contract():
             "choice.made", "choices.offered", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
         "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started",
-            "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "memory.forgotten", "notice",
+            "library.changed", "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "memory.forgotten", "notice",
         "plan.finished", "plan.proposed", "plan.step", "planner.finished", "planner.noted", "planner.started",
         "rehearsal.finished", "rehearsal.started", "rule.added", "rule.removed", "run.finished", "run.started",
         "session.changed", "session.finished",

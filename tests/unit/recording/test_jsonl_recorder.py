@@ -136,7 +136,7 @@ def test_one_write_a_record_and_a_sync_before_anything_runs(opened) -> None:
     assert calls[1:] == [("write", 1), ("sync", 0)]
     assert {kind.__struct_config__.tag for kind in SYNCED} == {
         "goal.finished", "run.finished", "session.finished", "command.confirmed", "command.started",
-        "log.rotated",
+        "log.rotated", "undo.started", "rule.added", "rule.removed", "memory.forgotten", "library.changed",
     }  # fmt: skip
 
 
