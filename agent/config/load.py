@@ -226,12 +226,8 @@ def _read_env(path: str, *, trusted: bool, warn: Any) -> dict[str, str]:
 
     from dotenv import dotenv_values  # only where there is a file: start-up
 
-    if trusted and os.stat(path).st_mode & 0o077 and _has_key(text):
+    if trusted and os.stat(path).st_mode & 0o077 and ("_KEY=" in text or "_TOKEN=" in text):
         warn(f"{path} can be read by others; run: chmod 600 {path}")
     # Interpolation would let a file pull other variables into a value; a settings file has no need of it.
     values = dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _has_key(text: str) -> bool:
-    return "_KEY=" in text or "_TOKEN=" in text

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from agent.redaction.context_values import is_mixed, pair_value, sentence_value
-from agent.redaction.detectors import Hit
+from agent.redaction.detectors import Hit, is_mixed, pair_value, sentence_value
 from agent.text.lazy_pattern import lazily
 
 _STRONG = r"passw(?:or)?d|passwd|passphrase|pass_phrase|db_?pass|pgpass(?:word)?|smtp_?pass|mysql_?pwd|secret"

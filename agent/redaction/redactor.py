@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from agent.redaction.context_values import is_mixed, is_random_word
 from agent.redaction.detector_table import DETECTORS
-from agent.redaction.detectors import find_tokens
+from agent.redaction.detectors import find_tokens, is_mixed, is_random_word
 from agent.redaction.known_values import MIN_KNOWN, KnownValues
 from agent.redaction.named_values import find_named_values, is_secret_name, is_secret_value
 from agent.redaction.unescaped import COMMAND_FIELDS, own_characters, unwrapped, views

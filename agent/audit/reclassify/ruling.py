@@ -17,7 +17,7 @@ from agent.policy.deciding import decide
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import Place, Policy
 from agent.policy.patterns import raised as raised_by_patterns
-from agent.protocol.actions import FileAction, action_of
+from agent.protocol.actions import action_of
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events.command import Known
 from agent.protocol.requests import Approval
@@ -138,11 +138,6 @@ def _folder(path: str) -> str:
     return path if len(path) <= _LONGEST_FOLDER and "\0" not in path else ""
 
 
-def _action(case: Case) -> FileAction | None:
-    """The change that a tool of ours wanted to make; None for a command."""
-    return action_of(case.text) if case.origin == "tool" else None
-
-
 def _rated(case: Case, context: RiskContext) -> RiskReport:
     report = _by_text(case, context)
     carried = _carried(case.carried)
@@ -150,7 +145,7 @@ def _rated(case: Case, context: RiskContext) -> RiskReport:
 
 
 def _by_text(case: Case, context: RiskContext) -> RiskReport:
-    action = _action(case)
+    action = action_of(case.text) if case.origin == "tool" else None
     return rate_action(action, context) if action is not None else classify(case.text, context)
 
 

@@ -96,7 +96,7 @@ def reply_of(event: PlannerFinished, after: tuple[Event, ...], tools: tuple[Tool
             trouble = trouble or reading
             continue
         found = found or reading
-        if _kind(reading) == event.reply:
+        if str(type(reading).__struct_config__.tag) == event.reply:
             return _completed(reading, event, after)
     if found is not None:
         return found
@@ -126,10 +126,6 @@ def _readings(raw: str, tools: tuple[ToolSpec, ...]) -> Iterator[Reply | Planner
             yield codec.parse(raw, (), _DONE)
         except PlannerError as error:
             yield error
-
-
-def _kind(reply: Reply) -> str:
-    return str(type(reply).__struct_config__.tag)
 
 
 def _completed(reply: Reply, event: PlannerFinished, after: tuple[Event, ...]) -> Reply:

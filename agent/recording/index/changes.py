@@ -192,8 +192,5 @@ class Live:
         if entry["status"] == "open":
             if self._locked == ():
                 self._locked = locked_files()
-            newest = self._last_file(path)
+            newest = segment_paths(os.path.join(self._folder, path))[-1]
             entry["status"] = "interrupted" if is_open(newest, self._locked) is False else "running"
-
-    def _last_file(self, path: str) -> str:
-        return segment_paths(os.path.join(self._folder, path))[-1]
