@@ -14,7 +14,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval
 from agent.waiting import in_thread
 
-VERBS = ("list", "add", "get", "edit", "delete", "run")
+VERBS = ("list", "passphrase", "add", "get", "edit", "delete", "run")
 
 
 async def vault(context: CommandContext, arguments: Any) -> DispatchOutcome:
@@ -28,6 +28,8 @@ async def vault(context: CommandContext, arguments: Any) -> DispatchOutcome:
             return await _shown(context, arguments.name)
         case VaultDelete():
             return await _deleted(context, arguments.name)
+        case "passphrase":
+            return await _another_passphrase(context)
     return await _run(context, *arguments)
 
 
@@ -97,6 +99,15 @@ async def _run(context: CommandContext, name: str, command: str) -> DispatchOutc
     return DispatchOutcome(inject_input=UserInput(text=command, shell=True, secrets=(name,)), rehearse="off")
 
 
+async def _another_passphrase(context: CommandContext) -> DispatchOutcome:
+    from agent.vault.opening import change_passphrase
+
+    held = context.services.vault()
+    begin = partial(context.record, LibraryChanged(kind="vault", name="passphrase", path=held.path))
+    await change_passphrase(held, context.person.hidden, context.tell, begin)
+    return DispatchOutcome("the vault has another passphrase")
+
+
 async def _open(context: CommandContext) -> None:
     from agent.vault.opening import open_vault
 
@@ -122,6 +133,8 @@ def _read(rest: str) -> Any:
         return _run_words(rest.strip())
     if verb in ("", "list") and not rest:
         return VaultList()
+    if verb == "passphrase" and not rest:
+        return verb
     if verb not in (*VERBS, "update"):
         raise InvalidRequest("that is no command of the vault", hint=f"it has: {', '.join(VERBS)}")
     if not name:
@@ -132,17 +145,17 @@ def _read(rest: str) -> Any:
         return VaultUpdate(name, value.strip())
     if verb in ("get", "delete") and not value:
         return VaultGet(name) if verb == "get" else VaultDelete(name)
-    raise InvalidRequest(f"nothing stands behind `:vault {'list' if verb == 'list' else f'{verb} NAME'}`")
+    raise InvalidRequest(f"nothing stands behind `:vault {verb if verb in VERBS[:2] else f'{verb} NAME'}`")
 
 
 def _names(services: CommandServices) -> tuple[str, ...]:
-    return tuple(f"{verb} {name}" for verb in VERBS[2:] for name in services.vault().names())
+    return tuple(f"{verb} {name}" for verb in VERBS[3:] for name in services.vault().names())
 
 
 COMMANDS = (
     Definition(
         names=("vault",),
-        arguments="[list|add|get|edit|delete NAME|run NAME -- COMMAND]",
+        arguments="[list|passphrase|add|get|edit|delete NAME|run NAME -- COMMAND]",
         help="keep secrets; give one to a command that needs it",
         examples=(":vault add GITHUB_TOKEN", ":vault run GITHUB_TOKEN -- gh release list", ":vault list"),
         read=_read,

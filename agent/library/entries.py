@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from agent.config.private_file import replace_file
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.text.shown import shown_line
 
@@ -84,18 +85,10 @@ class Entries(Generic[T]):
         """
         path = self.path(name)
         self.read(name, text, path)
-        beside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
         self.make_folder()
         try:
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(fd, "w", encoding="utf-8") as file:
-                file.write(text if text.endswith("\n") else text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
+            replace_file(path, (text if text.endswith("\n") else text + "\n").encode())
         except (OSError, UnicodeEncodeError) as error:
-            if os.path.lexists(beside):
-                os.unlink(beside)
             raise IoError(f"cannot write the {self.kind} {path}: {getattr(error, 'strerror', None) or error}") from None
         return path
 

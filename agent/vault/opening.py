@@ -23,8 +23,14 @@ async def open_vault(vault: Vault, hidden: AskHidden | None, tell: Callable[[str
         raise _locked("nobody is there to ask for its passphrase")
     await in_thread(cipher)  # a passphrase that nothing can use is not asked for
     if not await in_thread(lambda: vault.exists):
+        tell(f"No keyring of the system can be used, so the vault is a file: {vault.path}")
         vault.unlock(await _new_passphrase(vault, hidden, tell))
         return
+    await _given(vault, hidden, tell)
+
+
+async def _given(vault: Vault, hidden: AskHidden, tell: Callable[[str], None]) -> None:
+    """Unlock it with the passphrase that is given. Raises InvalidState."""
     for _ in range(_TRIES):
         passphrase = await hidden("passphrase of the vault")
         if not passphrase:
@@ -37,8 +43,22 @@ async def open_vault(vault: Vault, hidden: AskHidden | None, tell: Callable[[str
     raise _locked("no passphrase of it was given")
 
 
+async def change_passphrase(
+    vault: Vault, hidden: AskHidden | None, tell: Callable[[str], None], begin: Callable[[], Awaitable[None]]
+) -> None:
+    """Ask for the passphrase that it has, also where it is open, and twice for another one; `begin`, then change it. Raises CoreError."""
+    if not await in_thread(lambda: vault.exists and vault.place == "file"):
+        raise InvalidState(expected="a vault in a file", found="none", message="there is no vault with a passphrase")
+    if hidden is None:
+        raise _locked("nobody is there to ask for its passphrase")
+    await in_thread(cipher)
+    await _given(vault, hidden, tell)
+    passphrase = await _new_passphrase(vault, hidden, tell)
+    await begin()
+    await in_thread(partial(vault.change_passphrase, passphrase))
+
+
 async def _new_passphrase(vault: Vault, hidden: AskHidden, tell: Callable[[str], None]) -> str:
-    tell(f"No keyring of the system can be used, so the vault is a file: {vault.path}")
     tell(f"It is encrypted under a passphrase of at least {_SHORTEST} characters, which nobody can tell you again.")
     for _ in range(_TRIES):
         passphrase = await hidden("a passphrase for the vault")

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from agent.config.load import VAULT
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.protocol.errors import ConfigError, Damaged, InvalidRequest, InvalidState, IoError, NotFound
 from agent.text.shown import shown_line
 
@@ -164,6 +165,21 @@ class Vault:
                 values = self._opened(kept, self._passphrase)
                 self._write_values({each: values[each] for each in names if each in values})
 
+    def change_passphrase(self, passphrase: str) -> None:
+        """Encrypt all values under another one. Raises InvalidState where it is locked, or where none is needed."""
+        with self._changing() as kept:
+            if kept.place != "file":
+                raise InvalidState(
+                    expected="a vault in a file", found="the keyring", message="a keyring needs no passphrase"
+                )
+            values, before = self._opened(kept, self._passphrase) if kept.sealed else {}, self._passphrase
+            self._passphrase = passphrase
+            try:
+                self._write_values(values)
+            except BaseException:
+                self._passphrase = before
+                raise
+
     def _opened(self, kept: _Kept, passphrase: str) -> dict[str, str]:
         from agent.vault.sealing import opened
 
@@ -238,19 +254,8 @@ class Vault:
 
     def _write(self, kept: _Kept) -> None:
         kept.check = kept.hashed()
-        beside = f"{self.path}.{os.getpid()}-{os.urandom(4).hex()}.new"
         try:
-            fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            try:
-                with os.fdopen(fd, "wb") as file:
-                    os.fchmod(fd, 0o600)
-                    file.write(msgspec.json.encode(kept) + b"\n")
-                    file.flush()
-                    os.fsync(fd)
-                os.replace(beside, self.path)
-            except OSError:
-                os.unlink(beside)
-                raise
+            replace_file(self.path, msgspec.json.encode(kept) + b"\n")
         except OSError as error:
             raise IoError(f"the vault {self.path} cannot be written: {error.strerror}") from None
 

@@ -142,7 +142,7 @@ class MemoryForgotten(RecordedEvent, frozen=True, kw_only=True, tag="memory.forg
 class LibraryChanged(RecordedEvent, frozen=True, kw_only=True, tag="library.changed"):
     """Something that a session does not hold itself is about to be `saved`, `deleted`, or (a secret) `shown` to the person alone.
 
-    `kind`: role, macro, rag, agent, agent-data, session (its log), secret. `path`: the file that it is in.
+    `kind`: role, macro, rag, agent, agent-data, session (its log), secret, vault (its passphrase). `path`: the file that it is in.
     """
 
     kind: str

@@ -12,7 +12,7 @@ from agent.frontends.line import is_recorded
 from agent.policy.model import Policy
 from agent.protocol import commands as core
 from agent.protocol.decisions import Verdict
-from agent.protocol.errors import InvalidRequest, InvalidState, NotFound, PolicyDenied, RecordingError
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound, PolicyDenied, RecordingError, WrongPassphrase
 from agent.protocol.events.command import CommandConfirmed, CommandProposed
 from agent.protocol.events.session import LibraryChanged
 from agent.vault.store import Vault
@@ -78,6 +78,29 @@ def test_update_replaces(held: Held) -> None:
         held.world(hidden=["x"]).do(core.VaultUpdate("NOBODY"))
     held.world(hidden=[None]).do(":vault edit TOKEN")
     assert held.vault.get("TOKEN") == "a-third-value"
+
+
+def test_the_passphrase_can_be_changed(held: Held, tmp_path: Path) -> None:
+    """After the one that it has, also where it is open; a wrong one, or none, leaves all as it was."""
+    for answers in (["wrong", "wrong", "wrong"], [PASSPHRASE, "another one of mine", None], [PASSPHRASE, None], [None]):
+        with pytest.raises(InvalidState, match="passphrase"):
+            held.world(hidden=answers).do(":vault passphrase")
+    with pytest.raises(InvalidState, match="nobody"):
+        held.world(hidden=None).do(":vault passphrase")
+    broken = held.world(hidden=[PASSPHRASE, "another one of mine", "another one of mine"])
+    broken.recorder.broken_after = 0
+    with pytest.raises(RecordingError):
+        broken.do(":vault passphrase")
+    Vault(str(tmp_path), lambda name, value: None).unlock(PASSPHRASE)
+    world = held.world(hidden=["wrong", PASSPHRASE, "short", "another one of mine", "another one of mine"])
+    world.do(":vault passphrase")
+    assert not in_log(world, "another one of mine") and len(world.recorder.only(LibraryChanged)) == 1
+    assert held.vault.get("TOKEN") == VALUE
+    fresh = Vault(str(tmp_path), lambda name, value: None)
+    with pytest.raises(WrongPassphrase):
+        fresh.unlock(PASSPHRASE)
+    fresh.unlock("another one of mine")
+    assert fresh.get("TOKEN") == VALUE
 
 
 @pytest.mark.covers("S1-30", "S1-67")

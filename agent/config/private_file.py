@@ -1,0 +1,44 @@
+"""Write a private file whole or not at all, and remove what a process that was killed meanwhile has left of that."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from contextlib import suppress
+
+_OLD = 3600.0  # seconds after which nobody is writing any more
+_LEFT = re.compile(r"\.\d+-[0-9a-f]{8}\.new")
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Put `data`, readable by this user alone, in place of the file, on the disk. Raises OSError, and then it is as it was."""
+    _clear(path)
+    beside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            os.fchmod(fd, 0o600)
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def _clear(path: str) -> None:
+    """Remove what was left beside `path`: old regular files of ours with names that `replace_file` gives."""
+    folder, name = os.path.split(path)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not (entry.name.startswith(name) and _LEFT.fullmatch(entry.name, len(name))):
+                continue
+            with suppress(OSError):
+                info = entry.stat(follow_symlinks=False)
+                ours = stat.S_ISREG(info.st_mode) and info.st_uid == os.geteuid()
+                if ours and info.st_mtime < time.time() - _OLD:
+                    os.unlink(entry.path)
