@@ -116,7 +116,7 @@ def build_app(
     rows: list[Container] = [body]
     if above is not None:
         over = Window(
-            FormattedTextControl(above),
+            FormattedTextControl(lambda: in_rows(above(), screen.columns)),
             height=Dimension(min=1, max=3),
             wrap_lines=True,
             dont_extend_height=True,
@@ -127,16 +127,9 @@ def build_app(
     if toolbar is not None:
         hints = toolbar
 
-        def lines() -> list[Fragments]:
-            return wrapped([[(fragment[0], fragment[1]) for fragment in hints()]], screen.columns)
-
-        def text() -> StyleAndTextTuples:
-            rows = [[*row, ("", "\n")] for row in lines()]
-            return cast("StyleAndTextTuples", [fragment for row in rows for fragment in row][:-1])
-
         bar = Window(
-            FormattedTextControl(text),
-            height=lambda: Dimension.exact(len(lines())),
+            FormattedTextControl(lambda: in_rows(hints(), screen.columns)),
+            height=lambda: Dimension.exact(len(_rows(hints(), screen.columns))),
             style="class:bottom-toolbar",
             wrap_lines=False,
             dont_extend_height=True,
@@ -153,6 +146,16 @@ def build_app(
         mouse_support=False,
         enable_page_navigation_bindings=True,
     )
+
+
+def _rows(text: StyleAndTextTuples, columns: int) -> list[Fragments]:
+    return wrapped([[(fragment[0], fragment[1]) for fragment in text]], columns)
+
+
+def in_rows(text: StyleAndTextTuples, columns: int) -> StyleAndTextTuples:
+    """The text with line ends between words, so that the terminal breaks none."""
+    rows = [[*row, ("", "\n")] for row in _rows(text, columns)]
+    return cast("StyleAndTextTuples", [fragment for row in rows for fragment in row][:-1])
 
 
 def editor_rows(screen: Screen) -> int:

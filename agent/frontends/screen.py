@@ -134,8 +134,12 @@ class Screen:
         if text and len(self.ahead) < _MOST_AHEAD:
             self.ahead.append(text[:_MOST_AHEAD])
 
-    def set_aside_typed_ahead(self) -> None:
-        """Keep keys that were pressed before a question was on the screen: they are not its answer, but may begin the next goal."""
+    def set_aside_typed_ahead(self) -> bool:
+        """Keep keys that were pressed before a question was on the screen: they are not its answer, but may begin the next goal.
+
+        Tells whether there was text among them.
+        """
+        before = len(self.ahead)
         from prompt_toolkit.input.typeahead import get_typeahead
         from prompt_toolkit.keys import Keys
 
@@ -146,6 +150,7 @@ class Screen:
                 self.set_aside(press.data)
         self.set_aside(_unread(self.input))
         self.discard_typed_ahead()
+        return bool("".join(self.ahead[before:]).strip())
 
     def typed_ahead(self) -> str:
         """Hand out what was set aside, once; never more than text, and nothing of it is executed."""

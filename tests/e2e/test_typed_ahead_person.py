@@ -58,6 +58,28 @@ def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, w
         person.type(CTRL_C)
 
 
+def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_one(
+    home: Path, work: Path, tmp_path: Path
+) -> None:
+    with open_terminal(home, work, tmp_path) as person:
+        person.at_prompt()
+        person.type("go\r")
+        for key in "and then this one, and that one\r":  # some before the question stands there, most after
+            person.process.send(key)
+            time.sleep(0.04)
+            person.pump()
+        person.at_confirmation("cp a.txt b.txt")
+        assert "b.txt " not in person.line
+        assert not (work / "b.txt").exists()
+        time.sleep(0.6)
+        person.type("x")  # after a look at it, keys edit again
+        person.at_confirmation("cp a.txt b.txtx")
+        person.type(CTRL_C)
+        person.see(r"❯ and then this one, and that one$", where="line")
+        assert not (work / "b.txt").exists()
+        person.type(CTRL_C)
+
+
 def test_what_a_command_did_not_read_is_the_next_prompts_text(home: Path, work: Path, tmp_path: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
         person.at_prompt()

@@ -63,6 +63,7 @@ class Terminal:
         self._stream = pyte.ByteStream(self._display)
         self.raw = b""
         self._asked = False
+        self._new = False  # a question that nobody can have read yet
         self.process = Spawn(
             words[0], words[1:], cwd=str(cwd), env=env, dimensions=(rows, columns), timeout=PATIENCE, echo=True
         )
@@ -118,8 +119,9 @@ class Terminal:
             alive = self.pump()
 
     def type(self, keys: str) -> None:
-        if keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen):
+        if self._new or (keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)):
             time.sleep(DEAD_TIME)
+        self._new = False
         self.process.send(keys)
 
     def at_prompt(self) -> None:
@@ -132,7 +134,7 @@ class Terminal:
         # The line of keys stands only under a prompt that is waiting; an answered one further up has none.
         badge = r"([●▲■]( (low|medium|high))?|not rated)( edited)?"
         self.see(rf"{badge} ❯ [^❯]*{re.escape(text)}[^❯]*F1\s+more", where="screen")
-        self._asked = True  # also where the screen is just being drawn
+        self._asked = self._new = True  # also where the screen is just being drawn
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)

@@ -71,7 +71,7 @@ class PromptConfirmer:
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
-        self.screen.set_aside_typed_ahead()
+        begun = self.screen.set_aside_typed_ahead()
         if self.screen.dumb:
             from agent.frontends.confirm.plain_confirm import PlainConfirmer
 
@@ -79,7 +79,7 @@ class PromptConfirmer:
         try:
             if request.kind == "write":
                 return await self._confirm_write(request)
-            return await self._confirm_command(request)
+            return await self._confirm_command(request, begun=begun)
         except (EOFError, OSError):
             return CancelGoal()
 
@@ -87,9 +87,9 @@ class PromptConfirmer:
         """As `confirm`, with a line that says what an edited text would do."""
         if self.screen.dumb or request.kind == "write":
             return await self.confirm(request)
-        self.screen.set_aside_typed_ahead()
+        begun = self.screen.set_aside_typed_ahead()
         try:
-            return await self._confirm_command(request, preview)
+            return await self._confirm_command(request, preview, begun=begun)
         except (EOFError, OSError):
             return CancelGoal()
 
@@ -122,7 +122,10 @@ class PromptConfirmer:
 
         return await pick(self.screen, choices)
 
-    async def _confirm_command(self, request: ConfirmationRequest, preview: PreviewOf | None = None) -> Confirmation:
+    async def _confirm_command(
+        self, request: ConfirmationRequest, preview: PreviewOf | None = None, *, begun: bool
+    ) -> Confirmation:
+        """`begun`: text was being typed when the question came."""
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
         says_root = must_say_root(request) and self.screen.tells("root")
@@ -130,7 +133,7 @@ class PromptConfirmer:
             heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )
         shown_whole = ""
-        guard = EnterGuard(self.screen.dead_time)
+        guard = EnterGuard(self.screen.dead_time, begun=begun)
         previews = LivePreview(request.previewed, preview)
         while True:
             editor = CommandEditor(

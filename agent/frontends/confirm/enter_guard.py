@@ -1,4 +1,4 @@
-"""Tell an answer from an Enter that was not one: pressed before the question stood there, or by a key that is held down."""
+"""Tell an answer from keys that are none: pressed before the question stood there, held down, or the end of what was begun before."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 _YOUNG = 1.0  # seconds: a key that was held when the question came begins to repeat within them
+_BREATH = 0.5  # seconds: who types on within them has not looked up
 _REPEAT = 0.12  # seconds in which a key that is held has come again
 
 
@@ -14,19 +15,37 @@ class EnterGuard:
     """Counts Enter as an answer `dead` seconds after the question was painted, and as long after the last Enter.
 
     While the question is young it waits whether the key comes again, which says that it is held. `dead` of 0 lets everything pass.
+    Text that is begun before anybody can have read the question is no answer to its end, nor is its Enter; `begun` before it was painted.
     """
 
-    def __init__(self, dead: float, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, dead: float, now: Callable[[], float] = time.monotonic, *, begun: bool = False) -> None:
         self._dead = dead
         self._now = now
         self._painted = 0.0
         self._last = float("-inf")
+        self._early = now() if begun else float("-inf")  # the latest key of what was begun too early
         self._waiting: asyncio.TimerHandle | None = None
 
     @property
     def is_painted(self) -> bool:
         """Tell whether the question stands on the screen."""
         return self._painted > 0
+
+    @property
+    def is_early(self) -> bool:
+        """Tell whether a key that comes now belongs to what was typed before the question was read."""
+        if not self.is_painted or not self._dead:
+            return not self.is_painted
+        return self._now() - self._painted < self._dead or self.goes_on
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether text that was begun too early is still being typed."""
+        return self._now() - self._early < _BREATH
+
+    def early_key(self) -> None:
+        """Such a key came."""
+        self._early = self._now()
 
     def painted(self) -> None:
         """The question stands on the screen; told again with each frame."""

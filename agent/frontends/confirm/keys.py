@@ -161,12 +161,18 @@ def _bind_enter(
             if not event.app.is_done:
                 accepted(event)
 
-        if on_enter():
+        if guard.goes_on:
+            guard.early_key()
+            set_aside("\n")
+        elif on_enter():
             guard.pressed(accept)
 
-    @keys.add(Keys.Any, filter=Condition(lambda: not guard.is_painted))
-    @keys.add(Keys.BracketedPaste, filter=Condition(lambda: not guard.is_painted))
+    early = Condition(lambda: guard.is_early)
+
+    @keys.add(Keys.Any, filter=early)
+    @keys.add(Keys.BracketedPaste, filter=early)
     def _too_early(event: KeyPressEvent) -> None:
+        guard.early_key()
         set_aside(event.data)
 
 

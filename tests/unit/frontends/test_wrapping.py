@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.commands.info import help_text
 from agent.frontends.confirm.heading import heading, word_heading
 from agent.frontends.opening_words import welcome
+from agent.frontends.prompt_app import in_rows
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
 from tests.support.fake_terminal import FakeTerminal, request_for
@@ -102,3 +103,11 @@ def test_what_a_command_tells_ends_between_words(terminal: FakeTerminal) -> None
         "No keyring of the system can be used, so the vault is a file:",
         "  /home/somebody/.config/agent-shell",
     ]
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_what_stands_over_an_edited_text_keeps_its_words_whole(columns: int) -> None:
+    said = "fails when tried out (exit 1): find: missing argument to `-exec' and that is all"
+    rows = "".join(part[1] for part in in_rows([("class:strong", said)], columns)).split("\n")
+    assert all(len(row) < columns for row in rows)
+    assert " ".join(rows).split() == said.split()

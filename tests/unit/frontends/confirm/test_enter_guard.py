@@ -62,3 +62,26 @@ def test_without_a_dead_time_all_count() -> None:
     answers: list[int] = []
     EnterGuard(0).pressed(lambda: answers.append(1))
     assert answers == [1]
+
+
+def test_text_that_was_begun_too_early_goes_on_until_a_breath() -> None:
+    now = 0.0
+    guard = EnterGuard(DEAD, lambda: now)
+    assert guard.is_early  # nothing stands there yet
+    now = 10.0
+    guard.painted()
+    while now < 11:
+        now += 0.17
+        assert guard.is_early
+        guard.early_key()
+    now += 0.6
+    assert not guard.is_early
+    assert not guard.goes_on
+
+
+def test_text_after_a_look_is_an_answer() -> None:
+    now = 10.0
+    guard = EnterGuard(DEAD, lambda: now)
+    guard.painted()
+    now = 10.3
+    assert not guard.is_early
