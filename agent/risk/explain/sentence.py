@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport
 from agent.risk.explain.layout import one_line
+from agent.risk.explain.steps import joined, reading_runs, step_words
 from agent.risk.reader.words import Word
 from agent.risk.tables.help import help_for
 from agent.risk.tables.options import operand_roles, split_args
@@ -38,6 +39,7 @@ _VERBS = {
     "chown": "changes the owner of {}",
     "permission-wide": "opens {} to everyone",
     "truncate": "cuts off {}",
+    "vcs-switch": "switches to the branch {}",
     "secret": "shows {}, which is usually secret",
 }
 """Deeds to files, told in clauses that count them. Everything else is said as its finding has it."""
@@ -245,14 +247,9 @@ def _one(target: str) -> tuple[str, bool]:
 
 
 def _reading(programs: tuple[ProgramRun, ...]) -> str:
-    """Tell of a command without effects what its first program is for, and what that one reads."""
-    runs = [run for run in programs if run.words and not run.suspected and run.parent < 0]
-    if not runs:
-        return "read-only"
-    told, *more = dict.fromkeys(_about(run) for run in runs)
-    if not more:
-        return told
-    return f"{told}, then {more[0]}" if len(more) == 1 else f"{told}, then {len(more)} more steps"
+    """Tell of a command without effects what its programs are for, and what they read."""
+    steps = dict.fromkeys((run, step_words(run) or _about(run)) for run in reading_runs(programs))
+    return joined(list(steps), _ROOM) or "read-only"
 
 
 def _about(run: ProgramRun) -> str:
@@ -262,7 +259,7 @@ def _about(run: ProgramRun) -> str:
     phrase, size = told.phrase(tuple(word.text for word in operands[:4]))
     about = one_line(_CHANGING_HALF.sub("", (phrase or told.about).partition(";")[0]), 80)
     if not _SENTENCE.match(about):
-        return f"runs {one_line(name, 40)}, which only reads here"
+        return f"runs {one_line(name, 40)}, which only reads"
     if table is None or size or table.cases:
         return about
     args = split_args([Word(text, index, index + 1) for index, text in enumerate(run.words[1:])], table)

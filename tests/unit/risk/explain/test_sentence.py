@@ -35,11 +35,37 @@ def told(command: str) -> str:
         ("scp a.txt user@host:/tmp", "sends data to host"),
         ("apt remove vim", "removes packages, keeps their settings: vim"),
         ("sed -i s/a/b/ f.txt; git push", "changes f.txt; sends commits to the remote"),
-        ("cat a.txt b.txt", "prints files: a.txt and b.txt"),
-        ("ls | sort", "lists files, then sorts lines"),
+        ("cat a.txt b.txt", "prints a.txt and b.txt"),
+        ("ls | sort", "lists files, sorts them"),
         ("ip -brief address", "shows the network"),
         ("hostname", "shows the name of the machine"),
-        ("du -sh * | sort -h | tail -5", "shows how much room files take, then 2 more steps"),
+        ("du -sh * | sort -h | tail -5", "adds up the size of everything here, sorts them by size, shows the last 5"),
+        (
+            "find src -type f | sort -nr | head -n 3",
+            "finds files below src, sorts them by number, the biggest first, shows the first 3",
+        ),
+        ("find . -iname '*.py' -size +1M", "finds files named *.py of a certain size below this folder"),
+        ("find . -type d -empty | wc -l", "finds empty folders below this folder, counts them"),
+        ("find a -name '*.txt' | xargs grep -l foo", "finds files named *.txt below a, lists which of them hold foo"),
+        ("ps aux | grep -v root", "lists processes, drops those with root"),
+        ("grep -rn 'to do' src | wc -l", "searches src for ‘to do’, counts them"),
+        (
+            "tail -n +5 a | cut -d: -f1 | sort -u",
+            "shows all from line 5 on of a, takes columns out of them, sorts them, each once",
+        ),
+        (
+            "cat access.log | awk '{print $1}' | sort | uniq -c | sort -nr | head -5",
+            "prints access.log, takes columns out of them, …, counts equal ones, …, shows the first 5",
+        ),
+        ("ls; df -h", "lists files, then shows how full disks are"),
+        ("env A=1 python3 --version", "shows the version of python3"),
+        ("timeout 5 ls src", "lists what is in src"),
+        ("nice -n 5 head -n 1 a", "shows the first line of a"),
+        ("git commit -m x", "commits what is staged"),
+        ("git switch main", "switches to the branch main"),
+        ("systemctl restart nginx", "restarts the service: nginx"),
+        ("crontab -l", "shows the jobs that run at set times"),
+        ("docker logs web", "shows what a container printed"),
         ("docker ps", "lists containers"),
         ("mkdir a", "creates a"),
         ("x=1", "read-only"),
@@ -47,6 +73,18 @@ def told(command: str) -> str:
 )
 def test_sentences(command: str, expected: str) -> None:
     assert told(command) == expected
+
+
+def test_no_step_of_a_pipeline_is_only_counted() -> None:
+    for count in range(2, 12):
+        for command in (
+            " | ".join(["sort a"] + ["grep some-longer-word-that-is-looked-for"] * count),
+            "; ".join(f"ls {n}" for n in range(count)),
+        ):
+            said = told(command)
+            assert "more steps" not in said
+            assert len(said) < 250
+            assert said.endswith(("looked-for", f"in {count - 1}"))
 
 
 def finding(reason: str, kind: str = "", *targets: str, level: Level = Level.MEDIUM, program: int = -1) -> Finding:
