@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
-from agent.risk.invocations.environment import from_elsewhere, is_trusted
+from agent.risk.invocations.environment import from_elsewhere, is_trusted, others_may_change
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 
@@ -23,8 +23,11 @@ _USUAL = ("ssh", "rsync", "vim", "vi", "nano", "emacs", "gzip", "python3", "pyth
 
 
 def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """What an option names is run: high where others could have put it there."""
     name = invocation.words[0].text.rpartition("/")[2]
-    walker.add("run", [word], invocation.place, reason=f"has {name} run {{targets}}", rule="escape.run")
+    program = word.text.lstrip("|! ").partition(" ")[0]
+    level = Level.HIGH if others_may_change(walker, program) else None
+    walker.add("run", [word], invocation.place, level=level, reason=f"has {name} run {{targets}}", rule="escape.run")
 
 
 def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:

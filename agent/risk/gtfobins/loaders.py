@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
-from agent.risk.invocations.environment import is_trusted
+from agent.risk.invocations.environment import is_trusted, others_may_change
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
@@ -108,6 +108,12 @@ def does(walker: Walker, invocation: Invocation, word: Word) -> None:
     name = invocation.words[0].text.rpartition("/")[2]
     reason = f"lets {name} run what its files or settings say"
     walker.add("run", [], invocation.place, reason=reason, rule="escape.run")
+
+
+def admits(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A key that lets its owner in: one that others could have put there may be anybody's."""
+    if others_may_change(walker, word.text):
+        walker.add("account", [word], invocation.place, reason="lets the owner of the key {targets} log in there")
 
 
 def read(walker: Walker, invocation: Invocation, word: Word) -> None:

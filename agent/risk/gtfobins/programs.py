@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.effects import add_effect
-from agent.risk.gtfobins.general import file, library, runs, shell_text
+from agent.risk.gtfobins.general import file, library, load, runs, shell_text
 from agent.risk.reader.words import Invocation, Word
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def hg(walker: Walker, invocation: Invocation, word: Word) -> None:
         name,
     ):
         shell_text(walker, invocation, word.part(value.lstrip("!")))
-        runs(walker, invocation, word)
+        runs(walker, invocation, word if value else word.part(name))
 
 
 def svn(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -105,6 +105,7 @@ def m4(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def nse(walker: Walker, invocation: Invocation, word: Word) -> None:
     if re.search(r"[/$\0]|\.nse\b|tmp", word.text):
+        load(walker, invocation, word)
         file(walker, invocation, word)
     written = walker.files.read(word, invocation.cwd)
     if written is not None:
@@ -183,7 +184,7 @@ def setting(walker: Walker, invocation: Invocation, word: Word) -> None:
     if name in ("extension", "zend_extension"):
         library(walker, invocation, word.part(value))
     elif name in ("auto_prepend_file", "auto_append_file") and value:
-        file(walker, invocation, word.part(value))
+        load(walker, invocation, word.part(value))
 
 
 def form(walker: Walker, invocation: Invocation, word: Word) -> None:

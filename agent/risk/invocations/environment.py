@@ -99,6 +99,11 @@ def from_elsewhere(walker: Walker, word: Word, paths: list[str]) -> bool:
     return False
 
 
+def others_may_change(walker: Walker, path: str) -> bool:
+    """Tell whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
+    return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")
+
+
 def is_trusted(walker: Walker, text: str) -> bool:
     """Tell whether all paths of a value are the system's, or the person's own settings. An empty entry is the current folder."""
     if text[:1] == ":" or text[-1:] == ":" or "::" in text:

@@ -46,6 +46,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
         if args.names and args.names <= checks:  # with any other option, it may load something first
             return None, ""
+        if table.name == "perl" and args.has("-M", "-m"):  # `-M'strict;code'` runs before the script does
+            judge_language(walker, invocation, _loaded(walker, invocation, table, args), "perl")
         _judge_management(walker, invocation, args.operands[0])
         return script_file(walker, invocation, args.operands[0], _language(table, invocation))
     if invocation.stdin is None:

@@ -31,6 +31,9 @@ _LOOKS_ONLY = names("leaks.looks_only")
 _UPLOADS = LazyPattern(
     r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*(\S+)"
 )
+# A machine in the open by its number: who it is, no name and hardly a certificate says.
+PUBLIC_NUMBER = r"(?!10\.|127\.|0\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)\d{1,3}(?:\.\d{1,3}){3}(?![\w.])"
+_NAMELESS = LazyPattern(r"(?:\w+://)?(?:[^/@]*@)?" + PUBLIC_NUMBER)
 _WEB = LazyPattern(r"/(?:public_html|htdocs|wwwroot|www|nginx/html)(?:/|$)")
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = LazyPattern(
@@ -205,7 +208,7 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
         if confides(word.taint) and word in words and before.text not in ("-o", "-O", "-P", "--output")
     ]
     if shown:  # who gets it is not known to be who gave it
-        level = Level.MEDIUM if all(shown) else None
+        level = Level.MEDIUM if all(shown) and not any(_NAMELESS.match(word.text) for word in words) else None
         reason = "sends what looks like a key or a password along"
         walker.add(
             "send-secret", [], invocation.place, level=level, reason=reason, rule="secret.login", invocation=invocation

@@ -74,6 +74,8 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 
 
 def _git_template(walker: Walker, invocation: Invocation, args: Args) -> None:
+    _git_makes(walker, invocation, args.operands[1 if args.operands[0].text.startswith("init") else 2 :][:1])
+    _git_makes(walker, invocation, args.values("--separate-git-dir"))
     for word in args.values("--template"):
         if word.text and not is_trusted(walker, word.text):
             level = Level.HIGH if from_elsewhere(walker, word, [word.text]) else None
@@ -81,6 +83,20 @@ def _git_template(walker: Walker, invocation: Invocation, args: Args) -> None:
             walker.add("run", [word], invocation.place, level=level, reason=reason, rule="git.template")
 
 
+def _git_makes(walker: Walker, invocation: Invocation, folders: list[Word]) -> None:
+    """A folder that git makes where the system's or others' files are; elsewhere that is what one asks git for."""
+    far = [word for word in folders if walker.rater.scopes.of(word, invocation.cwd) not in _NEAR]
+    if far:
+        walker.add("write", far, invocation.place, invocation=invocation, rule="git.folder")
+
+
+def _git_folder(walker: Walker, invocation: Invocation, args: Args) -> None:
+    verb, *rest = args.operands
+    if rest and rest[0].text == "add":
+        _git_makes(walker, invocation, rest[1:2] if verb.text == "worktree" else rest[2:3])
+
+
+_NEAR = frozenset(("workspace", "workspace-all", "home", "temp", "unknown"))
 _MAIN_BRANCHES = frozenset(("main", "master", "develop", "trunk", "-"))  # by which nobody names a file
 _QUIET = frozenset(("-q", "--quiet", "--progress", "--no-progress"))
 
@@ -209,6 +225,9 @@ def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -
         files = [word for word in files if word.text not in ("-", "/dev/stdout")]
         if files:
             walker.add("write", files, place, invocation=invocation, rule="git.output")
+        elif verb == "format-patch" and not args.has("--stdout", "-h"):
+            reason = "writes a file for each commit into this folder"
+            walker.add("create", [], place, level=Level.MEDIUM, reason=reason, rule="git.output")
     if verb in ("show", "cat-file") and any(":" in word.text for word in args.operands[1:]):
         files = [word.part(word.text.partition(":")[2]) for word in args.operands[1:] if ":" in word.text]
         walker.add("read", files, place, invocation=invocation)
@@ -231,6 +250,8 @@ def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -
 _BY_VERB = {
     "init": _git_template,
     "init-db": _git_template,
+    "worktree": _git_folder,
+    "submodule": _git_folder,
     "clone": _git_template,
     "add": _git_add,
     "stage": _git_add,

@@ -144,6 +144,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in args.values("-K", "--config"):
         walker.add("read", [word], place, invocation=invocation)
         walker.add("run", [word], place, reason="does what {targets} says: send, fetch, write", rule="curl.config")
+        _judge_config(walker, invocation, word)
     words = [word for word in args.values(*_CURL_WRITES) if word.text not in ("-", "/dev/null", "%")]
     if words:
         walker.add("write", words, place, invocation=invocation)
@@ -152,6 +153,20 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     _judge_daemon(walker, invocation, urls, args, writes=bool(data or upload) or verb not in ("", "GET", "HEAD"))
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
+
+
+def _judge_config(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """The options in a file that this very line writes or pipes in, judged as if they were given here."""
+    typed = word.text in ("-", "/dev/stdin", "/dev/fd/0")
+    text, taint = (invocation.stdin if typed else walker.files.read(word, invocation.cwd)) or ("", "")
+    words = [invocation.words[0]]
+    for line in (text or "").splitlines()[:200]:
+        found = re.match(r"\s*-{0,2}([\w-]+)\s*[=:\s]?\s*(.*)", line)
+        if found and found[1] not in ("K", "config"):
+            words.append(word.part(f"{'-' if len(found[1]) == 1 else '--'}{found[1]}"))
+            words += [Word(value, *invocation.place, taint=taint) for value in [found[2].strip("\"' ")] if value]
+    if len(words) > 1:
+        walker.dispatch(invocation.inner(words, "curl -K"))
 
 
 def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], args: Args, *, writes: bool) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.words import Invocation, Output
+from agent.protocol.decisions import Level
+from agent.risk.invocations.environment import others_may_change
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -22,11 +25,31 @@ def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         for word in args.operands[2:]:
             if word.text.startswith("scripts."):  # `npm run` gives it to a shell
                 walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    elif verbs in (["config", "set"], ["c", "set"]) or verbs[:1] == ["set"]:
+        _judge_settings(walker, invocation, args.operands[1 + (verbs[0] != "set") :])
     elif verbs[:1] in (["exec"], ["x"]) and len(args.operands) > 1 and " " in args.operands[1].text:
         walker.script(args.operands[1].text, invocation.place, invocation)
     elif verbs[:1] == ["set-script"] and len(args.operands) > 2:
         walker.script(args.operands[2].text, invocation.place, invocation)
     return None
+
+
+_NAMES_PROGRAM = re.compile(
+    r"(?:script-?shell|shell|editor|git|node-?options|viewer|browser|yarn-?path|prefix|init-module|(?:global|pnp)file|plugins)",
+    re.I,
+)
+
+
+def _judge_settings(walker: Walker, invocation: Invocation, given: list[Word]) -> None:
+    """Settings that name what is run from here on, as `NAME VALUE` or `NAME=VALUE`."""
+    for word, following in zip_longest(given, given[1:]):
+        name, equals, value = word.text.partition("=")
+        program = word.part(value) if equals else following
+        if program is not None and _NAMES_PROGRAM.fullmatch(name) and re.search(r"[/ \0]", program.text):
+            level = Level.HIGH if others_may_change(walker, program.text) else None
+            reason = "has {targets} run from here on"
+            walker.add("run", [program], invocation.place, level=level, reason=reason, rule="run.setting")
+            walker.script(program.text, invocation.place, invocation)
 
 
 def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -6,7 +6,6 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import begins_elsewhere, relative_entry
 from agent.risk.reader.tree import Assignment
 from agent.risk.reader.words import NUL, NUMBER, UNKNOWN, Invocation, Output, Word, bounded, join_taint, taint_of
@@ -122,11 +121,6 @@ def _path(walker: Walker, word: Word) -> None:
     """PATH changes what a name means, unless only absolute folders come behind the old value."""
     if begins_elsewhere(word.text, walker.rater.scopes) or relative_entry(word):
         walker.state.path_changed = True
-
-
-def others_may_change(walker: Walker, path: str) -> bool:
-    """Tell whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
-    return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")
 
 
 def _line_end(words: list[Word]) -> str:

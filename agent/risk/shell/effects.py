@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
+from agent.risk.invocations.leaks import PUBLIC_NUMBER
 from agent.risk.invocations.option_names import evaluates_to_tell, judge_evaluation
 from agent.risk.invocations.written_code import judge_package_source
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args, choose_case, matches_options, operand_roles
 from agent.risk.tables.store import CaseRule, Program, level_row, may_be_command
 
@@ -98,20 +100,30 @@ def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule
     return asks and (len(invocation.words) > 1 or not table.cases)
 
 
+_INSTALLS = frozenset(("package-install", "cluster-change"))
 _DOORS = re.compile(
     r"(?:^|[:=@])(?:22|23|2222|2375|2376|3389|5900|5985)$|\b(?:ssh|rdp|vnc|unix|docker)://|^R:|docker\.sock$"
 )
-_OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")
+_OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])|://(?:[^/@]*@)?" + PUBLIC_NUMBER)
 
 
 def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
-    """Packages over plain HTTP: whoever is on the way decides what is installed, and run."""
-    if not any(finding.effect is not None and finding.effect.kind == "package-install" for finding in found):
+    """Packages over plain HTTP, where others on the way decide what is run, or from an address that has no name."""
+    if not any(finding.effect is not None and finding.effect.kind in _INSTALLS for finding in found):
         return
     words = [word for word in invocation.words[1:] if _OPEN_ADDRESS.search(word.text)]
     if words:
-        reason = "installs what comes unencrypted from {targets}, which others on the way can change"
+        reason = "installs what comes from {targets}, of which nobody can tell whose it is"
         walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.unprotected")
+
+
+def judge_core_packages(walker: Walker, invocation: Invocation, table: Program) -> None:
+    """Packages without which the system does not start, or cannot be mended, whichever of the words names them."""
+    if table.name in names("packages.systems"):
+        core = pattern("packages.core", re.IGNORECASE)
+        words = [word for word in invocation.words[1:] if core.fullmatch(word.text.partition(":")[0])]
+        if words:
+            walker.add("package-core", words, invocation.place, invocation=invocation, rule="package-core.named")
 
 
 def judge_tunnels(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:

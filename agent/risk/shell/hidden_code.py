@@ -6,8 +6,9 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.invocations.environment import others_may_change
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
-from agent.risk.shell.assignments import assign_named, others_may_change
+from agent.risk.shell.assignments import assign_named
 from agent.risk.shell.state import ProgramFile, Value
 
 if TYPE_CHECKING:
@@ -109,10 +110,14 @@ def _enable(walker: Walker, invocation: Invocation) -> None:
     from agent.risk.invocations.shells import script_file
 
     for word in _values(invocation, "f"):
-        if others_may_change(walker, word.text):
-            reason = "loads machine code into the shell from where others can write: {targets}"
-            walker.add("run-opaque", [word], invocation.place, reason=reason, rule="run-opaque.open-place")
+        _judge_place(walker, invocation, word, "loads machine code into the shell")
         script_file(walker, invocation, word)
+
+
+def _judge_place(walker: Walker, invocation: Invocation, word: Word, deed: str) -> None:
+    if others_may_change(walker, word.text):
+        reason = f"{deed} from where others can write: {{targets}}"
+        walker.add("run-opaque", [word], invocation.place, reason=reason, rule="run-opaque.open-place")
 
 
 def _hash(walker: Walker, invocation: Invocation) -> None:
@@ -121,6 +126,8 @@ def _hash(walker: Walker, invocation: Invocation) -> None:
         target = invocation.inner([word, Word(UNKNOWN, *invocation.place, taint="var")], "hash -p")
         walker.dispatch(target)
         name = invocation.words[-1].text
+        if name != word.text.rpartition("/")[2]:
+            _judge_place(walker, invocation, word, f"gives the name {name.replace(UNKNOWN, '…')[:30]} to a program")
         if word.known and name != word.text:
             walker.state.aliases[name] = ProgramFile(word.text)
 

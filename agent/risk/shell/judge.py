@@ -21,7 +21,7 @@ from agent.risk.invocations.written_code import judge_fetched, keep_fetched_fold
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.shell import builtins as shell_builtins
-from agent.risk.shell.effects import apply_table, asks_for_help, judge_sources, judge_tunnels
+from agent.risk.shell.effects import apply_table, asks_for_help, judge_core_packages, judge_sources, judge_tunnels
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
@@ -99,7 +99,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
         if len(walker.findings) > before:
-            _judge_own_files(walker, name, invocation, walker.findings[before:])
+            _judge_own_files(walker, name, invocation, walker.findings[before:], table)
         if table.name in NAMING:
             keep_names(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
@@ -117,8 +117,10 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
     return None, ""
 
 
-def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
-    """Judge a program that this very command has fetched or written, and the place of what a program fetches."""
+def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding], table: Program) -> None:
+    """Judge the packages that go, a program that this very command has fetched or written, and the place of what a program fetches."""
+    if found[-1].effect is not None and found[-1].effect.kind == "package-remove":
+        judge_core_packages(walker, invocation, table)
     if walker.downloads:
         judge_fetched(walker, invocation, found)
     if walker.downloads or walker.files.written():
