@@ -210,6 +210,6 @@ class SessionPruned(RecordedEvent, frozen=True, kw_only=True, tag="session.prune
 
 
 SessionEvent = (
-    SessionStarted | SessionFinished | SessionChanged | SessionNamed | RuleAdded | RuleRemoved | MemoryForgotten | LibraryChanged
-    | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned
+    SessionStarted | SessionFinished | SessionChanged | SessionNamed | RuleAdded | RuleRemoved | MemoryForgotten
+    | LibraryChanged | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned
 )  # fmt: skip
