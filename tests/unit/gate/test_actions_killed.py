@@ -169,7 +169,7 @@ def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str, every: int) ->
 
 def test_what_another_process_brings_to_an_end_is_told(tmp_path: Path) -> None:
     """SIGKILL in the middle of an undo: the log of whoever finishes it says so, and so does the story of the one that began."""
-    for count in range(60, 600):
+    for count in range(60, 600, 5):
         case = Killed(tmp_path / str(count))
         recorder = case.recorder()
         World(case.folder, FakePerson(), recorder).perform(action_of(case, "write"))  # type: ignore[arg-type]
