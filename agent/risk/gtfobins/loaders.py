@@ -54,8 +54,7 @@ def disk(walker: Walker, invocation: Invocation, word: Word) -> None:
     place = word.part(found[1] if found else word.text)
     kept = re.search(r"read-?only(?:=on|,|$)|snapshot=on|media=cdrom", word.text)
     if not (spared or kept) and walker.rater.scopes.of(place, invocation.cwd) == "device":
-        reason = "lets a virtual machine write {targets}"
-        walker.add("device-write", [place], invocation.place, reason=reason, invocation=invocation)
+        walker.add("device-write", [place], invocation.place, reason="lets a virtual machine write {targets}")
 
 
 def alternative(walker: Walker, invocation: Invocation, word: Word) -> None:
