@@ -84,7 +84,7 @@ class OpenedAgent:
             return planner_with(make, self.model, redactor)
         return configured or make(None, None, redactor)
 
-    def todo(self, past: Past | None, resumed: Resumed) -> tuple[Todo, ...]:
+    def todo(self, past: Past | None, resumed: Resumed, folder: str) -> tuple[Todo, ...]:
         """The list of the session, where it was this agent's, else the one that the agent has kept. Raises IoError."""
         from agent.protocol.todos import counted_open, todos_in
 
@@ -93,7 +93,7 @@ class OpenedAgent:
             if todo:
                 resumed.keep(counted_open(todo))
             return todo
-        return self.process.library.kept_todos(self.agent.name)
+        return self.process.library.kept_todos(self.agent.name, folder)
 
     def before(self, configured: Planner, redactor: Redactor) -> tuple[Change, ...]:
         """The changes that leaving it makes, without what cannot be had any more, or is a planner elsewhere that was chosen by hand."""

@@ -120,7 +120,7 @@ class SessionFactory:
                 own, planner = self._other_agent(resumed, past, plain_rag, redactor), configured
             if resumed.settings.rag != settings.rag:
                 retriever = self._retriever(resumed)
-            todo = own.todo(past, resumed) if own is not None else ()
+            todo = own.todo(past, resumed, cwd) if own is not None else ()
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
             jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()

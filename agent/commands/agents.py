@@ -13,6 +13,7 @@ from agent.library.agents import ActiveAgent, agent_words
 from agent.library.macros import split_words
 from agent.protocol.commands import ClearTodo, NamedCommand, StarterList, StarterRun, UseAgent
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.session import LibraryChanged
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.todos import Todo, counted_open, open_todos, todo_text
@@ -34,7 +35,7 @@ async def use(context: CommandContext, arguments: UseAgent) -> DispatchOutcome:
         again = NamedCommand("agent", active.words)
         request = FrontendRequest(action="switch", argument=arguments.session or "", command=again)
         return DispatchOutcome(frontend_request=request)
-    kept = await asyncio.to_thread(library.kept_todos, name)
+    kept = await asyncio.to_thread(library.kept_todos, name, context.session.base)
     session = context.session
     before = session.before_agent if session.agent is not None else as_it_was(context)
     changes = [to_agent(active, kept, before), *(before if session.agent is not None else ())]
@@ -108,7 +109,8 @@ async def starter(context: CommandContext, arguments: StarterList | StarterRun) 
 async def clear(context: CommandContext, arguments: ClearTodo) -> DispatchOutcome:
     """Raises IoError."""
     agent, todo = active(context).name, context.session.todo
-    await asyncio.to_thread(context.services.library().keep_todos, agent, ())
+    await context.record(LibraryChanged(kind="agent-data", name=agent, how="deleted"))
+    await asyncio.to_thread(context.services.library().keep_todos, agent, context.session.base, ())
     text = f"cleared: {counted(len(todo), 'todo')}, {open_todos(todo)} of them open"
     return DispatchOutcome(text, {"todos": len(todo)}, changes=(Change("todo", "", {"todo": ()}),))
 

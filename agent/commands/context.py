@@ -141,6 +141,7 @@ class App(Protocol):
 class Session(Protocol):
     """The part of `RequestContext` that commands use. They change none of it."""
 
+    base: str
     recorder: Recorder
     planner: Planner
     redactor: Redactor

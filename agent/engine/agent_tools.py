@@ -165,7 +165,8 @@ class TodoList:
             await change(ctx, goal.events, Change("todo", text, {"todo": todo}), by="agent")
             try:
                 if not ctx.depth:  # what an agent does for another one is over with it
-                    await in_thread(partial(goal.app.services.library().keep_todos, self._agent.name, todo))
+                    keep = goal.app.services.library().keep_todos
+                    await in_thread(partial(keep, self._agent.name, ctx.base, todo))
             except CoreError as error:
                 await goal.events.send(Warned(text=f"the todo list holds for this session alone: {error.message}"))
         return ToolResult(content=counted_open(todo))

@@ -119,6 +119,13 @@ def agents_in(folder: str) -> Entries[Agent]:
     return Entries("agent", folder, ".md", read_agent, shipped="agents")
 
 
-def agent_data_in(folder: str) -> Entries[tuple[Todo, ...]]:
+def agent_data_in(folder: str) -> Entries[dict[str, tuple[Todo, ...]]]:
     """The todo lists that agents have kept, by the agent's name."""
-    return Entries("agent-data", folder, ".txt", lambda name, text, path: todos_in(text))
+    return Entries("agent-data", folder, ".txt", lambda name, text, path: _lists(text))
+
+
+def _lists(text: str) -> dict[str, tuple[Todo, ...]]:
+    """By the project that `# /its/folder` names before each; what stands before the first, as it once was, is of none."""
+    begun, *others = f"\n{text}".split("\n# ")
+    found = {"": todos_in(begun), **{of: todos_in(rest) for of, _, rest in (each.partition("\n") for each in others)}}
+    return {of: todos for of, todos in found.items() if todos}

@@ -101,6 +101,17 @@ def rags_in(folder: str) -> Entries[Rag]:
     return Entries("rag", folder, ".yaml", read_rag)
 
 
+def _project(folder: str) -> str:
+    """The repository that `folder` is in, or itself."""
+    above = folder
+    while not os.path.lexists(os.path.join(above, ".git")):
+        if above == os.path.dirname(above):  # also "//" and ""
+            return " ".join(folder.split()) or "/"
+        above = os.path.dirname(above)
+    return " ".join(above.split())
+
+
+_MOST_PROJECTS = 12
 KINDS = ("role", "macro", "rag", "agent", "agent-data")
 
 
@@ -128,18 +139,26 @@ class Library:
         return agents_in(os.path.join(self.folder, "agents"))
 
     @cached_property
-    def agent_data(self) -> Entries[tuple[Todo, ...]]:
+    def agent_data(self) -> Entries[dict[str, tuple[Todo, ...]]]:
         return agent_data_in(os.path.join(self.state, "agents") if self.state else os.devnull)
 
-    def kept_todos(self, agent: str) -> tuple[Todo, ...]:
-        """The list that the agent left in this or another session. Raises IoError."""
-        return self.agent_data.load(agent) if agent in self.agent_data.own() else ()
+    def _lists(self, agent: str) -> dict[str, tuple[Todo, ...]]:
+        return self.agent_data.load(agent) if agent in self.agent_data.own() else {}
 
-    def keep_todos(self, agent: str, todos: tuple[Todo, ...]) -> None:
+    def kept_todos(self, agent: str, folder: str) -> tuple[Todo, ...]:
+        """The list that the agent left in this or another session in the project of `folder`, or of no project. Raises IoError."""
+        lists = self._lists(agent)
+        return lists.get(_project(folder)) or lists.get("", ())
+
+    def keep_todos(self, agent: str, folder: str, todos: tuple[Todo, ...]) -> None:
         """Keep what has open items; a list that is done, or empty, is kept no longer. Raises IoError."""
+        project, lists = _project(folder), self._lists(agent)
+        others = {of: each for of, each in lists.items() if of and of != project}
         if self.state and open_todos(todos):
-            self.agent_data.save(agent, todo_text(todos))
-        elif agent in self.agent_data.own():
+            others = {**dict([*others.items()][-_MOST_PROJECTS + 1 :]), project: todos}
+        if others:
+            self.agent_data.save(agent, "\n".join(f"# {of}\n{todo_text(each)}" for of, each in others.items()))
+        elif lists:
             self.agent_data.delete(agent)
 
     def of(self, kind: str) -> Entries[Any]:

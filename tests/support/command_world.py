@@ -62,6 +62,7 @@ class CommandWorld:
                 "planner": planner,
                 "redactor": FakeRedactor(),
                 "strategy": GoalLoop(),
+                "base": cwd,
                 "executor": FakeExecutor(cwd=cwd),
                 **session,
             }

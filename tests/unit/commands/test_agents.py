@@ -153,7 +153,7 @@ def test_the_list_is_recorded_then_kept_and_cleared(tmp_path: Path) -> None:
     lists = [event.to for event in world.recorder.only(SessionChanged) if event.key == "todo"]  # type: ignore[attr-defined]
     assert lists == ["[ ] look\n[ ] write", "[x] look\n[ ] write"]
     assert {event.by for event in world.recorder.only(SessionChanged) if event.key == "todo"} == {"agent"}  # type: ignore[attr-defined]
-    assert (tmp_path / "state" / "agents" / "helper.txt").read_text() == "[x] look\n[ ] write\n"
+    assert (tmp_path / "state" / "agents" / "helper.txt").read_text() == "# /work\n[x] look\n[ ] write\n"
     assert world.recorder.only(ToolFinished)[-1].result == "1 of 2 todos open"  # type: ignore[attr-defined]
     world.do(":info agent")
     assert world.result.data["todo"] == "[x] look\n[ ] write"

@@ -310,13 +310,40 @@ def test_commands_of_a_round_are_asked_about_like_any_other():
 
 def test_the_list_is_kept_where_the_agent_is_taken_again(tmp_path: Path):
     library = Library(str(tmp_path), str(tmp_path / "state"))
-    library.keep_todos("worker", (Todo("a", done=True), Todo("b")))
-    assert library.kept_todos("worker") == (Todo("a", done=True), Todo("b"))
-    library.keep_todos("worker", (Todo("a", done=True), Todo("b", done=True)))
-    assert library.kept_todos("worker") == ()
-    library.keep_todos("worker", (Todo("b"),))
-    library.keep_todos("worker", ())
-    assert library.kept_todos("worker") == ()
+    library.keep_todos("worker", "/p", (Todo("a", done=True), Todo("b")))
+    assert library.kept_todos("worker", "/p") == (Todo("a", done=True), Todo("b"))
+    library.keep_todos("worker", "/p", (Todo("a", done=True), Todo("b", done=True)))
+    assert library.kept_todos("worker", "/p") == ()
+    library.keep_todos("worker", "/p", (Todo("b"),))
+    library.keep_todos("worker", "/p", ())
+    assert library.kept_todos("worker", "/p") == ()
     nowhere = Library(str(tmp_path))
-    nowhere.keep_todos("worker", (Todo("a"),))
-    assert nowhere.kept_todos("worker") == ()
+    nowhere.keep_todos("worker", "/p", (Todo("a"),))
+    assert nowhere.kept_todos("worker", "/p") == ()
+
+
+def test_each_project_has_a_list_of_its_own(tmp_path: Path):
+    library = Library(str(tmp_path), str(tmp_path / "state"))
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / "src").mkdir()
+    library.keep_todos("worker", str(project), (Todo("a"),))
+    assert library.kept_todos("worker", str(project / "src")) == (Todo("a"),)
+    assert library.kept_todos("worker", str(tmp_path)) == ()
+    library.keep_todos("worker", str(tmp_path), (Todo("b"), Todo("c", done=True)))
+    assert library.kept_todos("worker", str(project)) == (Todo("a"),)
+    library.keep_todos("worker", str(project / "src"), ())
+    assert library.kept_todos("worker", str(project)) == ()
+    assert library.kept_todos("worker", str(tmp_path)) == (Todo("b"), Todo("c", done=True))
+    for number in range(30):
+        library.keep_todos("worker", f"/p{number}", (Todo("x"),))
+    assert library.kept_todos("worker", "/p0") == () and library.kept_todos("worker", "/p29") == (Todo("x"),)
+
+
+def test_a_list_from_before_there_were_projects_counts_until_another_is_kept(tmp_path: Path):
+    library = Library(str(tmp_path), str(tmp_path / "state"))
+    (tmp_path / "state" / "agents").mkdir(parents=True)
+    (tmp_path / "state" / "agents" / "worker.txt").write_text("[ ] old\n")
+    assert library.kept_todos("worker", "/p") == (Todo("old"),)
+    library.keep_todos("worker", "/p", (Todo("new"),))
+    assert (library.kept_todos("worker", "/p"), library.kept_todos("worker", "/q")) == ((Todo("new"),), ())
