@@ -135,6 +135,15 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object per mistake")
 
 
+def _add_policy(parser: argparse.ArgumentParser) -> None:
+    actions = ("list", "show", "allow", "ask", "deny", "forget")
+    parser.add_argument("action", nargs="?", choices=actions, default="list", help="what to do")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORDS", help="what the rule is about, or its name; options behind --"
+    )
+    parser.add_argument("--yes", action="store_true", help="write the rule without asking")
+
+
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
     parser.add_argument("--json", action="store_true", help="one JSON object per setting")
@@ -279,6 +288,19 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell vault run GITHUB_TOKEN -- gh release list
 """,
         _OF_SESSION | {"approve", "confine", "command_timeout"},
+    ),
+    "policy": SubCommand(
+        "[list|allow|ask|deny WORDS|forget NAME] [--yes]",
+        "the rules in force; a new one from words",
+        work.policy,
+        _add_policy,
+        """\
+  agent-shell policy                              every rule that counts in this folder
+  agent-shell policy deny deleting in ~/photos    shows the rule, and asks before it is written
+  agent-shell policy allow -- make -j4 test       this command, and nothing worse, in this folder
+  agent-shell policy forget build                 take back one that was made this way
+""",
+        frozenset(("config", "session_dir", "cwd")),
     ),
     "work": SubCommand(
         "lint [FILE] [--json]",

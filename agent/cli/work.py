@@ -173,6 +173,13 @@ def vault(options: argparse.Namespace) -> int:
     return _in_a_loop(run_vault(_services(options), action=options.action, name=options.name, rest=command))
 
 
+def policy(options: argparse.Namespace) -> int:
+    from agent.frontends.subcommands.policy import run_policy
+
+    words = _command(options.words) if options.action == "allow" and options.words else " ".join(options.words)
+    return _in_a_loop(run_policy(_services(options), action=options.action, rest=words, sure=options.yes))
+
+
 def config(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.config import run_config
 
