@@ -28,7 +28,7 @@ APPROVERS = {
 
 WRITERS = {
     # named by the person on the command line or in settings
-    "app/process.py": "--telemetry-file",
+    "app/emitters.py": "--telemetry-file",
     "audit/importing/store.py": "sessions import",
     "audit/replay/check.py": "sessions replay --update",
     "audit/sql/database.py": "sessions sql",
@@ -39,6 +39,7 @@ WRITERS = {
     # our own state: logs, keys, policy, settings, memory
     "audit/retention.py": "session logs",
     "config/paths.py": "our folders",
+    "config/private_file.py": "the vault, keys, and what the library keeps",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",
     "library/entries.py": "roles and macros that the person keeps",
@@ -47,7 +48,6 @@ WRITERS = {
     "policy/store.py": "the policy file, with rules that the person made",
     "recording/disk.py": "session logs",
     "recording/integrity/heads.py": "heads of chains",
-    "recording/integrity/keys.py": "keys",
     "recording/integrity/rewriting.py": "session logs",
     "recording/integrity/signing.py": "signatures",
     "recording/integrity/staged.py": "session logs",
@@ -57,7 +57,6 @@ WRITERS = {
     "recording/private_database.py": "the index",
     "redaction/key.py": "the key of labels",
     "retrieval/manuals.py": "what manual pages say, in the cache folder",
-    "vault/store.py": "the vault",
     # temporary, and what is compiled at install
     "audit/sql/query_limits.py": "a folder that goes with the query",
     "cli/entry.py": "/dev/null and the terminal",

@@ -23,7 +23,7 @@ _USUAL = ("ssh", "rsync", "vim", "vi", "nano", "emacs", "gzip", "python3", "pyth
 
 
 def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """What an option names is run: high where others could have put it there."""
+    """Rate the program that an option names, which is run: high where others could have put it there."""
     name = invocation.words[0].text.rpartition("/")[2]
     program = word.text.lstrip("|! ").partition(" ")[0]
     level = Level.HIGH if others_may_change(walker, program) else None
