@@ -278,7 +278,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
     "macros": _library("macro", "macros", "the macros, lists of lines to do", "tidy"),
     "rag": _library("rag", "rag", "the rags, documents to look up", "notes"),
     "vault": SubCommand(
-        "[list|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
+        "[list|passphrase|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
         "keep secrets, and give one to a command that needs it",
         work.vault,
         _add_vault,
