@@ -39,7 +39,7 @@ WRITERS = {
     # our own state: logs, keys, policy, settings, memory
     "audit/retention.py": "session logs",
     "config/paths.py": "our folders",
-    "config/private_file.py": "the vault, keys, and what the library keeps",
+    "config/private_file.py": "the vault, and what the library keeps",
     "config/write_user.py": "the config file, with `:set --save`",
     "frontends/repl/goal_history.py": "history of the prompt",
     "library/entries.py": "roles and macros that the person keeps",
