@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.planner.offline.talk import Talk
 from agent.protocol.replies import Chat, Command
 from tests.support.each import each
 from tests.support.tries import tries
@@ -125,3 +126,22 @@ def test_a_missing_program_is_named_and_its_goal_was_understood() -> None:
     unknown = answer(goal_item("write me a poem about the sea"))
     assert isinstance(unknown, Chat)
     assert status_after_chat([], unknown.reached, lacks=unknown.lacks) is GoalStatus.NOT_UNDERSTOOD
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("thanks, that was great", "You are welcome."),
+        ("that was great!", "You are welcome."),
+        ("undo the last thing", "`:undo`"),
+        ("what was the last thing that failed", "--exit nonzero"),
+        ("which commands failed today", "--exit nonzero"),
+        ("undo the last commit", ""),
+        ("list failed units", ""),
+        ("what failed", ""),
+        ("thanks, it is gone from the disk", ""),
+    ],
+)
+def test_words_about_what_was_done_are_answered_by_the_product(goal: str, said: str) -> None:
+    found = Talk().answer(goal)
+    assert said in (found or "") and bool(found) is bool(said)
