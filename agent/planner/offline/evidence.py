@@ -92,8 +92,8 @@ def unasked(said: str, command: str) -> list[str]:
 
 def idle(said: str, command: str) -> tuple[str, ...]:
     """List the words of a masked goal that were passed over, though a command shows no sign of what they may have meant."""
-    rows = [(row.said.search(said), row) for row in _evidence().idle]
-    return tuple(found[0] for found, row in rows if found and not row.sign.search(command))
+    found = ((row.said.search(said), row) for row in _evidence().idle)
+    return tuple(word[0] for word, row in found if word and not row.sign.search(command))
 
 
 def missing(said: str, command: str) -> list[str]:

@@ -222,6 +222,8 @@ def _is_sound(match: Match, reading: Reading) -> bool:
                 and not re.search(r"\.(?:json\w*|ndjson)\Z", value.text)
             ):
                 return False
+            if kinds.get(name) in ("dir", "folder", "isdir") and reading.sentence.scene.peek(value.text):
+                return False
         elif kinds.get(name) in _NAMES_NO_FILE and reading.sentence.scene.exists(value.text):
             return False
     return True

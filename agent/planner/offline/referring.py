@@ -65,11 +65,10 @@ def resolved(clause: str, told: Told) -> str | None:
         text = _ITS.sub(lambda match: f"the {match[1]} of {_word(told.thing)}", text)
     if told.folder:
         to = "to" if _MOVES.match(text) else ""
-        at_first = text
         text = _PLACE.sub(lambda match: f"{to or match[1]} {_word(told.folder)}", text)
         text = _THE_FOLDER.sub(lambda match: _word(told.folder), text)
         text = _THERE.sub(lambda match: f"{to or 'in'} {_word(told.folder)}", text)
-        text = _PUTS.sub("move", text) if to and text != at_first else text
+        text = _PUTS.sub("move", text) if to and _word(told.folder) in text else text
     if told.phrase:
         text = _THEM.sub(lambda match: told.phrase, text)
     if told.thing or told.folder:

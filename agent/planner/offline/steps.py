@@ -82,8 +82,9 @@ class _Planning:
         if len(steps) < 2:
             return None
         if any(_ends_what_is_uncertain(text, before, later) for (_, before), (_, later) in pairwise(steps)):
-            told_not = "I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos"
-            return _only_first(told_not, steps[0])
+            return _only_first(
+                "I am not certain what to delete or rename there; name it: delete the folder photos", steps[0]
+            )
         least = min(command.confidence for _, command in steps if command.confidence is not None)
         sure = least * _PER_STEP ** (len(steps) - 1)  # each was sure enough by itself
         return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=round(sure, 2))

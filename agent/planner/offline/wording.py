@@ -149,8 +149,7 @@ class NoOffer:
 
 def _said(name: str) -> str:
     """Name a program that is missing, or a module of Python."""
-    program, _, module = name.partition(" ")
-    return f"the Python module {module}" if program == "python3" and module else name
+    return f"the Python module {name[8:]}" if name.startswith("python3 ") else name
 
 
 def numbered(choices: tuple[Alternative, ...]) -> str:

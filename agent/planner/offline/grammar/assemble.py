@@ -213,8 +213,7 @@ def _rank(draft: Forms, kinds: list[str]) -> None:
     stages, table = draft.stages, table_in(draft.row.sentence)
     ops = [step.stage.op for step in stages.steps]
     column = next((step.stage.args[-1] for step in stages.steps if step.stage.op == "cols"), "")
-    numbers = column and table is not None and column in table.numeric and not _LABELS & set(draft.row.lemmas)
-    if numbers:
+    if column and table is not None and column in table.numeric and not _LABELS & set(draft.row.lemmas):
         stages.sort(0, key="whole", numeric=True, reverse=True)
     elif (
         ops.count("cols") == 1 or ("word" in kinds and "line" not in kinds) or ("match" in ops and "line" not in kinds)

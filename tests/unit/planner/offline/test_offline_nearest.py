@@ -82,8 +82,8 @@ def test_the_nearest_can_be_picked_with_what_the_goal_says(
 @pytest.mark.parametrize(
     "goal",
     [
-        "alarm in 10 minutes",
-        "set an alarm in 10 minutes",
+        "siren in 10 minutes",
+        "sound the siren in 10 minutes",
         "the old box in the cellar",
         "what if I delete everything",
         "power nap",
@@ -101,7 +101,7 @@ def test_what_is_not_here_is_not_offered_but_named(tmp_path: Path) -> None:
     assert "1. extract the audio" not in found.message
 
 
-@pytest.mark.parametrize("goal", ["alarm in 10 minutes", "set an alarm in 10 minutes"])
+@pytest.mark.parametrize("goal", ["siren in 10 minutes", "sound the siren in 10 minutes"])
 def test_nothing_that_changes_much_is_named_where_its_program_is_missing(goal: str, tmp_path: Path) -> None:
     found = answer(goal_item(goal, str(tmp_path)), using=without("sudo", "shutdown"))
     assert isinstance(found, Chat) and not re.search(r"switch|shutdown|sudo", found.message)
@@ -158,3 +158,14 @@ def test_joined_kinds_are_all_looked_for() -> None:
     assert "*.mp4" in command_for("find all images and videos")
     assert command_for("find png images") == "find . -type f -iname '*.png'"
     assert command_for("find all PDFs in /srv") == "find /srv -type f -iname '*.pdf'"
+
+
+def test_an_alarm_waits_and_rings() -> None:
+    assert command_for("alarm in 10 minutes") == "sleep 600 && printf '\\a%s\\n' 'time is up'"
+    assert command_for("remind me in 10 minutes to call bob") == "sleep 600 && printf '\\a%s\\n' 'call bob'"
+    assert command_for("remind me to call bob") == "sleep 3600 && printf '\\a%s\\n' 'call bob'"
+
+
+def test_a_text_is_no_folder_to_go_to(tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text("one\n")
+    assert "`cd app.log`" not in message_for("show the last thing written in app.log", str(tmp_path))

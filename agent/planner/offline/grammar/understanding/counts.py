@@ -17,7 +17,7 @@ class Counts(TableReading):
 
     def on_count(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("count", clause))
-        return self.stages.add("count", "occurrences", self.stages.letters, piece.values["TEXT"].text, clause=clause)
+        return self.stages.add("count", "occurrences", self.stages.letters, *self._as_written(piece), clause=clause)
 
     def on_frequency(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("count", clause))
