@@ -8,8 +8,8 @@ known to read wrongly (docs/decisions/0005-own-shell-reader.md) is left out, and
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterable
+from _thread import allocate_lock  # all that is needed of threading, without its millisecond
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ _KEYWORDS = frozenset(("time", "coproc", "{", "}", "do", "done", "then", "else",
 _UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'|-[a-zA-Z] / \]\]", re.MULTILINE)
 
 
-_one_at_a_time = threading.Lock()
+_one_at_a_time = allocate_lock()
 
 
 def second_opinion(text: str, parser: Parser) -> Finding | None:
@@ -51,15 +51,17 @@ def _worth_asking(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _grammar() -> tuple[Any, Any, Any]:
-    """A parser, a query for names of commands, and the class that runs it; loaded at the first rating.
+def _grammar() -> tuple[Any, int]:
+    """A parser, and the kind of node that names of commands are; loaded at the first rating.
 
     One parser for all: crashes were only seen with a new one for each text.
     """
     import tree_sitter
 
     language = tree_sitter.Language(_binding().language())
-    return tree_sitter.Parser(language), tree_sitter.Query(language, "(command_name) @name"), tree_sitter.QueryCursor
+    kind = language.id_for_node_kind("command_name", True)
+    assert kind is not None, "a grammar of bash has names of commands"
+    return tree_sitter.Parser(language), kind
 
 
 def _binding() -> Any:
@@ -81,19 +83,30 @@ def _binding() -> Any:
 
 def _compare(text: str, parser: Parser) -> Finding | None:
     with _one_at_a_time:
-        reader, query, cursor = _grammar()
+        reader, kind = _grammar()
         root = reader.parse(text.encode("ascii")).root_node
         if root.has_error:
             if _UNREADABLE_FOR_IT.search(text):
                 return None
             return _finding("a second reader of the command finds it incomplete or ambiguous", (0, len(text)))
-        names = [(node.start_byte, node.end_byte) for node in cursor(query).captures(root).get("name", ())]
+        names = list(_spans(root, kind))
     for start, end in _unseen(names, text, parser):
         reason = (
             f"a second reader of the command sees {text[start:end][:40]} run as a program, where the first one does not"
         )
         return _finding(reason, (start, end))
     return None
+
+
+def _spans(root: Any, kind: int) -> Iterator[tuple[int, int]]:
+    """Where the nodes of a kind begin and end. Making a query that finds them takes longer than many texts do."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.kind_id == kind:
+            yield node.start_byte, node.end_byte
+        if node.named_child_count:
+            waiting += reversed(node.named_children)
 
 
 def _unseen(names: Iterable[tuple[int, int]], text: str, parser: Parser) -> Iterable[tuple[int, int]]:

@@ -12,6 +12,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import STANDARD_FOLDERS, begins_elsewhere, opens_in_front, relative_entry
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word, runs_only
 from agent.risk.tables.variables import variables
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -22,16 +23,16 @@ _UNCHECKED = {
 }  # fmt: skip
 WHEN_SET = frozenset(("command", "program", "load", "expand", "options"))
 # A value that says how much or whether, and names nothing.
-SWITCH = re.compile(
+SWITCH = lazily(
     r"[+-]?\d*(?:\.\d+)?%?|-|ignore|default|once|module|true|false|yes|no|on|off|none|all|auto|always|never|debug|verbose|quiet|info|warn(?:ing)?|error|trace"
     r"|production|development|staging|test",
     re.IGNORECASE,
 )
-_SSH = re.compile(
+_SSH = lazily(
     r"ssh(?: -[ipl] ?[\w~./@-]+| -[46qvCTn]+| -o ?(?:IdentitiesOnly|BatchMode|ConnectTimeout|ServerAliveInterval|IdentityFile)=[\w~./-]+)*"
 )
-_ASIDE = re.compile(r"tmp|temp|dir|log|dump|cache|trace|heap|output", re.IGNORECASE)
-PLACE = re.compile(r"[^\s:;,'\"=]+")
+_ASIDE = lazily(r"tmp|temp|dir|log|dump|cache|trace|heap|output", re.IGNORECASE)
+PLACE = lazily(r"[^\s:;,'\"=]+")
 _SYSTEM = tuple("/usr/ /etc/ /lib/ /lib64/ /opt/ /bin/ /sbin/ /nix/store/ /Library/ /System/ /Applications/".split())
 
 

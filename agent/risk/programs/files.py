@@ -13,6 +13,7 @@ from agent.risk.paths.secret_paths import names_secret
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args, spelled_out, split_args
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -114,7 +115,7 @@ def reserve(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None
 
 
-_DEVICE = re.compile(r"of=[\"']?\$\{?\w*?(?:disk|dev|drive|usb|card|stick)", re.I)
+_DEVICE = lazily(r"of=[\"']?\$\{?\w*?(?:disk|dev|drive|usb|card|stick)", re.I)
 
 
 def _stands_for_device(walker: Walker, word: Word) -> bool:
@@ -153,7 +154,7 @@ def install(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None
 
 
-_FOR_OTHERS = re.compile(r"(?:^|,)(?:d(?:efault)?:)?(?:o(?:ther)?:{1,2}|[ug](?:ser|roup)?:[^:,]+:)([rwxX0-7-]+)")
+_FOR_OTHERS = lazily(r"(?:^|,)(?:d(?:efault)?:)?(?:o(?:ther)?:{1,2}|[ug](?:ser|roup)?:[^:,]+:)([rwxX0-7-]+)")
 
 
 def setfacl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

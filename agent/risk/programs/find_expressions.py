@@ -6,7 +6,6 @@ could answer (`-mtime`, `-size`, `-empty`) may be true or false. Text that canno
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.names import names
+from agent.text.lazy_pattern import lazily
 
 STORES = (".git", ".hg", ".svn", ".jj")
 _INSIDE = {
@@ -35,7 +35,7 @@ WITHOUT_VALUE = _ALWAYS | names("find.without_value")
 _VALUED = names("find.valued")
 _ONE = frozenset(("-inum", "-samefile", "-lname", "-ilname"))  # true of links, or of one file
 _TOLD = names("find.told")
-_LITERAL_END = re.compile(r"\\?(\.\w+)\$?\Z")
+_LITERAL_END = lazily(r"\\?(\.\w+)\$?\Z")
 
 
 class Reach(NamedTuple):

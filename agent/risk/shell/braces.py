@@ -7,6 +7,7 @@ import itertools
 import re
 
 from agent.risk.reader.words import MAX_FIELDS, UNKNOWN
+from agent.text.lazy_pattern import lazily
 
 # Quoted characters that would mean something unquoted travel as private characters until the word is complete.
 _SPECIAL = "{},*?[]~ \t\n.=:"
@@ -15,7 +16,7 @@ HIDE = {ord(char): _BASE + index for index, char in enumerate(_SPECIAL)}
 SHOW = {_BASE + index: char for index, char in enumerate(_SPECIAL)}
 PLAIN_AFTER = {ord(char): HIDE[ord(char)] for char in "{},~"}
 NEEDS_HIDING = re.compile("[" + re.escape(_SPECIAL) + "]")
-HIDDEN = re.compile("[\ue000-\ue020]")
+HIDDEN = lazily("[\ue000-\ue020]")
 BREAK = "\ue020"  # where an unquoted expansion splits
 _CHOICE, _OR, _END = "\ue021", "\ue022", "\ue023"
 _MOST_CHARACTERS = 100_000
@@ -53,7 +54,7 @@ def has_wildcard(text: str) -> bool:
 MAX_GROUPS = 24
 _MAX_RANGE = 60  # of a longer one its beginning and its last are enough
 
-_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
+_RANGE = lazily(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 
 
 def edit_value(text: str, operation: str) -> str:

@@ -13,6 +13,7 @@ from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args, choose_case, matches_options, operand_roles
 from agent.risk.tables.store import CaseRule, Program, level_row, may_be_command
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -101,10 +102,10 @@ def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule
 
 
 _INSTALLS = frozenset(("package-install", "cluster-change"))
-_DOORS = re.compile(
+_DOORS = lazily(
     r"(?:^|[:=@])(?:22|23|2222|2375|2376|3389|5900|5985)$|\b(?:ssh|rdp|vnc|unix|docker)://|^R:|docker\.sock$"
 )
-_OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])|://(?:[^/@]*@)?" + PUBLIC_NUMBER)
+_OPEN_ADDRESS = lazily(r"\bhttp://(?!localhost\b|127\.|\[::1\])|://(?:[^/@]*@)?" + PUBLIC_NUMBER)
 
 
 def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:

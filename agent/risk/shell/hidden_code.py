@@ -10,11 +10,12 @@ from agent.risk.invocations.environment import others_may_change
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.shell.assignments import assign_named
 from agent.risk.shell.state import ProgramFile, Value
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_NAME = re.compile(r"[^=\[]*(?:\[.*\])?", re.S)
+_NAME = lazily(r"[^=\[]*(?:\[.*\])?", re.S)
 
 
 def judge_hidden(walker: Walker, name: str, invocation: Invocation) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
-from agent.risk.invocations.project_files import judge_project_files
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
 from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
@@ -29,13 +27,14 @@ from agent.risk.shell.program_names import ITSELF, NAMING, keep_names, real_prog
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 from agent.risk.shell.program_names import program_name, suspect_words
 
 MAX_WRAPPERS = 5_000
-_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+")
+_CMDLET = lazily(r"[A-Z][a-z]+-[A-Z]\w+")
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
@@ -124,6 +123,8 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
     if walker.downloads:
         judge_fetched(walker, invocation, found)
     if walker.downloads or walker.files.written():
+        from agent.risk.invocations.project_files import judge_project_files  # with readers of languages: rarely needed
+
         judge_project_files(walker, name, invocation, found)
     keep_fetched_folders(walker, invocation, found)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent.risk.invocations.endless import ENDLESS, VAST, judge_endless, size_of
 from agent.risk.invocations.leaks import judge_left
@@ -15,6 +14,7 @@ from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_tain
 from agent.risk.tables.names import members
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -154,7 +154,7 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return "".join(f"{root.rstrip('/') or ''}/{name}\n" for root in roots or ["."] for name in names), taint
 
 
-_CLASSES = re.compile(r"\[[^\]]*\]|\\.|\{[^}]*\}")
+_CLASSES = lazily(r"\[[^\]]*\]|\\.|\{[^}]*\}")
 _OF_USERS = frozenset(("-u", "-U", "-G", "--euid", "--uid", "--group", "-d", "--delimiter"))
 _OF_SOME = frozenset(
     ("-P", "--parent", "-t", "--terminal", "-F", "--pidfile", "-s", "--session", "-n", "-o", "--newest", "--oldest")
@@ -202,11 +202,17 @@ def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, "listed processes" if everyone else "listed"
 
 
+def _bytes_of(decoder: str, text: str) -> bytes:
+    import base64  # a hundredth of a first rating, and rarely needed
+
+    return cast("bytes", getattr(base64, decoder)("".join(text.split())))
+
+
 _OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))
 _SPECIAL: dict[str, Special] = {
     "echo": echo, "printf": printf, "rev": rev, "tr": tr, "decoder": decoder, "gzip": gzip, "cat": _cat,
-    "base64": decoding(("-d", "-D", "--decode", "-di"), lambda text: base64.b64decode("".join(text.split()) + "===", validate=False)),
-    "base32": decoding(("-d", "--decode"), lambda text: base64.b32decode("".join(text.split()))),
+    "base64": decoding(("-d", "-D", "--decode", "-di"), lambda text: _bytes_of("b64decode", text + "===")),
+    "base32": decoding(("-d", "--decode"), lambda text: _bytes_of("b32decode", text)),
     "xxd": decoding(("-r", "--revert"), lambda text: bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text))),
     "tee": _tee, "which": _which, "yes": _yes, "pwd": lambda walker, invocation, args: (invocation.cwd, ""), "seq": lambda *_: ("1", ""),
     "mktemp": lambda *_: ("/tmp/tmp.XXXXXXXX", ""),  # noqa: S108  # a name, not a file

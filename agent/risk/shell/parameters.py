@@ -10,14 +10,15 @@ from agent.risk.reader.cursor import BudgetError, Work
 from agent.risk.reader.words import MAX_VALUE, NUMBER, UNKNOWN, UNKNOWN_VARIABLE, join_taint, origin
 from agent.risk.shell.braces import BREAK, HIDE, PLAIN_AFTER, SHOW, edit_value, either, spread
 from agent.risk.shell.state import Judge, State, Value, known_variable, unjudged
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.reader.tree import Part
 
 Substitute = Callable[[object, str], tuple[str | None, str]]
 
-_SUBSCRIPTS = re.compile(r"!\[[@*]")
-_DIGITS_STAY = re.compile(r"//\[[!^](?:0-9|\[:digit:\])\](?:/|\Z)")
+_SUBSCRIPTS = lazily(r"!\[[@*]")
+_DIGITS_STAY = lazily(r"//\[[!^](?:0-9|\[:digit:\])\](?:/|\Z)")
 
 
 class ParameterExpander:

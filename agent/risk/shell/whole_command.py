@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,13 +10,14 @@ from agent.protocol.decisions import Effect, Finding, Level
 from agent.risk.reader.tree import Sequence
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell.hazards import endless, read_back
+from agent.text.lazy_pattern import lazily
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _KINDS = frozenset(("delete", "shred", "move", "chmod", "chown", "permission-wide"))
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+_VARIABLE = lazily(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 
 
 def name_variable(finding: Finding, words: list[Word], text: str) -> Finding:
