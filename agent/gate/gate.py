@@ -29,6 +29,7 @@ from agent.protocol.ports import Confirmer, EventSink, Shell
 from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 
+_LOOK = "nothing ran yet: this is what your edit would do"
 _TAKEN_BACK = "undo: takes all of it back"
 
 
@@ -185,7 +186,8 @@ class Gate:
                 return await self._asking.not_approved(attempt, answer)
             if not answer.command.strip():
                 return await self._asking.not_approved(attempt, Skipped())
-            if answer.command != attempt.command:
+            edited = answer.command != attempt.command
+            if edited:
                 attempt.becomes(await self._rater.rate(attempt.proposal, answer.command, "edited"))
                 refused = await self._refused(attempt)
                 if refused is not None:
@@ -194,6 +196,9 @@ class Gate:
                 if said == to_fill_in:  # nobody who reads what is asked
                     return await self._asking.ended(attempt, "declined", run=attempt.command, remark=to_fill_in)
                 attempt.note = to_fill_in
+                continue
+            if edited and previews is not None and await self._is_unseen(attempt, previews, answer):
+                attempt.note = _LOOK
                 continue
             if previews is not None and _was_seen(answer) and not previews.is_inexact(answer.seen, attempt.command):
                 item = await self._commit_seen(attempt, previews, answer.seen)
@@ -204,6 +209,12 @@ class Gate:
                 item = await self._run_direct.confirmed(attempt, promised=undo)
             if item is not None:
                 return item
+
+    async def _is_unseen(self, attempt: Attempt, previews: Previews, answer: Confirmation) -> bool:
+        """Tell whether Enter came before anybody could see what an edited text would do, though that is to be had in time."""
+        if not isinstance(answer, Approved) or answer.seen or attempt.rated.report.level is not Level.MEDIUM:
+            return False
+        return await previews.of(attempt.rated) is not None
 
     async def _commit_seen(self, attempt: Attempt, previews: Previews, preview_id: str) -> CommandItem | None:
         """Make real what was on the screen. None where that is not to be had any more: nothing runs in its place."""

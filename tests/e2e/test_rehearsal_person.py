@@ -262,18 +262,22 @@ def test_a_file_changed_since_the_preview_is_said_and_nothing_runs(home: Path, w
     assert not (work / "a.txt").exists()
 
 
-def test_enter_before_the_preview_of_an_edit_runs_it_as_confirmed(home: Path, work: Path) -> None:
+def test_enter_before_the_preview_of_an_edit_shows_it_and_runs_nothing_yet(home: Path, work: Path) -> None:
     with open_patient(home, work) as person:
         person.at_prompt()
         person.type("!mv a.txt b.txt\r")
         person.see(r"would rename a\.txt → b\.txt")
         person.at_confirmation("mv a")
         person.type(CTRL_U + "mv a.txt quick.txt\r")
+        person.see(r"would rename a\.txt → quick\.txt\s+nothing ran yet")
+        person.at_confirmation("quick.txt")
+        assert not (work / "quick.txt").exists()
+        person.type("\r")
         person.see(r"ndo: :undo \w+")
         person.at_prompt()
         assert (work / "quick.txt").read_text() == "one\ntwo\n"
     started = [event for event in events(home) if event["type"] == "command.started"]
-    assert [event["via"] for event in started] == [""]
+    assert [event["via"] for event in started] == ["rehearsal"]
 
 
 def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -> None:

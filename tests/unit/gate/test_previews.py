@@ -90,6 +90,19 @@ def test_another_text_or_another_id_makes_nothing_real() -> None:
         assert "look again" in done.person.asked[1].note
 
 
+def test_an_edit_that_nobody_has_seen_the_preview_of_is_shown_first_and_runs_with_the_next_yes() -> None:
+    done = Done(Seeing(Approved(command="mv a c"), "yes"))
+    assert done.person.lines == ["would rename a → b", "would create new"]
+    assert "nothing ran yet" in done.person.asked[1].note
+    assert [rehearsal.command for rehearsal, *_ in done.rehearser.committed] == ["mv a c"]
+    assert done.executor.ran == []
+
+
+@pytest.mark.parametrize("edit", ["ls", "./unknown x", "rm -rf /home"])
+def test_an_edit_without_a_preview_is_answered_once(edit: str) -> None:
+    assert len(Done(Seeing(Approved(command=edit), Skipped())).person.asked) == 1
+
+
 def test_what_changed_meanwhile_is_asked_again_with_what_it_would_do_now() -> None:
     changed = RehearsalConflict("conflict", conflicts=(Conflict(path="/work/a", reason="it was changed"),))
     rehearser = FakeRehearser({MOVE: rehearsal_of(MOVE, RENAMED)}, commits=(changed, None))
