@@ -12,14 +12,14 @@ _OLD = 3600.0  # seconds after which nobody is writing any more
 _LEFT = re.compile(r"\.\d+-[0-9a-f]{8}\.new")
 
 
-def replace_file(path: str, data: bytes) -> None:
-    """Put `data`, readable by this user alone, in place of the file, on the disk. Raises OSError, and then it is as it was."""
+def replace_file(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Put `data` in place of the file, on the disk and for this user alone. Raises OSError, and then it is as it was."""
     _clear(path)
     beside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(fd, "wb") as file:
-            os.fchmod(fd, 0o600)
+            os.fchmod(fd, mode)
             file.write(data)
             file.flush()
             os.fsync(fd)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.protocol.errors import ConfigError
 
 _MAX_FILE = 1_000_000
@@ -96,18 +96,8 @@ def _changed(text: str, changes: Mapping[str, str | None]) -> str:
 
 
 def _replace(path: str, text: str) -> None:
-    folder = os.path.dirname(path)
     try:
-        make_folder(folder)
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".config-")  # 0600
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        make_folder(os.path.dirname(path))
+        replace_file(path, text.encode())
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}") from None

@@ -13,6 +13,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.policy.files import PROJECT_FILE, Unreadable, read_own_text, read_project_text
 
 _MOST_KEPT = 1_000
@@ -98,15 +99,6 @@ def _read(path: str) -> dict[str, str]:
 
 def _write(path: str, known: dict[str, str]) -> None:
     import json
-    import tempfile
 
-    folder = os.path.dirname(path)
-    make_folder(folder)
-    descriptor, fresh = tempfile.mkstemp(prefix=".shown-", dir=folder)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(known, file, indent=0)
-        os.replace(fresh, path)
-    except BaseException:
-        os.unlink(fresh)
-        raise
+    make_folder(os.path.dirname(path))
+    replace_file(path, json.dumps(known, indent=0).encode())

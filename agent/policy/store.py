@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.policy.files import MAX_BYTES, Unreadable, read_own_text
 
 _BEGIN, _END = "# >>> added at the prompt", "# <<< added at the prompt"
@@ -128,7 +129,7 @@ def _rewrite(path: str, change: Callable[[str], str], *, make: bool) -> str:
             after = change(before)
             if len(after.encode("utf-8")) > MAX_BYTES:
                 return f"{path} would be larger than {MAX_BYTES >> 10} kB"
-            _replace(target, after)
+            replace_file(target, after.encode())
             with suppress(OSError):  # some file systems cannot; the file itself is safe
                 os.fsync(locked)
     except (ValueError, Unreadable) as error:
@@ -151,19 +152,3 @@ def _locked(folder: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _replace(path: str, text: str) -> None:
-    import tempfile
-
-    folder = os.path.dirname(path)
-    descriptor, fresh = tempfile.mkstemp(prefix=".policy-", dir=folder)  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    except BaseException:
-        os.unlink(fresh)
-        raise

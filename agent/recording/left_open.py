@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.protocol.errors import CoreError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.session import LogRotated, SessionFinished, SessionPruned
@@ -154,10 +155,4 @@ class Offered:
 
     def _write(self, keys: list[str]) -> None:
         make_folder(os.path.dirname(self._path))
-        fresh = f"{self._path}.{os.getpid()}"
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(fd, msgspec.json.encode(keys))
-        finally:
-            os.close(fd)
-        os.replace(fresh, self._path)
+        replace_file(self._path, msgspec.json.encode(keys))

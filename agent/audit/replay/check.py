@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
@@ -33,7 +32,7 @@ from agent.engine.goal_loop import GoalLoop
 from agent.engine.plain_emitters import NullEmitter
 from agent.engine.tool_calls import ALIASES
 from agent.policy.model import Policy
-from agent.protocol.errors import InvalidState, IoError
+from agent.protocol.errors import InvalidState
 from agent.protocol.events.command import CommandRated
 from agent.protocol.events.goal import RunFinished, RunStarted
 from agent.protocol.events.known import Event
@@ -43,7 +42,6 @@ from agent.protocol.records import Record, encode
 from agent.protocol.requests import RunRequest
 from agent.recording.bounds import map_text
 from agent.recording.chained_lines import NO_LINE, line_hash
-from agent.recording.disk import PRIVATE_FILE
 from agent.recording.reader import BadLine
 
 
@@ -57,26 +55,6 @@ def rewritten(records: Iterable[Record], changed: Iterable[Checked]) -> bytes:
         prev = line_hash(line)
         lines.append(line)
     return b"".join(lines)
-
-
-def replace_file(path: str, data: bytes) -> None:
-    """`data` in place of the file, whole or not at all. Raises IoError."""
-    draft = f"{path}.{os.getpid()}.tmp"
-    try:
-        mode = os.stat(path).st_mode & 0o777
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(fd)
-                os.fchmod(fd, mode)
-            os.replace(draft, path)
-        except BaseException:
-            os.unlink(draft)
-            raise
-    except OSError as error:
-        raise IoError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _merged(records: Iterable[Record], replaced: dict[str, Checked]) -> Iterator[Record]:

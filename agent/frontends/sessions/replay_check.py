@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from agent.config.private_file import replace_file
 from agent.emitters.console import complain, print_rows, quiet_when_nobody_reads, say
 from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
@@ -127,7 +128,7 @@ class _Check:
     def _update(self, session: SessionFile, changed: list[Checked]) -> None:
         """Write the log anew. Raises CoreError, and then it is as it was."""
         from agent.audit.queries.stories import records
-        from agent.audit.replay.check import replace_file, rewritten
+        from agent.audit.replay.check import rewritten
         from agent.protocol.records import Record
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:
@@ -138,7 +139,10 @@ class _Check:
             raise InvalidRequest(f"{shown_name(session.path)} has lines that cannot be read; they would be lost")
         whole = [found for found in changed if not found.reason]
         if whole:
-            replace_file(session.path, rewritten(whole_lines, whole))
+            try:
+                replace_file(session.path, rewritten(whole_lines, whole), os.stat(session.path).st_mode & 0o777)
+            except OSError as error:
+                raise IoError(f"cannot write {session.path}: {error.strerror or error}") from error
             self._updated += len(whole)
         for found in changed:
             if found.reason:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from agent.config.paths import make_folder
+from agent.config.private_file import replace_file
 from agent.recording.chained_lines import Link
 from agent.recording.disk import PRIVATE_FILE
 from agent.recording.integrity.log_proof import Signer
@@ -182,12 +182,7 @@ def drop_signatures(heads: str, session_id: str, log: str) -> None:
     kept = [each for each in found if each.log != log]
     if len(kept) == len(found):
         return
-    path = signed_path(heads, session_id)
-    draft = f"{path}.{os.getpid()}"
-    with suppress(FileNotFoundError):
-        os.unlink(draft)  # what a process of that number left when it was killed
-    _append(draft, b"".join(msgspec.json.encode(each) + b"\n" for each in kept))
-    os.replace(draft, path)
+    replace_file(signed_path(heads, session_id), b"".join(msgspec.json.encode(each) + b"\n" for each in kept))
 
 
 def _signature(line: bytes) -> Signature | None:
