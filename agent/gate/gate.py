@@ -182,10 +182,9 @@ class Gate:
             of_text = None if previews is None else previews.of_text
             answer = await self._asking.confirm(attempt, undo=undo, previewed=previewed, preview=of_text)
             said, attempt.note = attempt.note, ""
-            if not isinstance(answer, (Approved, Rehearse)):
-                return await self._asking.not_approved(attempt, answer)
-            if not answer.command.strip():
-                return await self._asking.not_approved(attempt, Skipped())
+            if not isinstance(answer, (Approved, Rehearse)) or not answer.command.strip():
+                said_no = Skipped() if isinstance(answer, (Approved, Rehearse)) else answer
+                return await self._asking.not_approved(attempt, said_no)
             edited = answer.command != attempt.command
             if edited:
                 attempt.becomes(await self._rater.rate(attempt.proposal, answer.command, "edited"))
