@@ -63,8 +63,8 @@ async def previews(stage: Stage) -> None:
             answers=(Typed(("mv b.txt d.txt", "mv -v b.txt e.txt")),),
         )  # fmt: skip
         await scene.goal(
-            "!mv e.txt f.txt", answers=(Approved(command="mv e.txt g.txt"),)
-        )  # sent off before its preview came
+            "!mv e.txt f.txt", answers=(Approved(command="mv e.txt g.txt"), as_shown)
+        )  # sent off before its preview came, which is shown first
         await scene.goal("!mv missing.txt h.txt", answers=(as_shown,))
         await scene.goal("!mv g.txt h.txt", answers=(Rehearse(command="mv g.txt h.txt"),), reviews=(Commit(),))
 
