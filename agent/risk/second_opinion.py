@@ -99,7 +99,7 @@ def _compare(text: str, parser: Parser) -> Finding | None:
 
 
 def _spans(root: Any, kind: int) -> Iterator[tuple[int, int]]:
-    """Where the nodes of a kind begin and end. Making a query that finds them takes longer than many texts do."""
+    """List where the nodes of a kind begin and end. Making a query that finds them takes longer than many texts do."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
