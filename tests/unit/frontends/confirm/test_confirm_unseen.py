@@ -90,8 +90,11 @@ def test_enter_speaks_of_what_stood_there_when_it_was_pressed(terminal: FakeTerm
 
         confirmer = PromptConfirmer(terminal.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
         request = replace(request_for("mv a b"), previewed=shown("mv a b"))
+        before = len(terminal.seen)
         answered = asyncio.ensure_future(confirmer.confirm_live(request, preview))
-        await asyncio.sleep(0.1)
+        while "F1" not in terminal.seen[before:]:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)  # what comes sooner belongs to what was typed before
         terminal.keys.send_text(typed)
         async with asyncio.timeout(10):
             await asked.wait()
