@@ -25,5 +25,5 @@ def test_a_slip_in_an_edit_is_corrected_through_the_gate(world: MemoryWorld) -> 
 
 def test_what_is_lost_is_not_guessed(world: MemoryWorld) -> None:
     person = world.session("offline", "count the lines of a.txt", edits={"wc -l a.txt": "rm nots.txt"})
-    assert proposed(person) == ["wc -l a.txt"]
+    assert set(proposed(person)) == {"wc -l a.txt"}
     assert (world.work / "notes.txt").exists()

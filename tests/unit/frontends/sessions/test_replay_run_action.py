@@ -210,7 +210,8 @@ def test_a_secret_that_is_not_in_the_log_has_to_be_put_in_by_a_person(world: Wor
 def test_a_person_is_asked_for_each_and_may_edit_skip_or_stop(world: World, somebody: list[FakeReviewer]) -> None:
     _run(world, "echo 1 >> log", "echo 2 >> log", "echo 3 >> log")
     (world.work / "log").unlink()
-    somebody.append(FakeReviewer(Approved(command="echo edited >> log"), Skipped()))
+    edited = Approved(command="echo edited >> log")
+    somebody.append(FakeReviewer(edited, edited, Skipped()))  # the first time it is shown what it would do
     code, rows = world.again()
     assert [row["outcome"] for row in rows] == ["same", "not run"]
     assert code == 6
