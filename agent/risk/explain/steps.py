@@ -17,6 +17,7 @@ _UNKNOWN = "…"
 _NAMED = 40  # characters of a word that is quoted
 _FIRST, _LATER = 3, 1  # how much a step matters where not all can be told; what is searched for matters as well
 _PLAIN = frozenset(("sort", "uniq", "cut", "tr", "sed", "awk", "gawk", "mawk", "column", "nl", "rev"))
+_ALTERNATIVES = 3  # names that are told
 _COLUMNS = re.compile(r"\{\s*print\s+\$[\w$,\s]+\}\Z")
 
 
@@ -90,11 +91,17 @@ def _find(args: Args, words: list[str], them: str) -> str:
     tests = words[size:]
     values = dict(pairwise(tests))
     noun = {"d": "folders", "l": "links"}.get(values.get("-type", ""), "files")
-    pattern = next((values[test] for test in ("-name", "-iname", "-path") if test in values), "")
-    what = f"{noun} named {_shown(pattern)}" if pattern else f"empty {noun}" if "-empty" in tests else noun
+    names = [value for test, value in pairwise(tests) if test in ("-name", "-iname", "-path")]
+    unwanted = "!" in tests or "-not" in tests  # whose names they are is not told
+    named = (
+        ""
+        if unwanted
+        else " or ".join(map(_shown, names[:_ALTERNATIVES])) + (" …" if len(names) > _ALTERNATIVES else "")
+    )
+    what = f"{noun} named {named}" if named else f"empty {noun}" if "-empty" in tests else noun
     if "-size" in tests:
         what += " of a certain size"
-    if {"-mtime", "-mmin", "-newer", "-atime", "-ctime"}.intersection(tests):
+    if any(test.startswith(("-mtime", "-mmin", "-newer", "-atime", "-ctime")) for test in tests):
         what += " of a certain age"
     return f"finds {what} below {_places(words[:size])}"
 

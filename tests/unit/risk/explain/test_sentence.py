@@ -45,6 +45,8 @@ def told(command: str) -> str:
             "finds files below src, sorts them by number, the biggest first, shows the first 3",
         ),
         ("find . -iname '*.py' -size +1M", "finds files named *.py of a certain size below this folder"),
+        ("find . -name '*.log' -o -iname '*.md'", "finds files named *.log or *.md below this folder"),
+        ("find . -type f ! -name '*.log'", "finds files below this folder"),
         ("find . -type d -empty | wc -l", "finds empty folders below this folder, counts them"),
         ("find a -name '*.txt' | xargs grep -l foo", "finds files named *.txt below a, lists which of them hold foo"),
         ("ps aux | grep -v root", "lists processes, drops those with root"),

@@ -48,3 +48,20 @@ def test_the_rating_names_the_cut(call: str, level: Level) -> None:
     report = classify(f"""python3 -c "import os; {MANY}; a='r'; b='m -rf x'; {call}" """)
     assert report.level is level
     assert ("inline.cut" in [finding.rule for finding in report.findings]) is (level is Level.HIGH)
+
+
+@each(
+    ("command", "kinds", "targets"),
+    [
+        ("""python3 -c 'open("notes.md", "a").write("text")'""", {"write"}, {"notes.md"}),
+        ("""python3 -c 'f = open("n.md", "w"); f.writelines(["text"])'""", {"write"}, {"n.md"}),
+        ("""python3 -c 'from pathlib import Path; Path("p").write_text("text")'""", {"write"}, {"p"}),
+        ("""python3 -c 'from pathlib import Path; Path("a.txt").touch()'""", {"create"}, {"a.txt"}),
+        ("""ruby -e 'IO.write("a.txt", "text")'""", {"write"}, {"a.txt"}),
+        ("""node -e 'require("fs").writeFileSync("a.txt", "text")'""", {"write"}, {"a.txt"}),
+    ],
+)
+def test_data_that_is_written_is_no_place(command: str, kinds: set[str], targets: set[str]) -> None:
+    found = [each.effect for each in classify(command).findings if each.effect and each.effect.targets]
+    assert {each.kind for each in found} == kinds
+    assert {target for each in found for target in each.targets} == targets
