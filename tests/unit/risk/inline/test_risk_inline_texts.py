@@ -56,7 +56,6 @@ def test_the_rating_names_the_cut(call: str, level: Level) -> None:
         ("""python3 -c 'open("notes.md", "a").write("text")'""", {"write"}, {"notes.md"}),
         ("""python3 -c 'f = open("n.md", "w"); f.writelines(["text"])'""", {"write"}, {"n.md"}),
         ("""python3 -c 'from pathlib import Path; Path("p").write_text("text")'""", {"write"}, {"p"}),
-        ("""python3 -c 'from pathlib import Path; Path("a.txt").touch()'""", {"create"}, {"a.txt"}),
         ("""ruby -e 'IO.write("a.txt", "text")'""", {"write"}, {"a.txt"}),
         ("""node -e 'require("fs").writeFileSync("a.txt", "text")'""", {"write"}, {"a.txt"}),
     ],
@@ -65,3 +64,9 @@ def test_data_that_is_written_is_no_place(command: str, kinds: set[str], targets
     found = [each.effect for each in classify(command).findings if each.effect and each.effect.targets]
     assert {each.kind for each in found} == kinds
     assert {target for each in found for target in each.targets} == targets
+
+
+def test_only_what_deletes_is_a_deletion() -> None:
+    for method, deletes in (("unlink", True), ("touch", False), ("chmod", False)):
+        report = classify(f"""python3 -c 'from pathlib import Path; Path("a.txt").{method}()'""")
+        assert ("inline.delete" in {each.rule for each in report.findings}) is deletes, method
