@@ -47,7 +47,7 @@ class _Unasked(Struct, frozen=True):
 
 class _Evidence(Struct, frozen=True):
     """The data file: all wishes, what nobody does unasked, words that are often passed over, and words that
-    name no folder, nothing at all, or files and folders only."""
+    name no folder, nothing at all, files and folders only, or no program."""
 
     wishes: tuple[_Wish, ...]
     unasked: tuple[_Unasked, ...]
@@ -55,6 +55,7 @@ class _Evidence(Struct, frozen=True):
     no_folder: frozenset[str]
     no_name: frozenset[str]
     no_proper_name: frozenset[str]
+    no_program: frozenset[str]
 
 
 @cache
@@ -67,7 +68,7 @@ def _evidence() -> _Evidence:
         for row in data["wish"]
     )
     idle = tuple(_Wish("", LazyPattern(row["said"]), LazyPattern(row["done"]), True) for row in data["idle"])
-    words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name"))
+    words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name", "no_program"))
     unasked = (_Unasked(row["what"], LazyPattern(row["sign"]), LazyPattern(row["said"])) for row in data["unasked"])
     return _Evidence(wishes, tuple(unasked), idle, *words)
 
@@ -75,6 +76,11 @@ def _evidence() -> _Evidence:
 def names_no_folder(word: str) -> bool:
     """Tell whether a word beside "folder" only says which one, or nothing: "the parent folder"."""
     return word.lower() in _evidence().no_folder
+
+
+def names_no_program(word: str) -> bool:
+    """Tell whether a word stands for programs, packages or services of any name: "packages", "version"."""
+    return word.lower() in _evidence().no_program
 
 
 def names_nothing(word: str, *, path: bool = False) -> bool:

@@ -30,9 +30,6 @@ class Slot(Struct, frozen=True, kw_only=True):
     optional: bool = False
 
 
-# What a value costs that could as well be a word of the goal.
-DOUBT = 0.15
-
 Element = Literal | Slot
 
 

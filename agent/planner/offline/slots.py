@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from agent.planner.offline.evidence import names_no_program
 from agent.planner.offline.paths import (
     ADDRESS,
     ENDINGS,
@@ -88,6 +89,9 @@ def read_named(kind: str, sentence: Sentence, at: int, cued: str) -> Found:
     if not (token.quoted or (cued and not token.filler and not token.weak)):
         return None
     if kind in ("package", "program") and FILE_EXTENSION.match(token.raw):
+        return None
+    called = token.quoted or (at and tokens[at - 1].low in ("called", "named"))
+    if kind in ("package", "program", "service") and not called and names_no_program(token.low):
         return None
     doubtful = not token.quoted and scene.lexicon.knows(token.low) and cued not in ("called", "named", "titled")
     return 1, Value(

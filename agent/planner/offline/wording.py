@@ -76,10 +76,8 @@ class NoOffer:
         for offer in self._offers.every(reading, goal, around)[:1]:
             why, sure = judged(offer, reading, exists)
             if why:
-                return Chat(
-                    message=f"No command that changes something is proposed: {why}. {_how_to_order(offer.command)}",
-                    reached=False,
-                )
+                order = f" {_how_to_order(offer.command)}" if why.startswith("the goal ") else ""
+                return Chat(message=f"No command that changes something is proposed: {why}.{order}", reached=False)
             if sure < OFFERED:
                 doubts = unseen(how_read(reading, offer), offer.command, exists)
                 doubts = [doubt for doubt in doubts if doubt.strip("'") in reading.goal]

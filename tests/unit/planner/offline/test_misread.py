@@ -69,6 +69,11 @@ _RIGHT = {
     "is sshd running": "pgrep -a sshd",
     "delete the empty folder build": "rmdir build",
     "remove unused packages": "sudo apt-get autoremove",
+    "is curl installed and which version": "command -v curl && curl --version",
+    "make a copy of src called src-backup": "cp -a src src-backup",
+    "make a copy of the src folder as src-old": "cp -a src src-old",
+    "make a copy of notes.txt called old.txt": "cp notes.txt old.txt",
+    "install the package called tools": "sudo apt-get install tools",
 }
 
 

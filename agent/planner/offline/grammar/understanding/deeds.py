@@ -57,18 +57,8 @@ class Deeds(Edits):
             self.action = ""
         words = self.row.lemmas[piece.start : piece.end]
         verbs = {verb for verb, _ in self.verbs}
-        if not {
-            "change",
-            "permission",
-            "chmod",
-            "give",
-            "add",
-            "grant",
-            "create",
-            "executable",
-            "delete",
-            "revoke",
-        } & set(words) and not verbs & {"change", "create", "add"}:
+        asked = {"change", "permission", "chmod", "give", "add", "grant", "create", "executable", "delete", "revoke"}
+        if not asked & set(words) and not verbs & {"change", "create", "add"}:
             return False
         if piece.param == "to" or self.action.startswith("chmod"):
             return self._act("chmod", piece)
