@@ -16,7 +16,7 @@ from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, as_meant, is_best
 from agent.planner.offline.recipe_files import RecipeEntry
 from agent.planner.offline.recipes import AddRecipes, load_book
-from agent.planner.offline.referring import Told, added, after, changes_files, is_follow_up, resolved
+from agent.planner.offline.referring import SAYS_NO_MORE, Told, added, after, changes_files, is_follow_up, resolved
 from agent.planner.offline.remarks import Remarks
 from agent.planner.offline.rendering import render
 from agent.planner.offline.surroundings import Surroundings
@@ -75,11 +75,12 @@ class Answerer:
     def _following(self, text: str, request: PlannerRequest, goal: GoalItem, around: Surroundings) -> Reply | None:
         """ "only the ones in src", "sort them by size": more about what ran last, which may itself have been more about what ran before.
 
-        None where nothing ran, so that the goal stands for itself.
+        None where nothing ran and the goal can stand for itself.
         """
         ran = goals_that_ran(request.history)
         if not ran or not succeeded(ran[-1][1][-1]):
-            return None
+            lacking = "There is no result yet to go on with: say what to list, and which of it, as one goal."
+            return Chat(message=lacking, reached=False) if SAYS_NO_MORE.fullmatch(text.strip()) else None
         listed = ran[-1][1][-1].run
         parts: list[str] = []
         for before, _ in ran:

@@ -87,6 +87,9 @@ _ONLY = re.compile(
     r"(?i)\A(?:(?:and|now|but|ok(?:ay)?|then|please|no|show(?:\s+me)?)[,\s]+)*(?:(?:only|just)\s+)?(?:the\s+)?(?:(?:ones|those|these|files|folders)\s+)?"
     r"(?=in|from|under|larger|smaller|bigger|older|newer|first|last|changed|modified|with|called|named|that|which|of|by)"
 )
+SAYS_NO_MORE = re.compile(
+    r"(?i)(?:(?:only|just)\s+(?:the\s+)?(?:\w+\s+){0,2}ones|(?:sort|order|count|narrow|filter|reverse)\s+(?:them|those|these)(?:\s+by\s+\w+)?|(?:(?:only|just|show(?:\s+me)?)\s+)?the\s+(?:first|last|top)\s+\w+)[.!\s]*"
+)
 _LONGEST_FOLLOW_UP = 80
 _CHANGES = re.compile(
     r"\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|\bxargs\b|\b(?:sed|perl|ruby)\b[^|;&]*\s-\w*i|\btee\b|(?<![\d&<])>(?!\s*/dev/null)"

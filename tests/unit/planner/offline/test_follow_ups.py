@@ -50,6 +50,14 @@ def test_deleting_them_deletes_no_more_than_was_found(folder: str) -> None:
     assert isinstance(listed, Chat)  # what `ls` shows is not what a search finds
 
 
+@each("text", ["only the python ones", "just the big ones", "sort them", "the first 3"])
+def test_with_no_result_there_is_nothing_to_narrow(text: str, tmp_path: Path) -> None:
+    reply = answer(goal_item(text, str(tmp_path)))
+    assert isinstance(reply, Chat)
+    assert "no result yet" in reply.message
+    assert not reply.choices
+
+
 def _chain(cwd: str, *goals: str, cancelled: tuple[str, ...] = ()) -> list[str]:
     """The commands of goals that follow each other, each of which is run; "" where there is none."""
     history: list[HistoryItem] = []
