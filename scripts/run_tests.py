@@ -61,7 +61,8 @@ def _python(repo: Path) -> str:
 
 
 def _run(words: tuple[str, ...], repo: Path, timeout: float | None) -> tuple[int, str, str]:
-    """Run it in a session of its own, so that nothing of it is left when the time is over."""
+    """Run it in a session of its own, so that nothing of it is left when the time is over; a make that called us is none of its business."""
+    environ = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     try:
         process = subprocess.Popen(
             words,
@@ -70,6 +71,7 @@ def _run(words: tuple[str, ...], repo: Path, timeout: float | None) -> tuple[int
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=environ,
         )
     except OSError as error:
         return 127, "", f"cannot run {words[0]}: {error.strerror}"
