@@ -61,7 +61,7 @@ def _python(repo: Path) -> str:
 
 
 def _run(words: tuple[str, ...], repo: Path, timeout: float | None) -> tuple[int, str, str]:
-    """Run it in a session of its own, so that nothing of it is left when the time is over; a make that called us is none of its business."""
+    """Run it in a session of its own, so that nothing of it is left when the time is over, and apart from a make that called us."""
     environ = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     try:
         process = subprocess.Popen(
