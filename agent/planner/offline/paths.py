@@ -143,7 +143,7 @@ def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
         return None
     following = tokens[at + 1].low if at + 1 < len(tokens) else ""
     of_files = following in ("files", "scripts") or (token.raw.startswith(".") and following in ("and", "or"))
-    if of_files or not _bare(token):
+    if of_files or not _bare(token) or token.low in ("called", "named"):  # the name of the folder comes behind it
         return None
     known = scene.lexicon.knows(token.low)
     if following in _GENERIC_FOLDER and (cued or not known or scene.exists(token.raw + "/.")):
