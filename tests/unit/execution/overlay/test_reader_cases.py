@@ -40,7 +40,6 @@ PYTHON = "/usr/bin/env python3 -c"
     ("before", "command", "steps"),
     [
         pytest.param("echo a > f", "cat f; find . -type f", [], id="reading"),
-        pytest.param("echo a > f", "cp -p f g; mv g f", [], id="replaced-by-its-equal"),
         pytest.param("", "echo a > f", [("create", "f")], id="new-file"),
         pytest.param("echo a > f", "echo b >> f", [("modify", "f")], id="appended"),
         pytest.param("echo a > f", "echo b > f", [("modify", "f")], id="same-size"),
@@ -86,6 +85,12 @@ PYTHON = "/usr/bin/env python3 -c"
 @pytest.mark.few(14)
 def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple[str, ...]]) -> None:
     assert words(world, read(world, before, command)) == steps
+
+
+def test_a_file_replaced_by_its_equal_is_not_changed(world: OverlayWorld) -> None:
+    """An ordinary user's overlay may take it for one that the kernel copied: then the folder's own time is all that is told."""
+    found = words(world, read(world, "echo a > f", "cp -p f g; mv g f"))
+    assert found == [] or (world.user and found == [("meta", "")])
 
 
 @pytest.mark.parametrize(
