@@ -28,6 +28,27 @@ _ONLY_RIGHTS = frozenset(("elevate", "environment"))
 _AT_A_TERMINAL = frozenset(("run.interactive", "db.session"))
 """Rules for programs that do what is typed into them."""
 
+_PATCHES = ("-p", "--patch", "-i", "--interactive")
+_EDITED: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
+    ("crontab", ""): (("-e",), ()),
+    ("sudoedit", ""): ((), ()),
+    ("vigr", ""): ((), ()),
+    ("vipw", ""): ((), ()),
+    ("visudo", ""): ((), ("-c", "--check")),
+    ("git", "add"): ((*_PATCHES, "-e", "--edit"), ()),
+    ("git", "checkout"): (("-p", "--patch"), ()),
+    ("git", "commit"): (
+        (),
+        ("-m", "--message", "-F", "--file", "-C", "--reuse-message", "--no-edit", "--fixup", "--dry-run"),
+    ),
+    ("git", "rebase"): (("-i", "--interactive", "--edit-todo"), ()),
+    ("git", "reset"): (("-p", "--patch"), ()),
+    ("git", "restore"): (("-p", "--patch"), ()),
+    ("git", "stash"): (("-p", "--patch"), ()),
+    ("git", "tag"): (("-a", "--annotate", "-s", "--sign"), ("-m", "--message", "-F", "--file")),
+}
+"""Programs, with their verb, that open an editor or ask at each step: with one of the first options (none: always), without the others."""
+
 
 def writes(report: RiskReport) -> bool:
     """Tell whether the report says, or leaves open, that files would be changed: what is not understood may change anything."""
@@ -82,9 +103,31 @@ def _works_elsewhere(report: RiskReport, index: int) -> bool:
 
 
 def is_for_person(run: ProgramRun) -> bool:
-    """Tell whether somebody would work or read in it: an editor or a pager."""
-    table = find_program(posixpath.basename(run.words[0])) if run.words else None
-    return table is not None and table.handler.startswith("programs.editors:")
+    """Tell whether somebody would work or read in it: an editor or a pager, or what opens one."""
+    if not run.words:
+        return False
+    table = find_program(posixpath.basename(run.words[0]))
+    return (table is not None and table.handler.startswith("programs.editors:")) or _opens_editor(run.words)
+
+
+def _opens_editor(words: tuple[str, ...]) -> bool:
+    name = posixpath.basename(words[0])
+    verb = next((word for word in words[1:] if not word.startswith("-")), "")
+    found = _EDITED.get((name, "")) or _EDITED.get((name, verb))
+    if found is None:
+        return False
+    opening, sparing = found
+    return (not opening or _has(words, opening)) and not _has(words, sparing)
+
+
+def _has(words: tuple[str, ...], options: tuple[str, ...]) -> bool:
+    """Tell whether one of them is there: a letter among others (`-am`), a long one with its value (`--message=x`)."""
+    letters = {option[1] for option in options if len(option) == 2}
+    return any(
+        word.partition("=")[0] in options
+        or (word[:1] == "-" and word[1:2] not in ("", "-") and bool(letters.intersection(word[1:])))
+        for word in words[1:]
+    )
 
 
 def _is_void(effect: Effect | None) -> bool:
