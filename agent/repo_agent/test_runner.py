@@ -107,8 +107,8 @@ class _Summary:
     """
 
     line: re.Pattern[str]
-    passed: str = ""
-    failed: tuple[str, ...] = ()
+    passed: str = r"(\d+) passed\b"
+    failed: tuple[str, ...] = (r"(\d+) failed\b",)
     total: str = ""
     skipped: str = ""
     parts: bool = False
@@ -134,7 +134,6 @@ def _number(pattern: str, line: str) -> int:
     return int(found[1]) if found else 0
 
 
-_WORD = r"(\d+) {}\b"
 _SUMMARIES = (
     _Summary(  # pytest
         re.compile(
@@ -145,21 +144,17 @@ _SUMMARIES = (
         failed=(r"(\d+) failed", r"(\d+) errors?\b"),
     ),
     _Summary(  # jest
-        re.compile(r"^Tests: +.*\d+ total$", re.M), passed=_WORD.format("passed"), failed=(_WORD.format("failed"),)
+        re.compile(r"^Tests: +.*\d+ total$", re.M)
     ),
     _Summary(  # vitest
-        re.compile(r"^ *Tests  .*\(\d+\)", re.M), passed=_WORD.format("passed"), failed=(_WORD.format("failed"),)
+        re.compile(r"^ *Tests  .*\(\d+\)", re.M)
     ),
     _Summary(  # cargo, a line for each crate
         re.compile(r"^test result: .*$", re.M),
-        passed=_WORD.format("passed"),
-        failed=(_WORD.format("failed"),),
         parts=True,
     ),
     _Summary(  # deno
         re.compile(r"^(?:ok|FAILED) \| \d+ passed.*$", re.M),
-        passed=_WORD.format("passed"),
-        failed=(_WORD.format("failed"),),
     ),
     _Summary(  # dotnet, a line for each assembly
         re.compile(r"^(?:Passed|Failed)! +- Failed: .*$", re.M),
@@ -216,8 +211,8 @@ _SUMMARIES = (
     ),
     _Summary(  # mocha, on lines of their own
         re.compile(r"^ *\d+ passing\b.*(?:\n *\d+ pending.*)?(?:\n *\d+ failing.*)?", re.M),
-        passed=_WORD.format("passing"),
-        failed=(_WORD.format("failing"),),
+        passed=r"(\d+) passing\b",
+        failed=(r"(\d+) failing\b",),
     ),
     _Summary(  # node --test
         re.compile(r"^(?:#|ℹ) pass \d+\n(?:#|ℹ) fail \d+$", re.M), passed=r"pass (\d+)", failed=(r"fail (\d+)",)
