@@ -8,6 +8,7 @@ from agent.emitters import describe
 from agent.emitters.paint import LEVEL_STYLE, paint, prose, safe_line
 from agent.protocol.decisions import RiskReport
 from agent.protocol.events.command import (
+    UNDO_INTERRUPTED,
     CommandConfirmed,
     CommandFinished,
     CommandProposed,
@@ -157,7 +158,7 @@ class CommandLines:
                 # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.
                 self._end_output()
                 self._rehearsed[key], self._totals = event, {key: event.totals}
-            case UndoFinished() if event.resumed or not event.reason:
+            case UndoFinished(reason=reason) if event.resumed or reason in ("", UNDO_INTERRUPTED):
                 self._aside(describe.undone(event, way=self._undo, color=self._color))
 
     def _confirmed(self, event: CommandConfirmed) -> None:

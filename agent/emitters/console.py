@@ -100,6 +100,10 @@ class Noticing:
         """Do what a terminal's emitter does before the program stops."""
         getattr(self._inner, "pause", int)()
 
+    def after_echo(self) -> None:
+        """Likewise after the terminal has shown a key."""
+        getattr(self._inner, "after_echo", int)()
+
 
 def say(text: str, out: Sink | None = None) -> None:
     """An answer, as a line on stdout. The text must be safe already. Raises EmitError."""

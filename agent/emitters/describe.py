@@ -171,6 +171,10 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
     """Tell what an undo did, and what it left as it is."""
     if event.resumed:
         return paint(f"{safe_line(event.undo_id, 80)}: {safe_line(event.resumed, 400)}", "yellow", color=color)
+    if event.reason:
+        verb = "done again" if event.state == "undone" else "taken back"
+        again = f"`{way} {safe_line(event.undo_id, 80)}` asks again"
+        return paint(f"{safe_line(event.reason, 200)}, and nothing was {verb}; {again}", "yellow", color=color)
     what = "done again" if event.state == "committed" else "taken back"
     told = f"{what}: {counted(event.restored, 'change')}" if event.restored else f"nothing was {what}"
     lines = [paint(f"{told} of {safe_line(event.undo_id, 80)}", "green" if event.restored else "yellow", color=color)]

@@ -13,7 +13,7 @@ from agent.emitters.paint import at_words, paint
 from agent.emitters.streams import Sink
 from agent.protocol.errors import EmitError
 from agent.protocol.events.command import CommandFinished
-from agent.text.shown import shown_line
+from agent.text.shown import fresh_line, shown_line
 
 LONG = 10.0  # seconds after which people look elsewhere
 _OSC_9 = {"iTerm.app", "WezTerm", "ghostty"}
@@ -137,6 +137,13 @@ class Display:
         """On a terminal: go to the next line unless at the start of one."""
         if self.sink(stream).is_tty and not self._at_start[stream]:
             self.write(stream, "\n")
+
+    def after_echo(self) -> None:
+        """Likewise where the terminal itself has written since."""
+        stream: StreamName = "stderr" if self.err.is_tty else "stdout"
+        sink = self.sink(stream)
+        if sink.is_tty:
+            self.write(stream, fresh_line(sink.size()[0]))
 
     def end_line(self, stream: StreamName) -> None:
         """End the line that *we* began, terminal or not."""

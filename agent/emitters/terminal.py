@@ -137,6 +137,15 @@ class TerminalEmitter:
             self._spinner.stop()
             self._words.interrupt()
 
+    def after_echo(self) -> None:
+        """Go on in a line of its own: the terminal has shown a key, as `^C`. Never raises."""
+        with self._lock:
+            try:
+                self.pause()
+                self._display.after_echo()
+            except EmitError as error:
+                self._failure = self._failure or error
+
     # --- events ---
 
     def _show(self, event: Event) -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from agent.execution.terminal_modes import ModeTracker
+from agent.text.shown import fresh_line
 
 _AT_MOST = 2000  # milliseconds that the child waits for us
 
@@ -115,7 +116,8 @@ class RealTerminal:
         if used:
             self.write(self.modes.resets())
         if used or self._in_line:
-            self._fresh_line()
+            _rows, columns = size(self.fd)
+            self.write(fresh_line(columns).encode())
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         try:
             # What a program asked the terminal, and did not wait for, would be typed into the next prompt.
@@ -125,11 +127,6 @@ class RealTerminal:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, previous)
             os.close(self.fd)
-
-    def _fresh_line(self) -> None:
-        """Go to the next line unless at the start of one: as many blanks as fit leave the cursor in its line only from there."""
-        _rows, columns = size(self.fd)
-        self.write(b" " * columns + b"\r")
 
 
 def size(fd: int) -> tuple[int, int]:

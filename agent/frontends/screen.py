@@ -146,7 +146,9 @@ class Screen:
         for press in get_typeahead(self.input):
             if press.key in (Keys.ControlM, Keys.ControlJ):
                 self.set_aside("\n")
-            elif press.key is Keys.BracketedPaste or len(press.key) == 1:
+            elif (
+                press.key in (Keys.BracketedPaste, Keys.Backspace, Keys.ControlW, Keys.ControlU) or len(press.key) == 1
+            ):
                 self.set_aside(press.data)
         self.set_aside(_unread(self.input))
         self.discard_typed_ahead()
@@ -156,9 +158,7 @@ class Screen:
         """Hand out what was set aside, once; never more than text, and nothing of it is executed."""
         text = _ESCAPES.sub("", "".join(self.ahead)).replace("\r", "\n")
         self.ahead.clear()
-        lines = (
-            line.strip() for line in "".join(char for char in text if char.isprintable() or char == "\n").split("\n")
-        )
+        lines = (line.strip() for line in _edited(text).split("\n"))
         return "\n".join(line for line in lines if line)[:_MOST_AHEAD]
 
     @contextmanager
@@ -190,6 +190,19 @@ class Screen:
             termios.tcflush(self.input.fileno(), termios.TCIFLUSH)
         except (ImportError, OSError, NotImplementedError, ValueError, termios.error):
             pass  # no terminal behind it, so nothing was typed there
+
+
+def _edited(text: str) -> str:
+    """What is left of keys when Backspace, Ctrl-W and Ctrl-U have done to their line what they do at a prompt."""
+    left = ""
+    for key in text:
+        above, newline, line = left.rpartition("\n")
+        if key.isprintable() or key == "\n":
+            left += key
+        elif key in "\b\x7f\x15\x17":
+            kept = "" if key == "\x15" else re.sub(r"\S*\s*$", "", line) if key == "\x17" else line[:-1]
+            left = above + newline + kept
+    return left
 
 
 def _unread(source: Input) -> str:

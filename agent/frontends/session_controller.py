@@ -53,6 +53,7 @@ class SessionController:
     def __post_init__(self) -> None:
         self.jobs = JobController(lambda: self.ctx.jobs, lambda: self.ctx.session_id)
         self.signals.before_stop = self._pause
+        self.signals.after_echo = self._after_echo
 
     async def run(
         self,
@@ -209,6 +210,9 @@ class SessionController:
 
     def _pause(self) -> None:
         getattr(self.emitter, "pause", int)()  # only one for a terminal has it
+
+    def _after_echo(self) -> None:
+        getattr(self.emitter, "after_echo", int)()  # likewise
 
     async def record(self, event: Event) -> None:
         """Record an event of the front end's own, then show it. Raises RecordingError."""

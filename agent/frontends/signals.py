@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import termios
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from agent.protocol.execution import CancellationToken
 
@@ -14,11 +15,14 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Signals:
-    """`ended_by` is the signal that asked the program to end, None so far. `before_stop`: what is done before Ctrl-Z stops it."""
+    """`ended_by` is the signal that asked the program to end, None so far. `before_stop`: what is done before Ctrl-Z stops it;
+    `after_echo`: after a terminal that shows keys has shown Ctrl-C.
+    """
 
     def __init__(self) -> None:
         self.ended_by: signal.Signals | None = None
         self.before_stop: Callable[[], object] = lambda: None
+        self.after_echo: Callable[[], object] = lambda: None
         self._token: CancellationToken | None = None
         self._early = False
         self._on_end: Callable[[], object] | None = None
@@ -38,7 +42,7 @@ class Signals:
             for ending in _ENDING
         }
         if not endings_only:
-            handlers[signal.SIGINT] = self._interrupt
+            handlers[signal.SIGINT] = self._interrupt_key
             handlers[signal.SIGTSTP] = self._suspend
         installed = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
         for number in installed:
@@ -92,6 +96,11 @@ class Signals:
         finally:
             self._on_interrupt = outer
 
+    def _interrupt_key(self) -> None:
+        self._interrupt()
+        if _echoes():
+            self.after_echo()
+
     def _interrupt(self) -> None:
         if self._token is not None:
             self._token.cancel("interrupted")
@@ -117,6 +126,14 @@ class Signals:
         else:
             self.before_stop()
             os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _echoes() -> bool:
+    """Tell whether our terminal shows the keys that are pressed: not where a prompt or a pager reads them."""
+    for descriptor in (0, 1, 2):
+        with suppress(termios.error):
+            return bool(termios.tcgetattr(descriptor)[3] & termios.ECHO)
+    return False
 
 
 def stop_job() -> None:

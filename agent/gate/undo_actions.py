@@ -15,7 +15,7 @@ from agent.protocol.actions import TurnRun, content_hash, text_of
 from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
 from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
-from agent.protocol.events.command import UndoFinished, UndoStarted, undo_resumed
+from agent.protocol.events.command import UNDO_INTERRUPTED, UndoFinished, UndoStarted, undo_resumed
 from agent.protocol.execution import UndoStore
 from agent.protocol.ports import EventSink, UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
@@ -50,6 +50,20 @@ class UndoActions:
 
     async def _turn(self, entry: UndoEntry, *, sure: bool) -> Undone | None:
         action, report = await self._rated(entry)
+        try:
+            approved = await self._approved(entry, action, report, sure=sure)
+            if approved is None:
+                return None
+            await self._begin(approved)
+        except asyncio.CancelledError:  # the person said yes and then Ctrl-C, and is told which of them counts
+            await self.events.send_if_possible(_ending(action, UNDO_INTERRUPTED))
+            raise
+        return await self._do(approved)
+
+    async def _approved(
+        self, entry: UndoEntry, action: TurnRun, report: RiskReport, *, sure: bool
+    ) -> ApprovedUndo | None:
+        """Return what policy and the person agree to; None, with an ending in the log, where they do not."""
         for resumed in self.store.take_resumed():
             await self.events.send(undo_resumed(resumed))
         verdict = await self._verdict(action, report)
@@ -77,13 +91,12 @@ class UndoActions:
         if verdict.action == "type" and not typed:
             return await self._given_up(action, "the word was not typed")
         left, over = chosen
-        approved = ApprovedUndo(
+        return ApprovedUndo(
             rated=RatedUndo(action=action, report=report),
             consent=Consent(by="person", word_typed=typed, safety_off=self.approval.safety_off),
             left=left,
             over=over,
         )
-        return await self._do(approved)
 
     async def _verdict(self, action: TurnRun, report: RiskReport) -> Verdict:
         """Return what policy says now. Raises PolicyDenied, which is recorded."""
@@ -135,8 +148,8 @@ class UndoActions:
                     return None
         return frozenset(left), tuple(over)
 
-    async def _do(self, approved: ApprovedUndo) -> Undone:
-        """Record that it begins, do it, record how it ended, whatever comes between."""
+    async def _begin(self, approved: ApprovedUndo) -> None:
+        """Record that it begins."""
         action = approved.action
         await self.events.send(
             UndoStarted(
@@ -150,6 +163,10 @@ class UndoActions:
                 over=approved.over,
             )
         )
+
+    async def _do(self, approved: ApprovedUndo) -> Undone:
+        """Do it, and record how it ended, whatever comes between."""
+        action = approved.action
         cancelled: asyncio.CancelledError | None = None
         try:
             done, cancelled = await completed(lambda: self.store.undo(approved))
@@ -167,7 +184,7 @@ class UndoActions:
     async def _not_done(self, action: TurnRun, reason: str) -> None:
         await self.events.send(_ending(action, reason))
 
-    async def _given_up(self, action: TurnRun, reason: str) -> Undone | None:
+    async def _given_up(self, action: TurnRun, reason: str) -> ApprovedUndo | None:
         await self._not_done(action, reason)
         return None
 

@@ -37,6 +37,11 @@ def shown_name(text: str) -> str:
     return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
+def fresh_line(columns: int) -> str:
+    """What leads to the next line unless at the start of one: as many blanks as fit leave the cursor in its line only from there."""
+    return " " * columns + "\r"
+
+
 _BY_SIGNAL = 128
 _ENDING = ("HUP", "INT", "QUIT", "ILL", "ABRT", "BUS", "FPE", "KILL", "SEGV", "PIPE", "ALRM", "TERM", "XCPU")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -98,7 +99,7 @@ def test_ctrl_c_discards_at_every_point(home: Path, work: Path) -> None:
         person.type(F9)
         person.see(r"changes nothing\s+begun", where="screen")
         person.type(CTRL_C)
-        person.see(r"nothing was changed: it was interrupted")
+        person.see(r"begun\n\^C\n.*nothing was changed: it was interrupted")
         person.at_confirmation("sleep 600")
         person.type(CTRL_C)
         person.at_prompt()
@@ -210,6 +211,44 @@ def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) 
         person.see("taken back: 1 change")
         person.at_prompt()
     assert (work / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_ctrl_c_after_the_yes_of_an_undo_says_that_nothing_was_taken_back(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt\r")
+        person.at_confirmation("rm a.txt")
+        person.type("\r")
+        person.see(r"undo: :undo \w+")
+        person.at_prompt()
+        person.type(":undo\r")
+        person.see(r"take it back\? \[y/N\] ❯")
+        (lock,) = home.rglob("undo/lock")
+        with lock.open() as held:
+            fcntl.flock(held, fcntl.LOCK_EX)  # so that it is still looked at when Ctrl-C comes
+            person.type("y\r")
+            person.until(person.process.getecho)  # the question is answered
+            person.type(CTRL_C)
+            person.see(r"\n\^C\nit was interrupted, and nothing was taken back; `:undo \w+` asks again\n")
+        person.at_prompt()
+        assert not (work / "a.txt").exists()
+        person.type(":undo\r")
+        person.see(r"asks again.*take it back\? \[y/N\] ❯")
+        person.type("y\r")
+        person.see("taken back: 1 change")
+        person.at_prompt()
+    assert (work / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_ctrl_c_while_it_is_found_out_what_it_would_do_has_a_line_of_its_own(home: Path, work: Path) -> None:
+    with open_patient(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt; while :; do :; done\r")
+        person.until(lambda: "rehearsal.started" in [event["type"] for event in events(home)])
+        person.type(CTRL_C)
+        person.see(r"❯ !rm a\.txt; while :; do :; done *\n\^C\n– interrupted")
+        person.at_prompt()
+    assert (work / "a.txt").exists()
 
 
 def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path, work: Path) -> None:

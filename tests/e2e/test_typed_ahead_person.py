@@ -80,6 +80,23 @@ def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_on
         person.type(CTRL_C)
 
 
+@pytest.mark.parametrize("before", [0, 9, 30])
+def test_what_is_taken_away_of_it_is_taken_from_it_and_not_from_the_proposal(
+    home: Path, work: Path, tmp_path: Path, before: int
+) -> None:
+    keys = "\x7f\x7fwrong\x15and then thsi\x7f\x7fis\x17this"
+    with open_terminal(home, work, tmp_path) as person:
+        person.at_prompt()
+        person.type("go\r" + keys[:before])
+        person.see(r"❯ cp a\.txt b\.txt") if before < 30 else None
+        for key in keys[before:]:
+            person.process.send(key)
+        person.at_confirmation("cp a.txt b.txt")
+        person.type(CTRL_C)
+        person.see(r"❯ and then this$", where="line")
+        person.type(CTRL_C)
+
+
 def test_what_a_command_did_not_read_is_the_next_prompts_text(home: Path, work: Path, tmp_path: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
         person.at_prompt()

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -117,6 +118,12 @@ class Terminal:
             if not alive or time.monotonic() > end:
                 raise AssertionError(f"never saw {pattern!r} in\n{self.text}\nlast bytes: {self.raw[-300:]!r}")
             alive = self.pump()
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, which no row of the screen tells."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert self.pump() and time.monotonic() < end, f"it never came to that in\n{self.text}"
 
     def type(self, keys: str) -> None:
         if self._new or (keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)):

@@ -171,6 +171,9 @@ def _bind_enter(
 
     @keys.add(Keys.Any, filter=early)
     @keys.add(Keys.BracketedPaste, filter=early)
+    @keys.add("backspace", filter=early)
+    @keys.add("c-w", filter=early)
+    @keys.add("c-u", filter=early)
     def _too_early(event: KeyPressEvent) -> None:
         guard.early_key()
         set_aside(event.data)

@@ -201,6 +201,10 @@ class UndoFinished(RecordedEvent, frozen=True, kw_only=True, tag="undo.finished"
     resumed: str = ""
 
 
+UNDO_INTERRUPTED = "it was interrupted"
+"""The `reason` of an undo that the person stopped before it changed anything."""
+
+
 def undo_resumed(done: Undone) -> UndoFinished:
     """The event for what a crash had left open and was brought to an end."""
     words = "; ".join(done.notes) or "it was finished"

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from agent.emitters.rehearsal_text import change_lines, plain, rehearsal_lines
-from agent.protocol.events.command import CommandFinished, CommandStarted, UndoFinished
+from agent.protocol.events.command import UNDO_INTERRUPTED, CommandFinished, CommandStarted, UndoFinished
 from agent.protocol.rehearsals import Change, ChangeOp, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok
@@ -63,6 +63,16 @@ def test_at_the_prompt_what_takes_a_run_back_is_typed_there(terminal: Callable[.
     said = shown.out.text + shown.err.text
     assert "undo: :undo 6fd7\n" in said
     assert "`:undo 6fd7` again" in said
+
+
+@pytest.mark.parametrize(("state", "verb"), [("committed", "taken back"), ("undone", "done again")])
+def test_an_undo_that_was_stopped_says_in_one_line_that_it_did_nothing(
+    terminal: Callable[..., Any], state: str, verb: str
+) -> None:
+    shown = terminal(color=False, at_prompt=True)
+    stopped = UndoFinished(undo_id="6fd7", restored=0, state=state, reason=UNDO_INTERRUPTED)
+    asyncio.run(shown.show(stopped))
+    assert f"it was interrupted, and nothing was {verb}; `:undo 6fd7` asks again\n" in shown.out.text + shown.err.text
 
 
 def test_what_would_be_left_in_the_shell_is_shown_where_it_can_be_made_real() -> None:

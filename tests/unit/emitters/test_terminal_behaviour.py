@@ -22,6 +22,7 @@ from agent.protocol.outcomes import ExecutionResult
 from agent.text.sizes import seconds
 from tests.support.each import each
 from tests.support.event_cases import as_record
+from tests.support.painted_screen import PaintedScreen
 
 STARTED = CommandStarted(command_id="c", command="x")
 FINISHED = CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0))
@@ -99,6 +100,21 @@ def test_no_spinner_where_nobody_wants_or_sees_it(options) -> None:
         assert not emitter._spinner.running
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("printed", "rows"), [(b"half", ["half^C", "said"]), (b"whole\n", ["whole", "^C", "said"]), (b"", ["^C", "said"])]
+)
+def test_what_comes_after_a_key_that_the_terminal_has_shown_begins_on_a_line_of_its_own(
+    printed: bytes, rows: list[str]
+) -> None:
+    screen = PaintedScreen()
+    emitter = TerminalEmitter(TerminalEmitterOptions(), screen, screen)
+    emitter.output("stdout", printed)
+    screen.write(b"^C")
+    emitter.after_echo()
+    emit(emitter, Notice(text="said"))
+    assert screen.lines == rows
 
 
 def test_the_next_message_begins_on_a_fresh_line() -> None:

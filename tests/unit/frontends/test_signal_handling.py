@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import tty
 
 import pytest
 
@@ -30,6 +31,28 @@ def test_interrupt_cancels_the_innermost_run_only() -> None:
         return inner.reason, outer.reason
 
     assert asyncio.run(main()) == ("interrupted", "interrupted")
+
+
+def test_what_a_terminal_shows_of_the_key_is_told_where_it_shows_keys() -> None:
+    async def main(*sent: signal.Signals) -> int:
+        signals, told = Signals(), []
+        signals.after_echo = lambda: told.append(1)
+        with signals.installed():
+            for number in sent:
+                await send(number)
+        return len(told)
+
+    master, slave = os.openpty()
+    standard = os.dup(0)
+    try:
+        os.dup2(slave, 0)
+        assert asyncio.run(main(signal.SIGINT, signal.SIGTERM)) == 1
+        tty.setraw(slave)
+        assert asyncio.run(main(signal.SIGINT)) == 0
+    finally:
+        os.dup2(standard, 0)
+        for descriptor in (master, slave, standard):
+            os.close(descriptor)
 
 
 def test_interrupt_between_line_and_run_counts_and_an_older_one_does_not() -> None:

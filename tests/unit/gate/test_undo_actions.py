@@ -16,13 +16,13 @@ from agent.protocol.actions import TurnRun, WriteFile, content_hash, text_of
 from agent.protocol.approvals import ApprovedFileAction, ApprovedUndo, Consent, RatedAction, RatedUndo
 from agent.protocol.decisions import Level, RiskContext
 from agent.protocol.errors import PolicyDenied, RecordingError, UndoConflict, UndoFailed
-from agent.protocol.events.command import UndoFinished, UndoStarted
+from agent.protocol.events.command import UNDO_INTERRUPTED, UndoFinished, UndoStarted
 from agent.protocol.events.known import Event
 from agent.protocol.rehearsals import Change, FileState
 from agent.protocol.requests import Approval
 from agent.risk.file_actions import rate_action
 from tests.support.fakes import FakeRecorder
-from tests.support.undo_world import ScriptedUndoPerson, UndoWorld
+from tests.support.undo_world import RealFacts, ScriptedUndoPerson, UndoWorld, undo_actions
 
 FILE = FileState(kind="file", mode=0o644, uid=0, gid=0)
 HOME = RiskContext(home="/home/u", workspace="/home/u/w", cwd="/home/u/w")
@@ -276,8 +276,6 @@ def test_who_is_cancelled_meanwhile_has_its_ending(place: Place) -> None:
     real = world.store.undo
 
     async def cancelled() -> None:
-        from tests.support.undo_world import RealFacts, undo_actions
-
         task: asyncio.Task[object]
 
         def undo(approved: ApprovedUndo) -> object:
@@ -294,6 +292,34 @@ def test_who_is_cancelled_meanwhile_has_its_ending(place: Place) -> None:
     asyncio.run(cancelled())
     assert place.file.read_text() == "before\n"
     assert world.types()[-2:] == ["UndoStarted", "UndoFinished"]
+
+
+@pytest.mark.parametrize(("at", "path"), [("ApprovalGiven", None), ("UndoStarted", "log")])
+def test_who_is_cancelled_after_the_yes_and_before_a_change_is_told_that_nothing_was_changed(
+    place: Place, at: str, path: str | None
+) -> None:
+    world = place.world()
+    world.recorder.path = path  # with one, a thread records and the cancelling comes meanwhile
+    real = world.recorder.append
+
+    async def cancelled() -> None:
+        loop = asyncio.get_running_loop()
+
+        def append(event: Event, **more: str) -> object:
+            if type(event).__name__ == at:
+                loop.call_soon_threadsafe(task.cancel)
+            return real(event, **more)
+
+        world.recorder.append = append  # type: ignore[method-assign,assignment]
+        gate = undo_actions(world.store, world.person, world.recorder, facts=RealFacts())
+        task = asyncio.ensure_future(gate.turn(world.store.entries()[0]))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert place.file.read_text() == "after\n"
+    ended = [event for event in world.events if isinstance(event, UndoFinished)]
+    assert [(event.reason, event.restored, event.state) for event in ended] == [(UNDO_INTERRUPTED, 0, "committed")]
 
 
 @pytest.mark.parametrize("agrees", [True, False])
