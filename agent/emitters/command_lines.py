@@ -124,6 +124,7 @@ class CommandLines:
         self.made = ""  # what the latest command changed, where it made its rehearsal real
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
+        self.quiet = False  # who is told of these commands is told by somebody else
         self.summarized = False  # the goal ends with a line that says how to take it back
         self._undo_hints: list[str] = []
         self._folder = ""
@@ -142,7 +143,7 @@ class CommandLines:
                 self._is_commit = event.via == "rehearsal" and key not in self._previewed
                 totals = self._totals.pop(key, None) if event.via == "rehearsal" else None
                 self.made = "" if totals is None else describe.made(totals)
-                if (self._show_all or key in self._unseen) and command != self.typed:
+                if (self._show_all or key in self._unseen) and command != self.typed and not self.quiet:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case CommandFinished():
                 self._command_finished(event)
@@ -192,7 +193,7 @@ class CommandLines:
         if event.conflict:
             return  # whoever asks again says why
         line = describe.ending_line(event, color=self._color)
-        if line:
+        if line and not self.quiet:
             self._aside(line)
         if event.undo_id:
             self._undo_hints.append(describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit))

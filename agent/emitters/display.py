@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Literal
 
-from agent.emitters.paint import at_words, paint
+from agent.emitters.paint import at_words, cut_to_width, paint
 from agent.emitters.streams import Sink
 from agent.protocol.errors import EmitError
 from agent.protocol.events.command import CommandFinished
@@ -57,14 +57,18 @@ class Spinner:
         self._started: float | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._drawn = False
+        self._words = ("", "")
 
     @property
     def running(self) -> bool:
         return self._started is not None
 
-    def start(self, tick: Callable[[], None]) -> None:
-        """Begin; `tick` is what the timer calls (it must lock and call `draw`)."""
+    def start(self, tick: Callable[[], None], words: str = "", after: str = "") -> None:
+        """Begin; `tick` is what the timer calls (it must lock and call `draw`). `words`, safe already: instead of "thinking…"; `after`
+        stands behind the seconds.
+        """
         self.stop()
+        self._words = (words, after)
         self._started = time.monotonic()
         self._timer = asyncio.get_running_loop().call_later(_FIRST_AFTER, tick)
 
@@ -76,7 +80,9 @@ class Spinner:
         frame = FRAMES[int(elapsed / _EVERY) % len(FRAMES)]
         if not self._drawn:
             self._display.fresh_line("stderr")
-        text = paint(f"{frame} thinking… {elapsed:.0f}s", "dim", color=self._display.err.color)
+        words, after = self._words
+        line = f"{words or f'{frame} thinking…'} {elapsed:.0f}s{after}"
+        text = paint(cut_to_width(line, self._display.err.size()[0] - 1), "dim", color=self._display.err.color)
         self._drawn = True
         self._display.write("stderr", f"\r{text}\x1b[K")
         self._timer = asyncio.get_running_loop().call_later(_EVERY, tick)

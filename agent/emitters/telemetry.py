@@ -28,6 +28,9 @@ from agent.protocol.events.command import (
 from agent.protocol.events.goal import (
     CompressionFinished,
     ContinueTriggered,
+    CycleFinished,
+    CyclePlanned,
+    CycleStarted,
     GoalFinished,
     GoalStarted,
     PlanFinished,
@@ -74,6 +77,9 @@ _TEXTS: dict[type, tuple[str, ...]] = {
     GoalFinished: ("goal", "message"),
     PlannerFinished: ("raw",),
     ToolFinished: ("result",),
+    CycleStarted: ("title", "branch", "worktree"),
+    CyclePlanned: ("plan",),
+    CycleFinished: ("text", "url", "worktree"),
     CommandProposed: ("command", "reason", "cwd"),
     CommandConfirmed: ("command", "remark"),
     CommandStarted: ("command", "cwd"),
@@ -115,6 +121,9 @@ _FIELDS: dict[type, str] = {
     PlanFinished: "plan outcome:word done total",
     ToolStarted: "tool:word:name",
     ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
+    CycleStarted: "task resumed rehearse",
+    CyclePlanned: "calls:len",
+    CycleFinished: "reason:word task features:len passed total files:len",
     CommandProposed: "command_id:id origin:word command_chars:len:command",
     CommandRated: (
         "command_id:id stage:word level::report.level.value findings:len:report.findings rules:rules:report.findings "

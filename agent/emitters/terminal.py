@@ -18,6 +18,7 @@ from agent.emitters.display import Display, Spinner, StreamName, notification
 from agent.emitters.paint import cell_width, paint, prose, safe_line
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
+from agent.emitters.work_lines import WorkLines
 from agent.protocol.errors import ClientDisconnected, EmitError
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, JobFinished
 from agent.protocol.events.goal import (
@@ -104,6 +105,8 @@ class TerminalEmitter:
             show_all=self._options.show_commands,
             at_prompt=self._options.at_prompt,
         )
+        way = ":work" if self._options.at_prompt else "agent-shell work"
+        self._work = WorkLines(self._aside, self._answer, self._wait, color=self._display.err.color, way=way)
         self._planning = 0.0  # seconds that the planner took for this goal
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
@@ -126,6 +129,8 @@ class TerminalEmitter:
         name: StreamName = "stderr" if stream == "stderr" else "stdout"
         with self._lock:
             try:
+                if self._work.is_open and not self._options.verbose_tool_calls:
+                    return  # a line says how the call went, and the log has all of it
                 self._spinner.stop()
                 self._display.write(name, self._filter(name).feed(name, data) if self._is_screen(name) else data)
             except EmitError as error:
@@ -155,7 +160,7 @@ class TerminalEmitter:
             self._think_aloud(event.text)
             return
         self._end_thought()
-        if isinstance(event, (AssistantDelta, AssistantMessage)):
+        if isinstance(event, (AssistantDelta, AssistantMessage)) and not self._work.is_open:
             self._spinner.stop()
             self._show_words(event)
             return
@@ -164,22 +169,33 @@ class TerminalEmitter:
             self._thinking()
             return
         self._waiting = False
+        if isinstance(event, CommandOutput):
+            self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
+            return
         self._spinner.stop()
         if not isinstance(event, PlannerFinished):  # after which the whole message comes, if it was one
             self._words.interrupt()  # before anybody else draws below it
-        if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
+        if self._work.takes(event):
+            self._work.show(event, self._planning)
+            if isinstance(event, GoalFinished):
+                self._commands.undo_hint()  # `undo --list` names what a whole cycle can have changed
+        elif isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
-            self._commands.show(event)
-            self._notify(event)
-            if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
-                self._news = event.result.notes
-        elif isinstance(event, CommandOutput):
-            self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
+            self._show_command(event)
         elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
             self._show_plan(event)
         else:
             self._show_message(event)
+
+    def _show_command(self, event: Event) -> None:
+        self._commands.quiet = self._work.is_open and not self._options.verbose_tool_calls
+        self._commands.show(event)
+        self._notify(event)
+        if isinstance(event, CommandStarted):
+            self._work.go_on()
+        if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
+            self._news = event.result.notes
 
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
@@ -333,6 +349,10 @@ class TerminalEmitter:
         """Load what renders the answer while there is time: a planner that takes so long is a model."""
         if self._waiting:
             self._words.prepare()
+
+    def _wait(self, words: str, after: str) -> None:
+        if self._options.show_spinner and self._display.out.is_tty and self._display.err.is_tty:
+            self._spinner.start(self._tick, words, after)
 
     def _tick(self) -> None:
         self._locked(lambda: self._spinner.draw(self._tick))

@@ -18,6 +18,8 @@ from agent.protocol.events.command import (
 from agent.protocol.events.goal import (
     CompressionFinished,
     CompressionStarted,
+    CycleFinished,
+    CycleStarted,
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
@@ -65,6 +67,7 @@ def missing_endings(records: Iterable[Record], reason: str = CRASHED) -> tuple[E
                 | RehearsalStarted()
                 | CompressionStarted()
                 | UndoStarted()
+                | CycleStarted()
             ):
                 opened.append(record)
             case event:
@@ -104,6 +107,8 @@ def _ending_of(record: Record, since_goal: list[Record], reason: str) -> Event |
             return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=told)
         case CompressionStarted():
             return CompressionFinished()
+        case CycleStarted(task=task, worktree=worktree):
+            return CycleFinished(reason="cancelled", task=task, text=reason, worktree=worktree)
         case GoalStarted():
             summaries = [summary for summary in goals(since_goal) if summary.goal_id == record.goal_id]
             if not summaries:

@@ -26,6 +26,9 @@ from agent.protocol.events.goal import (
     CompressionFinished,
     CompressionStarted,
     ContinueTriggered,
+    CycleFinished,
+    CyclePlanned,
+    CycleStarted,
     GoalFinished,
     GoalStarted,
     PlanFinished,
@@ -134,6 +137,28 @@ def goal(status: str, code: int, **more: object) -> GoalFinished:
     return GoalFinished(goal="g", status=status, exit_code=code, duration=1.25, **more)
 
 
+CYCLE = CycleStarted(
+    task=10, title="Read settings", branch="agent/task-10", worktree="/state/worktrees/repo-10", base="4be1c09"
+)  # fmt: skip
+WORKED: tuple[Event, ...] = (
+    CYCLE,
+    CyclePlanned(plan="Read the parser, add the key, test.", calls=("write_file", "run_tests", "finish_feature", "finish")),
+    ToolStarted(call_id="1", name="write_file", args={"path": "src/settings.py", "content": "x\n"}),
+    ToolFinished(call_id="1", name="write_file", result="wrote 2 characters to src/settings.py"),
+    ToolStarted(call_id="2", name="run_tests"),
+    ToolFinished(call_id="2", name="run_tests", result='{"ok": false, "exit_code": 1, "passed": 10, "total": 12}', is_error=True),
+    ToolStarted(call_id="3", name="finish_feature"),
+    ToolFinished(call_id="3", name="finish_feature", result="skipped: run_tests failed", is_error=True),
+    ToolStarted(call_id="4", name="finish"),
+    ToolFinished(call_id="4", name="finish", result="skipped: run_tests failed", is_error=True),
+    ToolStarted(call_id="5", name="finish_feature", args={"task_id": 10, "feature_id": 1, "title": "Read TOML"}),
+    ToolFinished(call_id="5", name="finish_feature", result="3f1c2aa pushed to agent/task-10"),
+)  # fmt: skip
+WORK_DONE = GoalFinished(
+    goal="task 10", status="completed", exit_code=0, commands=[{"outcome": "ran", "duration": 2.5}],
+    usage=Usage(input_tokens=9_000, output_tokens=800, cost=0.0421),
+)  # fmt: skip
+
 # A name beginning with the event's type, and the events; the last one is the one to look at.
 CASES: dict[str, list[Event]] = {
     "session.started": [SessionStarted(session_id="s")],
@@ -208,6 +233,22 @@ CASES: dict[str, list[Event]] = {
     "tool.started": [ToolStarted(call_id="1", name="read_file\x1b[31m", args={"path": "a"})],
     "tool.finished": [ToolStarted(call_id="1", name="t"), ToolFinished(call_id="1", name="t", result="line one\nline two")],
     "tool.finished-error": [ToolFinished(call_id="1", name="t", result="no such file", is_error=True)],
+    "cycle.started": [CYCLE],
+    "cycle.started-resumed": [replace(CYCLE, resumed=True)],
+    "cycle.started-hostile": [CycleStarted(task=1, title="a\x1b[2J\u202eb", branch="x\x07", worktree="/w\n\x1b]0;x\x07")],
+    "cycle.planned": [CYCLE, CyclePlanned(plan="Read the parser.\nAdd \x1b[1mthe key.", calls=("write_file", "run_tests"))],
+    "cycle.finished": [*WORKED, CycleFinished(
+        reason="complete", task=10, url="https://example.org/pull/3", passed=12, total=12,
+        features=(1, 2), files=("src/settings.py", "TASKS.md")), WORK_DONE],
+    "cycle.finished-question": [CYCLE, CycleFinished(
+        reason="question", task=10, text="JSON or TOML?\x1b[2J", files=("a.py",)), WORK_DONE],
+    "cycle.finished-failed": [*WORKED, CycleFinished(
+        reason="failed", task=10, text="the tests stay red", worktree="/state/w"),
+        WORK_DONE],
+    "cycle.finished-none": [CycleStarted(task=0), CycleFinished(reason="no_tasks")],
+    "cycle.finished-hostile": [CYCLE, CycleFinished(
+        reason="complete", task=10, url="\x1b]8;;http://x\x07", files=("\x9b31m\n",)),
+        WORK_DONE],
     "command.proposed": [PROPOSED],
     "command.rated": [PROPOSED, RATED],
     "approval.requested": (

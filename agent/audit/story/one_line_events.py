@@ -10,6 +10,9 @@ from agent.protocol.events.command import JobFinished, JobStarted, UndoFinished
 from agent.protocol.events.goal import (
     CompressionFinished,
     ContinueTriggered,
+    CycleFinished,
+    CyclePlanned,
+    CycleStarted,
     PlanFinished,
     PlannerNoted,
     PlanProposed,
@@ -105,7 +108,20 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
             shown = as_json(data).decode("utf-8", "replace")
             cut = shown if len(shown) <= _MOST_UNKNOWN else shown[:_MOST_UNKNOWN] + "…"
             return f"an event that this version does not know: {kind} {cut}", "info", {}
-    return _of_log(event)
+    return _of_cycle(event) or _of_log(event)
+
+
+def _of_cycle(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
+    match event:
+        case CycleStarted(task=task, title=title, branch=branch) if task:
+            words = f"task {task} on {branch}: {title}"
+            return words, "info", {"task": task, "branch": branch, "worktree": event.worktree}
+        case CyclePlanned(plan=plan) if plan:
+            return f"the plan: {plan}", "info", {"calls": list(event.calls)}
+        case CycleFinished(reason=reason, text=text):
+            words = f"the cycle ended: {reason.replace('_', ' ')}" + (f": {text}" if text else "")
+            return words, "info", {"reason": reason, "task": event.task, "url": event.url, "files": list(event.files)}
+    return None
 
 
 def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:

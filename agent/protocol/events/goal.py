@@ -162,6 +162,45 @@ class ToolFinished(RecordedEvent, frozen=True, kw_only=True, tag="tool.finished"
     files_written: tuple[str, ...] = ()
 
 
+class CycleStarted(RecordedEvent, frozen=True, kw_only=True, tag="cycle.started"):
+    """A cycle of the repo agent: the task, its own branch, the revision that this one began from, the worktree. `task` 0: there is none.
+
+    `resumed`: the worktree was there, with what it holds. `rehearse`: all of it is thrown away at the end, and nothing is published.
+    """
+
+    task: int
+    title: str = ""
+    branch: str = ""
+    base: str = ""
+    worktree: str = ""
+    resumed: bool = False
+    rehearse: bool = False
+
+
+class CyclePlanned(RecordedEvent, frozen=True, kw_only=True, tag="cycle.planned"):
+    """A reply of the model in a cycle: its plan in its own words, and the names of its calls in order, before the first of them begins."""
+
+    plan: str = ""
+    calls: tuple[str, ...] = ()
+
+
+class CycleFinished(RecordedEvent, frozen=True, kw_only=True, tag="cycle.finished"):
+    """Each `cycle.started` has one. `reason`: complete, no_tasks, question, one_plan, failed, budget, cancelled.
+
+    `text`: the question, or how it ended. `url`: of the pull request. `features` have a commit; `passed` and `total` are of the last tests.
+    """
+
+    reason: str
+    task: int = 0
+    text: str = ""
+    url: str = ""
+    features: tuple[int, ...] = ()
+    passed: int | None = None
+    total: int | None = None
+    files: tuple[str, ...] = ()
+    worktree: str = ""
+
+
 class ContinueTriggered(RecordedEvent, frozen=True, kw_only=True, tag="continue.triggered"):
     count: int
     max: int
@@ -189,5 +228,6 @@ class CompressionFinished(RecordedEvent, frozen=True, kw_only=True, tag="compres
 
 GoalEvent = (
     RunStarted | RunFinished | GoalStarted | GoalFinished | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed
-    | PlanStepped | PlanFinished | ToolStarted | ToolFinished | ContinueTriggered | CompressionStarted | CompressionFinished
+    | PlanStepped | PlanFinished | ToolStarted | ToolFinished | CycleStarted | CyclePlanned | CycleFinished | ContinueTriggered
+    | CompressionStarted | CompressionFinished
 )  # fmt: skip

@@ -1,0 +1,250 @@
+"""Print a cycle of the repo agent: its task, the model's plan, a line for each call with how it went, and what the cycle came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from agent.emitters.paint import MARKS, paint, prose, safe_line
+from agent.protocol.events.goal import (
+    CycleFinished,
+    CyclePlanned,
+    CycleStarted,
+    GoalFinished,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.events.known import Event
+from agent.protocol.events.session import AssistantDelta, AssistantMessage
+from agent.text.shown import shown_line
+from agent.text.sizes import counted, seconds
+
+_OF_CYCLES = (CycleStarted, CyclePlanned, CycleFinished)
+_IN_CYCLES = (ToolStarted, ToolFinished, AssistantDelta, AssistantMessage, GoalFinished)
+_SKIPPED = "skipped"
+_TOLD = ("finish_feature", "submit_for_review", "run_command")
+"""Calls whose result is news to a person where they went well."""
+_STYLES = {"complete": "green", "no_tasks": "green", "one_plan": "green", "failed": "red", "budget": "red"}
+_WORDS = {
+    "complete": "for review",
+    "one_plan": "one plan is done",
+    "budget": "the budget is used up",
+    "cancelled": "stopped",
+}
+_PLAN_LINES, _FILES, _WIDTH = 12, 6, 100
+
+
+class WorkLines:
+    """`aside` prints a line beside the answers, `answer` an answer. `wait(words, after)` shows what is under way until the next line.
+
+    `way`: how the agent is started here, as it is typed.
+    """
+
+    def __init__(
+        self,
+        aside: Callable[[str], None],
+        answer: Callable[[str], None],
+        wait: Callable[[str, str], None],
+        *,
+        color: bool,
+        way: str,
+    ) -> None:
+        self._aside, self._answer, self._wait = aside, answer, wait
+        self._color = color
+        self._way = way
+        self._started: CycleStarted | None = None
+        self._finished: CycleFinished | None = None
+        self._waiting: list[str] = []  # calls of this reply that have not begun
+        self._skipped: list[str] = []
+        self._call = ""
+        self._features: dict[str, str] = {}  # what is told of those that this cycle has finished
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether a cycle is under way."""
+        return self._started is not None
+
+    def takes(self, event: Event) -> bool:
+        """Tell whether `event` is shown here."""
+        return isinstance(event, _OF_CYCLES) or (self.is_open and isinstance(event, _IN_CYCLES))
+
+    def show(self, event: Event, planning: float = 0.0) -> None:
+        """Show an event that is taken. `planning`: seconds that the model took for the goal."""
+        if not isinstance(event, (ToolStarted, ToolFinished)):
+            self._tell_skipped()
+        match event:
+            case CycleStarted():
+                self._started, self._finished, self._waiting, self._features = event, None, [], {}
+                if event.task:
+                    self._aside(beginning(event, color=self._color))
+            case CyclePlanned(plan=plan, calls=calls):
+                self._waiting = list(calls)
+                if plan.strip():
+                    self._aside(plan_text(plan, color=self._color))
+            case ToolStarted(name=name, args=args):
+                self._call = f"{safe_line(name, 60)}  {subject(name, args)}".rstrip()
+                if name in self._waiting:
+                    self._waiting.remove(name)
+                self.go_on()
+            case ToolFinished():
+                self._call_finished(event)
+            case CycleFinished() if event.task:
+                self._finished = event
+            case CycleFinished(reason=reason, text=text):
+                self._started = self._started or CycleStarted(task=0)
+                self._answer(without_task(reason, text, color=self._color))
+            case GoalFinished():
+                self._cycle_ended(event, planning)
+
+    def go_on(self) -> None:
+        """Show the call that is under way again, after something else was drawn."""
+        if self._call:
+            self._wait(f"● {self._call}", "".join(f"  ○ {safe_line(name, 30)}" for name in self._waiting[:3]))
+
+    def _call_finished(self, event: ToolFinished) -> None:
+        call, self._call = self._call or safe_line(event.name, 60), ""
+        if event.is_error and event.result.startswith(_SKIPPED):
+            self._skipped.append(safe_line(event.name, 60))
+            return
+        self._tell_skipped()
+        mark = paint("✗", "red", color=self._color) if event.is_error else paint("✓", "green", color=self._color)
+        told = result_words(event)
+        if event.name == "finish_feature" and not event.is_error:
+            subject_of = call.partition("  ")[2]
+            self._features[subject_of.partition(" ")[0]] = f"{subject_of}  {told}"
+        self._aside(f"{mark} {call}" + (paint(f"  {told}", "dim", color=self._color) if told else ""))
+
+    def _tell_skipped(self) -> None:
+        names, self._skipped = self._skipped, []
+        if names:
+            self._aside(paint(f"- {', '.join(names)}  skipped", "dim", color=self._color))
+
+    def _cycle_ended(self, goal: GoalFinished, planning: float) -> None:
+        """The summary comes last, with what all of it took."""
+        started, finished, self._started = self._started, self._finished, None
+        if started is None or finished is None:
+            return
+        took = planning + sum(float(command.get("duration", 0.0)) for command in goal.commands)
+        tokens = goal.usage.input_tokens + goal.usage.output_tokens
+        costs = [seconds(took)] if took else []
+        costs += [f"{'~' if goal.usage.estimated else ''}{tokens:,} tokens"] if tokens else []
+        costs += [f"${goal.usage.cost:.4f}"] if goal.usage.cost is not None else []
+        features = [
+            self._features.get(f"{started.task}.{each}", f"{started.task}.{each}") for each in finished.features
+        ]
+        self._answer(summary(started, finished, features, costs, way=self._way, color=self._color))
+
+
+def beginning(event: CycleStarted, *, color: bool) -> str:
+    """`task 10 · Read settings`, and below it branch and worktree."""
+    head = paint(f"task {event.task} · {safe_line(event.title, 200)}", "bold", color=color)
+    base = f" from {safe_line(event.base, 12)}" if event.base and not event.resumed else ""
+    verb = "going on with " if event.resumed else ""
+    end = ", thrown away at the end" if event.rehearse else ""
+    place = f"  {verb}{safe_line(event.branch, 100)}{base} in {shown_line(event.worktree)}{end}"
+    return f"{head}\n{paint(place, 'dim', color=color)}"
+
+
+def plan_text(plan: str, *, color: bool) -> str:
+    """The model's plan, a step a line as it wrote them, cut where it is long."""
+    lines = [safe_line(line, 300) for line in plan.strip().splitlines() if line.strip()]
+    left = len(lines) - _PLAN_LINES
+    lines = [*lines[:_PLAN_LINES], f"… {counted(left, 'more line')}"] if left > 1 else lines
+    return paint("plan · " + "\n  ".join(lines), "cyan", color=color)
+
+
+def subject(name: str, arguments: dict[str, Any]) -> str:
+    """Say in a few words what a call is about, from whatever the model gave it."""
+    match arguments:
+        case {"task_id": task, "feature_id": feature}:
+            return safe_line(f"{task}.{feature} {arguments.get('title', '')}", _WIDTH)
+        case {"operations": [*operations]}:
+            pairs = [(each.get("from_path"), each.get("to_path")) for each in operations if isinstance(each, dict)]
+            return safe_line(", ".join(f"{before} → {after}" for before, after in pairs), _WIDTH)
+        case {"paths": [*paths]}:
+            return safe_line(", ".join(map(str, paths)), _WIDTH)
+        case {"patch": str(patch)}:
+            names = [line[4:].removeprefix("b/") for line in patch.splitlines() if line.startswith("+++ ")]
+            return safe_line(", ".join(names), _WIDTH)
+    given = (arguments.get(key) for key in ("command", "path", "pattern", "query", "task_title"))
+    return safe_line(next((each for each in given if isinstance(each, str)), ""), _WIDTH)
+
+
+def result_words(event: ToolFinished) -> str:
+    """Say in a few words what came of a call: counts where it has some, what is wrong where it failed."""
+    document = _document(event.result)
+    if isinstance(document, dict):
+        if document.get("total") is not None:
+            return f"{document.get('passed')} of {document['total']} passed"
+        if isinstance(summary := document.get("summary"), dict):
+            return ", ".join(f"{value} {key}" for key, value in summary.items() if value and isinstance(value, int))
+        if "exit_code" in document:
+            return f"exit {safe_line(str(document['exit_code']), 20)}" if not document.get("ok") else ""
+    return safe_line(event.result.strip().partition("\n")[0], 160) if event.is_error or event.name in _TOLD else ""
+
+
+def _document(text: str) -> Any:
+    if not text.startswith("{"):
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+
+
+def without_task(reason: str, text: str, *, color: bool) -> str:
+    """How a cycle ended that had no task."""
+    style = _STYLES.get(reason, "yellow")
+    return paint(f"{MARKS[style]} {safe_line(text, 400) or 'no task can be worked on'}", style, color=color)
+
+
+def summary(
+    started: CycleStarted, event: CycleFinished, features: list[str], costs: list[str], *, way: str, color: bool
+) -> str:
+    """What the cycle came to, what is proven of it, where it is, and what to do next."""
+    if event.reason == "question":
+        return _question(started, event, costs, way=way, color=color)
+    style, at_end = _STYLES.get(event.reason, "yellow"), event.reason in ("complete", "one_plan")
+    word = _WORDS.get(event.reason, event.reason)
+    if started.rehearse and at_end:
+        word = "rehearsed; nothing was published"
+    head = " · ".join([f"{MARKS[style]} task {event.task} {safe_line(started.title, 200)}", word, *costs])
+    lines = [paint(head, style, color=color)]
+    if event.text and event.reason != "complete":
+        lines += [f"  {line}" for line in prose(event.text).split("\n")]
+    lines += [f"  {line}" for line in (*features, *_proof(event))]
+    if event.url:
+        lines.append(f"  {safe_line(event.url, 300)}")
+    elif started.branch and event.reason != "complete" and not started.rehearse:
+        kept = f"  kept on {safe_line(started.branch, 100)}; `{way} {_on(way, event.task)}` goes on"
+        lines.append(paint(kept, "dim", color=color))
+    return "\n".join(lines)
+
+
+def _question(started: CycleStarted, event: CycleFinished, costs: list[str], *, way: str, color: bool) -> str:
+    lines = [paint(f"? {prose(event.text.strip())}", "bold", color=color)]
+    about = [f"task {event.task} {safe_line(started.title, 200)}"]
+    if event.features:
+        about.append(counted(len(event.features), "feature"))
+    about += [*_proof(event), *costs]
+    lines.append(paint(f"  {' · '.join(about)}", "dim", color=color))
+    answer = f'{way} {_on(way, event.task)} --answer "…"' if not way.startswith(":") else f"{way} {event.task} ANSWER"
+    lines.append(paint(f"  answer: {answer}", "dim", color=color))
+    return "\n".join(lines)
+
+
+def _on(way: str, task: int) -> str:
+    return str(task) if way.startswith(":") else f"--task {task}"
+
+
+def _proof(event: CycleFinished) -> list[str]:
+    told = []
+    if event.total is not None:
+        told.append(f"tests {event.passed} of {event.total} passed")
+    if event.files:
+        names = ", ".join(safe_line(name, 80) for name in event.files[:_FILES])
+        more = f" and {len(event.files) - _FILES} more" if len(event.files) > _FILES else ""
+        told.append(f"{counted(len(event.files), 'file')}: {names}{more}")
+    return told
