@@ -62,7 +62,7 @@ class LazyPlanner:
         try:
             return await self._asked(planner, request, on_delta, tell)
         except (ProviderError, PlannerError) as error:
-            if not self.alone or self.name.startswith("scripted:") or request.code_only:
+            if not self.alone or self.name.startswith("scripted:") or request.code_only or request.calls_only:
                 raise
             from agent.planner.cascade import stand_in
 

@@ -67,11 +67,13 @@ class Budget:
         return self.steps
 
     def check(self) -> None:
-        """Raise BudgetExceeded when time or tokens are used up."""
+        """Raise BudgetExceeded when time, tokens or money are used up."""
         if self._limits.time_budget is not None and self.elapsed >= self._limits.time_budget:
             raise BudgetExceeded(f"stopped after {self.elapsed:.0f} seconds: the time budget is used up")
         if self._limits.token_budget is not None and self._used >= self._limits.token_budget:
             raise BudgetExceeded(f"stopped after {self._used:,} tokens: the token budget is used up")
+        if self._limits.cost_budget is not None and (self.usage.cost or 0.0) >= self._limits.cost_budget:
+            raise BudgetExceeded(f"stopped after ${self.usage.cost:.2f}: the budget is used up")
 
     def ask(self) -> None:
         """Count another agent that is asked: each has steps of its own, so there are no more of them than steps."""
@@ -188,7 +190,7 @@ class Goal:
             )
         )
         self.commands.append(item)
-        if not private:
+        if not private and origin != "tool":  # of a tool's command the result of its call tells
             ctx.history.append(item)
         report = self.gate.report
         if item.outcome == "ran" and not item.job and may_write(report):

@@ -15,7 +15,7 @@ from agent.protocol.decisions import Alternative
 from agent.protocol.errors import Cancelled, CoreError, PlannerError
 from agent.protocol.events.goal import PlannerFinished, PlannerStarted
 from agent.protocol.events.session import AssistantDelta, AssistantThought, ChoiceMade, ChoicesOffered, Notice
-from agent.protocol.messages import ContinuationKind, ReplyItem
+from agent.protocol.messages import ContinuationKind, ReplyItem, ToolSpec
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import Picker
 from agent.protocol.replies import Chat, Command, Plan, PlanLeft, PlannerReply, Reply, ToolCalls
@@ -23,9 +23,10 @@ from agent.protocol.requests import PlannerRequest
 from agent.waiting import cancellable
 
 
-async def ask(goal: Goal) -> PlannerReply:
+async def ask(goal: Goal, *, tools: tuple[ToolSpec, ...] | None = None, instructions: str = "") -> PlannerReply:
     """Its reply to the whole history, which holds it when this returns. One step of the goal's budget.
 
+    `tools`: what may be called, None for what the goal's agent may use; with `instructions` a reply is a plan and calls of them alone.
     Raises CoreError, also for whatever else went wrong there.
     """
     app, ctx, options, events = goal.app, goal.ctx, goal.options, goal.events
@@ -33,9 +34,11 @@ async def ask(goal: Goal) -> PlannerReply:
     await events.send(PlannerStarted(step=step, planner=planner.name, model=planner.model))
     request = PlannerRequest(
         history=tuple(ctx.history),
-        tools=tuple(tool.spec for tool in tools_of(goal).values()),
+        tools=tuple(tool.spec for tool in tools_of(goal).values()) if tools is None else tools,
         stream=options.stream is not False,
         code_only=options.code_only,
+        instructions=instructions,
+        calls_only=bool(instructions),
         role="\n\n".join(filter(None, (ctx.role_text, ctx.agent.text if ctx.agent is not None else ""))),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,16 +44,16 @@ async def run_calls(goal: Goal, reply: ToolCalls) -> Ending | None:
     for call in reply.calls:
         if came_to.failed:
             skipped = ToolResult(content=f"skipped: {came_to.failed} failed", is_error=True)
-            await _answer(goal, call, skipped)
+            await answer(goal, call, skipped)
             continue
         goal.tool_calls += 1
         if call.name in COMPLETE:
             came_to.done = True
             came_to.message = _text(call.arguments, "message", "summary", "reason")
-            await _answer(goal, call, ToolResult(content="done"))
+            await answer(goal, call, ToolResult(content="done"))
         elif call.name in ASK:
             came_to.question = _text(call.arguments, "question_text", "question")
-            await _answer(goal, call, ToolResult(content="asked"))
+            await answer(goal, call, ToolResult(content="asked"))
         elif call.name in RUN_COMMAND:
             ended = await _command(goal, call, came_to)
             if ended is not None:
@@ -88,7 +88,7 @@ async def _after(goal: Goal, came_to: _Calls, said: str) -> Ending | None:
 async def _command(goal: Goal, call: ToolCall, came_to: _Calls) -> Ending | None:
     command = _text(call.arguments, "command", "cmd")
     if not command.strip():
-        await _answer(goal, call, ToolResult(content="`command` must be a non-empty string", is_error=True))
+        await answer(goal, call, ToolResult(content="`command` must be a non-empty string", is_error=True))
         came_to.failed = call.name
         return None
     await goal.events.send(ToolStarted(call_id=call.id, name=call.name, args=call.arguments))
@@ -115,9 +115,20 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
     if tool is None:
         known = ", ".join(sorted({*tools, RUN_COMMAND[0], COMPLETE[0]}))
         text = f"there is no tool called {call.name!r}; the tools are: {known}"
-        await _answer(goal, call, ToolResult(content=text, is_error=True))
+        await answer(goal, call, ToolResult(content=text, is_error=True))
         came_to.failed = call.name
         return
+    found = tool
+    result = await run_tool(goal, call, lambda: found.run(call.arguments, goal.gate.for_call(call.id)))
+    came_to.did_something = came_to.did_something or not result.is_error
+    came_to.failed = call.name if result.is_error else ""
+
+
+async def run_tool(goal: Goal, call: ToolCall, run: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
+    """Run one call between its two events; its result is in the history then.
+
+    Raises PlannerError for a planner that goes round in circles, RecordingError; what goes wrong else is a result.
+    """
     words = ("tool", call.name, json.dumps(call.arguments, sort_keys=True))  # half characters and all
     before = goal.guard.before(words, "")
     if before.kind == "error":
@@ -125,7 +136,7 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
     await goal.events.send(ToolStarted(call_id=call.id, name=call.name, args=call.arguments))
     result = ToolResult(content="not run", is_error=True)
     try:
-        result = await tool.run(call.arguments, goal.gate.for_call(call.id))
+        result = await run()
     except RecordingError:
         raise
     except CoreError as error:  # a failing tool is told to the model, not raised (S0-20)
@@ -135,15 +146,14 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
     finally:
         await goal.events.send_if_possible(_finished(call, result))
     goal.wrote(result.files_written)
-    came_to.did_something = came_to.did_something or not result.is_error
     goal.ctx.history.append(_item(call, result))
     note = goal.guard.after(words, "", int(result.is_error), result.content, False)
     for text in filter(None, (before.text, note)):
         await goal.note(text)
-    came_to.failed = call.name if result.is_error else ""
+    return result
 
 
-async def _answer(goal: Goal, call: ToolCall, result: ToolResult) -> None:
+async def answer(goal: Goal, call: ToolCall, result: ToolResult) -> None:
     """A call that runs nothing still has its two events and its result in the history."""
     await goal.events.send(ToolStarted(call_id=call.id, name=call.name, args=call.arguments))
     await goal.events.send(_finished(call, result))

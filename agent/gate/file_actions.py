@@ -16,7 +16,16 @@ from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
 from agent.protocol.actions import DeleteFile, FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
+from agent.protocol.decisions import (
+    Approved,
+    CancelGoal,
+    ConfirmationRequest,
+    Level,
+    Proposal,
+    RiskContext,
+    RiskReport,
+    Verdict,
+)
 from agent.protocol.errors import CoreError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.events.session import Warned
@@ -95,6 +104,18 @@ class FileActions:
         if verdict.action == "allow":
             return await self._unasked(attempt)
         return await self._ask(attempt)
+
+    async def agree(self, call_id: str, text: str) -> bool:
+        """Ask about a call of a tool that changes nothing."""
+        if not self.approval.interactive:
+            return False
+        request = ConfirmationRequest(
+            proposal=Proposal(command_id=call_id, command=text, origin="tool", call_id=call_id),
+            report=RiskReport(command=text, level=Level.LOW),
+            verdict=Verdict(action="ask", rule="each-call", reason="each call is asked for"),
+            kind="write",
+        )
+        return isinstance(await cancellable(self.confirmer.confirm(request), self.cancel), Approved)
 
     def _numbered(self, path: str) -> str:
         """The path, and a number where the goal has changed it before: each action has a life of its own in the log."""

@@ -142,6 +142,10 @@ class Gate:
         """Policy and person on a change of files that a tool asks for; recorded, and kept for undo, like a command."""
         return await self._files.perform(action)
 
+    async def agree(self, call_id: str, text: str) -> bool:
+        """Have the person agree to a call that changes nothing, where each call is asked for; no where nobody is there."""
+        return await self._files.agree(call_id, text)
+
     def for_call(self, call_id: str) -> Shell:
         """The gate as the tool of that call has it: what it asks for is told as the call's."""
         return _ForCall(self, self._files, call_id)

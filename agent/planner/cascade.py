@@ -74,6 +74,8 @@ class CascadePlanner:
         unsure: PlannerReply | None = None
         failure: CoreError | None = None
         for at, stage in enumerate(self._stages[first:], first):
+            if stage.by_recipes and request.calls_only:  # they know nothing of calls
+                continue
             if stage.missing:
                 await tell(f"{stage.title} is left out: {one_line(stage.missing)}")
                 continue

@@ -139,7 +139,7 @@ class LLMPlanner:
 
     async def _plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         tools = tuple(tool for tool in request.tools if not (tool.demanding and self._prompt.small))
-        codec = make_codec(self._codec_name, tools)
+        codec = make_codec(self._codec_name, tools, calls_only=request.calls_only)
         bounds = (self._max_output_tokens, request.max_output_tokens)
         answer_tokens = min((bound for bound in bounds if bound is not None), default=None)
         shown = self._shown(request.history, codec)

@@ -87,9 +87,10 @@ class Prompt:
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
         """Write what stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
         small = "_small" if self.small else ""
+        usual = prompt_text(f"system{small}") if self._system_prompt is None else self._system_prompt
         parts = [
             request.role.strip(),
-            prompt_text(f"system{small}") if self._system_prompt is None else self._system_prompt,
+            request.instructions or usual,
             self._system_extra,
             prompt_text(f"data{small}"),
             self._facts(request.history) if self.small else "",

@@ -16,7 +16,8 @@ ApproveMode = Literal["ask", "low", "medium"]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Bounds of one goal. Seconds and tokens; None means no bound. `history_tokens`: a longer history is compressed after the goal.
+    """Bounds of one goal. Seconds, tokens and US dollars; None means no bound. `history_tokens`: a longer history is compressed
+    after the goal.
 
     `wait`: how long for another run of the session.
     """
@@ -24,6 +25,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_steps: int = 25
     time_budget: float | None = None
     token_budget: int | None = None
+    cost_budget: float | None = None
     command_timeout: float | None = None
     max_command_chars: int = 100_000
     max_auto_continues: int = 100
@@ -55,6 +57,17 @@ class Approval(Struct, frozen=True, kw_only=True):
     typed: bool = False
 
 
+class CycleOptions(Struct, frozen=True, kw_only=True):
+    """One cycle of the repo agent. `task`: its number, None for the first that can be worked on. `one_plan`: end after the calls of
+    one reply. `ask`: which calls a person agrees to. `rehearse`: in a worktree that is thrown away, and nothing is published.
+    """
+
+    task: int | None = None
+    one_plan: bool = False
+    ask: Literal["each", "changes"] = "changes"
+    rehearse: bool = False
+
+
 class RunOptions(Struct, frozen=True, kw_only=True):
     """The knobs in which front ends differ; one factory a front end, defaults pinned by tests."""
 
@@ -69,6 +82,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     close_session: bool = False
     cancel: CancellationToken = msgspec.field(default_factory=CancellationToken)
     limits: Limits = Limits()
+    cycle: CycleOptions = CycleOptions()
     approval: Approval = Approval()
 
     @classmethod
@@ -118,7 +132,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
 
 class PlannerRequest(Struct, frozen=True, kw_only=True):
-    """Everything a planner may see. The last `GoalItem` of `history` is the goal to work on."""
+    """Everything a planner may see. The last `GoalItem` of `history` is the goal to work on.
+
+    `instructions`: what to do, in the place of the planner's own words on that. `calls_only`: a reply is a plan in words with calls
+    of `tools`, nothing else.
+    """
 
     history: tuple[HistoryItem, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -126,6 +144,8 @@ class PlannerRequest(Struct, frozen=True, kw_only=True):
     code_only: bool = False
     max_output_tokens: int | None = None
     role: str = ""
+    instructions: str = ""
+    calls_only: bool = False
 
 
 class ProviderRequest(Struct, frozen=True, kw_only=True):

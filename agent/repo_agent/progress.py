@@ -1,43 +1,48 @@
-"""Follow how far a cycle has come, call by call, and say what its definition of done still lacks. Pure."""
+"""Follow how far a cycle has come, call by call."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 TASK_FILE = "TASKS.md"
+
+Reason = Literal["complete", "no_tasks", "question"]
 
 
 @dataclass(eq=False)
 class Progress:
-    """`changes` and `green` count calls: the last one that changed a file, the last one after which the tests passed.
+    """`changes`, `green` and `submitted` are numbers of calls, 0 for none: the last one that changed a file which tests may be about, the
+    last one that ran the tests and saw them pass, the last one that submitted.
 
     `passed`, `total`: of the last run of the tests, None where nothing was counted. `untestable`: nothing says how the repository is
-    tested.
+    tested. `features`: numbers of those that have their commit. `violations`: calls in a row that the definition of done did not let pass.
     """
 
     calls: int = 0
     changes: int = 0
     green: int = 0
-    ran: bool = False
+    submitted: int = 0
     untestable: bool = False
     passed: int | None = None
     total: int | None = None
-    features: list[str] = field(default_factory=list)
-    submitted: int = 0
-    files: list[str] = field(default_factory=list)
+    features: list[int] = field(default_factory=list)
+    url: str = ""
+    violations: int = 0
+    ended: Reason | None = None
+    words: str = ""
 
-    def changed(self, paths: tuple[str, ...]) -> None:
-        """Count a change of files; the task file alone is tested by nothing."""
-        self.files += [path for path in paths if path not in self.files]
+    def changed(self, *paths: str) -> None:
+        """Count a change of files; no test is about the task file alone."""
         if any(path != TASK_FILE for path in paths):
             self.changes = self.calls
 
     def tested(self, *, ok: bool, passed: int | None, total: int | None) -> None:
         """Count a run of the tests."""
-        self.ran, self.passed, self.total = True, passed, total
+        self.passed, self.total = passed, total
         self.green = self.calls if ok else 0
 
     @property
     def is_green(self) -> bool:
         """Tell whether the tests passed after the last change."""
-        return self.untestable or (self.green > 0 and self.green >= self.changes)
+        return self.untestable or self.green > self.changes

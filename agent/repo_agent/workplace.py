@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent.repo_agent.progress import Progress
+
+if TYPE_CHECKING:
+    from agent.protocol.execution import Processes
 
 
 @dataclass(eq=False, kw_only=True)
 class Workplace:
-    """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for."""
+    """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
+
+    `branch` is the task's own, `base` the revision that it began from.
+    """
 
     root: str
     task: int
+    processes: Processes
+    title: str = ""
+    branch: str = ""
+    base: str = ""
     progress: Progress = field(default_factory=Progress)

@@ -104,12 +104,16 @@ def from_calls(
     text: str = "",
     known: frozenset[str] = frozenset(),
     warning: Opinion | None = None,
+    lone: bool = True,
 ) -> Reply:
     """Calls as a reply: one `run_command` alone is a `Command` (X-3). Raises PlannerError.
 
     `warning` is what the reply around the calls says of the risk.
-    `known`: names of the tools on offer. Where `run_command` is not among them the host itself runs the command, one a reply.
+    `lone`: a call of `run_command` or `propose_plan` alone stands for a command or a plan. `known`: names of the tools on offer.
+    Where `run_command` is not among them the host itself runs the command, one a reply.
     """
+    if not lone:
+        return ToolCalls(calls=calls, plan=well_formed(plan).strip(), text=well_formed(text).strip())
     if PROPOSE_PLAN not in known and any(call.name == PROPOSE_PLAN for call in calls):
         if len(calls) > 1:
             raise PlannerError(f"{len(calls)} calls in one reply; {PROPOSE_PLAN} must stand alone")

@@ -46,8 +46,13 @@ class Codec(Protocol):
         """A reply in this form: for history that another codec or planner wrote."""
 
 
-def make_codec(name: str, tools: tuple[ToolSpec, ...] = ()) -> Codec:
-    """The codec called `name` for these tools. Raises ConfigError for an unknown name."""
+def make_codec(name: str, tools: tuple[ToolSpec, ...] = (), *, calls_only: bool = False) -> Codec:
+    """The codec called `name` for these tools. Raises ConfigError for an unknown name.
+
+    `calls_only`: a reply is a plan in words and calls of `tools`. Where the server takes no calls as such, `plan-json` writes them.
+    """
+    if calls_only:
+        return Native(tools, calls_only=True) if name == "native" else PlanJson(tools, calls_only=True)
     if name == "mode-json":
         return ModeJson(tools)
     if name == "plan-json":

@@ -141,6 +141,10 @@ class PlanJson(_JsonCodec):
     name = "plan-json"
     markers = frozenset({"tool_calls"})
 
+    def __init__(self, tools: tuple[ToolSpec, ...], *, calls_only: bool = False) -> None:
+        super().__init__(tools)
+        self._lone = not calls_only
+
     def instructions(self) -> str:
         return f"{prompt_text('codec_plan_json')}\n\n{_described(self._offered())}"
 
@@ -155,7 +159,7 @@ class PlanJson(_JsonCodec):
         calls = fields.tool_calls(value.get("tool_calls"), name_key="tool_name")
         if not calls:
             return fields.chat(text)
-        return from_calls(calls, plan=text, known=self.known, warning=fields.opinion(value))
+        return from_calls(calls, plan=text, known=self.known, warning=fields.opinion(value), lone=self._lone)
 
     def write(self, reply: Reply) -> str:
         if isinstance(reply, Chat):

@@ -19,14 +19,18 @@ _TOOL_CALL_TAG = lazily(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 
 
 class Native:
-    """Text alone is chat; calls are calls. Several calls may come in one reply, `run_command` and `propose_plan` only alone."""
+    """Text alone is chat; calls are calls. Several calls may come in one reply, `run_command` and `propose_plan` only alone.
+
+    `calls_only`: neither of those two is offered beside `tools`, and a call of one of that name is a call as any other.
+    """
 
     name = "native"
     native = True
 
-    def __init__(self, tools: tuple[ToolSpec, ...]) -> None:
+    def __init__(self, tools: tuple[ToolSpec, ...], *, calls_only: bool = False) -> None:
         self.known = frozenset(tool.name for tool in tools)
-        own = (run_command_spec(), propose_plan_spec())
+        self._lone = not calls_only
+        own = (run_command_spec(), propose_plan_spec()) if self._lone else ()
         self.wire_tools = (*(spec for spec in own if spec.name not in self.known), *tools)
 
     def instructions(self) -> str:
@@ -43,10 +47,10 @@ class Native:
             if not said:
                 raise PlannerError("the reply is empty: neither text nor a tool call")
             written = _written_calls(said)
-            return from_calls(written, known=self.known) if written else fields.chat(said)
+            return from_calls(written, known=self.known, lone=self._lone) if written else fields.chat(said)
         if len(calls) > fields.MAX_CALLS:
             raise PlannerError(f"{len(calls)} tool calls in one reply; at most {fields.MAX_CALLS} are allowed")
-        return from_calls(_decoded(calls), text=said, known=self.known)
+        return from_calls(_decoded(calls), text=said, known=self.known, lone=self._lone)
 
     def raw(self, text: str, calls: tuple[ToolCallDone, ...]) -> str:
         if not calls:

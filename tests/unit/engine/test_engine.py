@@ -6,14 +6,15 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
+from agent.engine.goal import Budget
 from agent.protocol import commands as core
 from agent.protocol.decisions import Approved, CancelGoal, Regenerate, Remark, Skipped
-from agent.protocol.errors import ClientDisconnected, PlannerError, ProviderError, WriteFailed
+from agent.protocol.errors import BudgetExceeded, ClientDisconnected, PlannerError, ProviderError, WriteFailed
 from agent.protocol.events.goal import GoalFinished, RunFinished
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, ToolCall, UserInput
-from agent.protocol.outcomes import GoalStatus
+from agent.protocol.outcomes import GoalStatus, Usage
 from agent.protocol.replies import Chat, ToolCalls
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.tools.own_tools import WriteFile
@@ -245,6 +246,15 @@ def test_time_and_token_budgets():
     counter = iter(range(1000))
     outcome, *_ = sync(go(FakePlanner(lambda _: run(f"echo {next(counter)}")), options=options))
     assert (outcome.goal.status, outcome.turns) == (GoalStatus.BUDGET_EXHAUSTED, 2)
+
+
+def test_a_budget_of_money():
+    budget = Budget(Limits(cost_budget=0.5), FakeClock())
+    budget.spend(Usage(cost=0.4))
+    budget.check()
+    budget.spend(Usage(cost=0.2))
+    with pytest.raises(BudgetExceeded, match=r"stopped after \$0.60"):
+        budget.check()
 
 
 ASK = RunOptions(approval=Approval(mode="ask"))

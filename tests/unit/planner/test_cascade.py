@@ -192,3 +192,12 @@ def test_names_are_made_harmless() -> None:
 
 def test_what_is_told_of_the_first_goal() -> None:
     assert what_is_told(PlannerRequest(history=(GOAL,))) == "this goal and facts about this system"
+
+
+def test_recipes_are_not_asked_for_calls() -> None:
+    recipes, local = Fake("recipes"), Fake("local", Chat(message="done"))
+    world = World(recipes, local, Fake("remote"))
+    request = PlannerRequest(history=(GOAL,), instructions="mend", calls_only=True)
+    reply = asyncio.run(world.planner.plan(request, world.delta))
+    assert reply.model == "local:m"
+    assert recipes.seen == []

@@ -429,3 +429,16 @@ def test_each_call_is_priced_by_the_model_that_answered() -> None:
 
 async def nothing(text: str, /, *, thought: bool = False) -> None:
     pass
+
+
+def test_instructions_stand_in_the_place_of_the_planners_own_and_replies_are_calls() -> None:
+    tool = ToolSpec(name="run_command", description="Run it.", parameters={"type": "object", "properties": {}})
+    written = '{"plan": "look", "tool_calls": [{"tool_name": "run_command", "arguments": {"command": "ls"}}]}'
+    provider = ListProvider(written)
+    reply, _ = plan(
+        provider, GOAL, request={"instructions": "You mend a repository.", "calls_only": True, "tools": (tool,)}
+    )
+    assert isinstance(reply.reply, ToolCalls)
+    system = provider.requests[0].messages[0].content
+    assert system.startswith("You mend a repository.") and "planner of agent-shell" not in system
+    assert '"tool_calls"' in system and "mode" not in system.split("Tools:")[0].split("How to reply")[1]

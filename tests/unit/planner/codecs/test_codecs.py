@@ -399,3 +399,35 @@ def test_a_cut_reply_never_becomes_a_shorter_command(data: st.DataObject):
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
     with pytest.raises(PlannerError):
         mode(cut, finish=CUT)
+
+
+RUN = ToolSpec(name="run_command", description="Run it.", parameters={"type": "object", "properties": {}})
+
+
+@pytest.mark.covers("S2-2")
+@pytest.mark.covers("S2-3")
+@pytest.mark.covers("S2-4")
+@pytest.mark.parametrize("name", ["mode-json", "plan-json", "small-json", "native"])
+def test_where_only_calls_may_come_one_of_run_command_is_a_call_like_any_other(name: str) -> None:
+    """A single JSON object with a plan and calls in their order; native calls where the server has them."""
+    codec = make_codec(name, (READ, RUN), calls_only=True)
+    if name == "native":
+        done = (ToolCallDone(id="a", name="run_command", arguments_json='{"command": "make"}'),)
+        found = codec.parse("build it", done, STOP)
+        assert [tool.name for tool in codec.wire_tools] == ["read_file", "run_command"]
+        assert found == ToolCalls(
+            calls=(ToolCall(id="a", name="run_command", arguments={"command": "make"}),), text="build it"
+        )
+        return
+    assert codec.name == "plan-json"
+    calls = [{"tool_name": "run_command", "arguments": {"command": "make"}}]
+    only = codec.parse(json.dumps({"plan": "build it", "tool_calls": calls}), (), STOP)
+    assert isinstance(only, ToolCalls)
+    assert (only.plan, [(call.name, call.arguments) for call in only.calls]) == (
+        "build it",
+        [("run_command", {"command": "make"})],
+    )
+    calls.append({"tool_name": "read_file", "arguments": {"path": "a"}})
+    both = codec.parse(json.dumps({"plan": "", "tool_calls": calls}), (), STOP)
+    assert isinstance(both, ToolCalls)
+    assert [call.name for call in both.calls] == ["run_command", "read_file"]
