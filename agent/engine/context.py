@@ -24,6 +24,7 @@ from agent.protocol.ports import (
     EventSink,
     Facts,
     Planner,
+    PullRequests,
     Recorder,
     Redactor,
     Retriever,
@@ -63,7 +64,8 @@ class AppState:
     """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
 
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
-    before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools.
+    before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools,
+    `pull_requests` opens them.
     `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
@@ -84,6 +86,7 @@ class AppState:
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = what_changed
     performer: Performer | None = None
+    pull_requests: PullRequests | None = None
     rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
     lacking: Callable[[RiskReport], str] = lambda report: ""
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()

@@ -225,6 +225,7 @@ def new_goal(
         rehearser=ctx.rehearser,
         checkpoints=ctx.checkpoints,
         performer=app.performer,
+        pull_requests=app.pull_requests,
         session=ctx.session_id,
     )
     return Goal(

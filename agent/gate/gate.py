@@ -15,17 +15,18 @@ from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectFlow, DirectRun, undo_words
 from agent.gate.file_actions import FileActions
 from agent.gate.previews import Previews
+from agent.gate.publishing import Publishing
 from agent.gate.questions import recorded
 from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, refusal, unattended
-from agent.protocol.actions import FileAction, Performed
+from agent.protocol.actions import FileAction, OpenPullRequest, Performed
 from agent.protocol.decisions import Approved, Confirmation, Level, Proposal, Rehearse, RiskReport, Skipped
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.execution import CancellationToken, Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem
-from agent.protocol.ports import Confirmer, EventSink, Shell
+from agent.protocol.ports import Confirmer, EventSink, PullRequests, Shell
 from agent.protocol.rehearsals import Preview
 from agent.protocol.requests import Approval
 
@@ -37,7 +38,7 @@ class Gate:
     """One goal's gate. `ports.Shell` for tools; `run` never raises for what a command or a person does.
 
     `rehearser` runs commands over an overlay, `checkpoints` keeps what a direct run would change, `performer` changes files
-    for tools; `session` is the log's id.
+    for tools, `pull_requests` opens them; `session` is the log's id.
     Raises RecordingError (nothing ran, or its ending could not be kept) and Cancelled.
     """
 
@@ -54,6 +55,7 @@ class Gate:
         rehearser: Rehearser | None = None,
         checkpoints: Checkpoints | None = None,
         performer: Performer | None = None,
+        pull_requests: PullRequests | None = None,
         session: str = "",
     ) -> None:
         confirmer = recorded(confirmer, events)
@@ -67,6 +69,7 @@ class Gate:
         self._files = FileActions(
             judges, self._rater, confirmer, events, approval, cancel, performer, checkpoints, session
         )
+        self._publishing = Publishing(judges, self._rater, confirmer, events, approval, cancel, pull_requests, session)
         rehearsals = (
             Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
         )
@@ -138,9 +141,11 @@ class Gate:
             return await self._asking.ended(attempt, "declined", by="nobody", remark=unattended(verdict))
         return await self._ask(attempt)
 
-    async def perform(self, action: FileAction) -> Performed:
-        """Policy and person on a change of files that a tool asks for; recorded, and kept for undo, like a command."""
-        return await self._files.perform(action)
+    async def perform(self, action: FileAction | OpenPullRequest, *, call_id: str = "") -> Performed:
+        """Policy and person on what a tool asks for that no shell does; recorded like a command, changes of files kept for undo, too."""
+        if isinstance(action, OpenPullRequest):
+            return await self._publishing.perform(action, call_id=call_id)
+        return await self._files.perform(action, call_id=call_id)
 
     async def agree(self, call_id: str, text: str) -> bool:
         """Have the person agree to a call that changes nothing, where each call is asked for; no where nobody is there."""
@@ -148,7 +153,7 @@ class Gate:
 
     def for_call(self, call_id: str) -> Shell:
         """The gate as the tool of that call has it: what it asks for is told as the call's."""
-        return _ForCall(self, self._files, call_id)
+        return _ForCall(self, call_id)
 
     async def _refused(self, attempt: Attempt) -> CommandItem | None:
         """The item of a command that may neither run nor be rehearsed; None where it may."""
@@ -279,14 +284,13 @@ class _ForCall:
     """ports.Shell of one call of a model's."""
 
     gate: Gate
-    files: FileActions
     call_id: str
 
     async def run(self, proposal: Proposal) -> CommandItem:
         return await self.gate.run(structs.replace(proposal, call_id=self.call_id))
 
-    async def perform(self, action: FileAction) -> Performed:
-        return await self.files.perform(action, call_id=self.call_id)
+    async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
+        return await self.gate.perform(action, call_id=self.call_id)
 
 
 def _was_seen(answer: Confirmation) -> TypeGuard[Approved]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from agent.gate.held_rights import RULE, held, wanted_more
 from agent.gate.verdicts import Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
+from agent.policy.grants import with_grants
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.confinement import Confining
@@ -133,13 +135,14 @@ class Rater:
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         if verdict.action == "allow" and proposal.look:
             verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
+        verdict = with_grants(verdict, report, proposal, self.approval)
         if paths:
             verdict = await self._kept_out(verdict, report, in_force, paths)
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context, policy=in_force.policy)
-        if self.executor is not None and not paths and verdict.action == "allow":
-            typed = self.approval.typed and proposal.origin == "person"
+        if self.executor is not None and report.content is UNSET and verdict.action == "allow":
+            typed = (self.approval.typed and proposal.origin == "person") or verdict.rule.startswith("grant-")
             policy = in_force.policy or Policy()
             verdict, rights = await held(rated, policy, self.executor, self.events, typed=typed)
             rated = replace(rated, verdict=verdict, rights=rights)

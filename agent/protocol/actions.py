@@ -1,4 +1,6 @@
-"""Define what the gate decides about and no shell does: files written, renamed and deleted for tools, runs taken back for a person."""
+"""Define what the gate decides about and no shell does: files written, renamed and deleted for tools, pull requests opened for them, runs
+taken back for a person.
+"""
 
 from __future__ import annotations
 
@@ -106,12 +108,30 @@ class TurnRun(Struct, frozen=True, kw_only=True, tag="turn_run"):
         return tuple(dict.fromkeys(found))
 
 
-Action = FileAction | TurnRun
+class OpenPullRequest(Struct, frozen=True, kw_only=True, tag="open_pull_request"):
+    """Ask people to take `branch` over into `base`, or write `title` and `body` anew where that was asked already.
+
+    `root`: the folder of the repository (absolute). `where`: "github.com/owner/name", or "local" for a review branch beside it.
+    """
+
+    root: str
+    where: str
+    branch: str
+    base: str
+    title: str
+    body: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return ("open_pull_request", self.where, self.branch, self.base)
+
+
+Action = FileAction | OpenPullRequest | TurnRun
 
 
 def text_of(action: Action) -> str:
     """One line for screen, log and rating; it names the places, not the content. Two places are quoted where that tells them apart."""
-    return shlex.join(action.words) if isinstance(action, RenameFile) else " ".join(action.words)
+    return shlex.join(action.words) if isinstance(action, RenameFile | OpenPullRequest) else " ".join(action.words)
 
 
 def action_of(text: str, content: str = "") -> FileAction | None:
@@ -160,9 +180,22 @@ def content_hash(action: Action) -> str:
     return sha256(data).hexdigest()
 
 
+class PullRequest(Struct, frozen=True, kw_only=True):
+    """A pull request as it is after it was opened. `url`: where people find it; `created`: it was not there before.
+
+    `push`: a branch that has to be pushed before others see it, "" for none.
+    """
+
+    url: str
+    number: int
+    created: bool
+    push: str = ""
+
+
 class Performed(Struct, frozen=True, kw_only=True):
     """The result of an action: "ran", or why it did not. `undo_id` takes it back, "" where nothing does."""
 
     outcome: str
     remark: str = ""
     undo_id: str = ""
+    pull_request: PullRequest | None = None

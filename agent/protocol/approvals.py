@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from agent.protocol.actions import FileAction, Seen, TurnRun, content_hash, text_of
+from agent.protocol.actions import FileAction, OpenPullRequest, Seen, TurnRun, content_hash, text_of
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.rehearsals import Conflict
@@ -84,6 +84,17 @@ class ApprovedFileAction(Struct, frozen=True, kw_only=True):
     @property
     def report(self) -> RiskReport:
         return self.rated.report
+
+
+class ApprovedPullRequest(Struct, frozen=True, kw_only=True):
+    """The only thing that opens a pull request. Raises ValueError unless `report` is for that action and `consent` covers it."""
+
+    action: OpenPullRequest
+    report: RiskReport
+    consent: Consent
+
+    def __post_init__(self) -> None:
+        _check(text_of(self.action), self.report, self.consent, content=content_hash(self.action))
 
 
 class RatedUndo(Struct, frozen=True, kw_only=True):

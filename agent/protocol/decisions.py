@@ -168,7 +168,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     `reading`, `unused` and `alternatives` are those of the reply, `place` is its step of a plan. An alternative counts as an edit: it is
     rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it. `look`: why it never runs unasked.
     `slots`: places, as in "<file>", that the person has to fill in: a text that holds one of them never runs. `secrets`: names of the
-    vault whose values it gets as variables.
+    vault whose values it gets as variables. `grant`: what it publishes ("push", "pull-request"): asked for unless that was granted.
     """
 
     command_id: str
@@ -185,6 +185,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     look: str = ""
     slots: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    grant: str = ""
 
     def unfilled(self, text: str) -> tuple[str, ...]:
         """The slots that `text` still has, in its order."""

@@ -10,7 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from agent.protocol.actions import FileAction, Performed, TurnRun
+from agent.protocol.actions import FileAction, OpenPullRequest, Performed, PullRequest, TurnRun
+from agent.protocol.approvals import ApprovedPullRequest
 from agent.protocol.decisions import (
     Alternative,
     Confirmation,
@@ -216,8 +217,18 @@ class Shell(Protocol):
 
     async def run(self, proposal: Proposal) -> CommandItem: ...
 
-    async def perform(self, action: FileAction) -> Performed:
+    async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
         """Ask policy and, where it says so, the person; then do it."""
+
+
+class PullRequests(Protocol):
+    """Asks people to look at a branch, on the server that hosts the repository or beside it."""
+
+    def place(self, remote: str) -> str:
+        """Return where those for the address of a remote are opened, as `OpenPullRequest.where`; "local" where no server takes them."""
+
+    async def open(self, approved: ApprovedPullRequest) -> PullRequest:
+        """Open it; where one for that branch is open, write its texts anew. Raises CoreError, without any key in its words."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
 
 ApproveMode = Literal["ask", "low", "medium"]
+Grant = Literal["push", "pull-request"]
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -45,6 +46,8 @@ class Approval(Struct, frozen=True, kw_only=True):
 
     `typed`: the person typed the command itself at the terminal, so what cannot be held to its rating needs no second look.
     `network`: whether what is rehearsed unasked may use the network. `confine`: how every command is confined, beside what rules say.
+    `grants`: what is published without a question, all else that is published then being asked for in every mode; None: no such run, the
+    mode counts.
     """
 
     mode: ApproveMode = "ask"
@@ -55,6 +58,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     network: bool = False
     confine: Confinement = "off"
     typed: bool = False
+    grants: tuple[Grant, ...] | None = None
 
 
 class CycleOptions(Struct, frozen=True, kw_only=True):

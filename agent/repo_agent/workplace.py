@@ -9,13 +9,16 @@ from agent.repo_agent.progress import Progress
 
 if TYPE_CHECKING:
     from agent.protocol.execution import Processes
+    from agent.protocol.ports import PullRequests
+    from agent.repo_agent.repository import Repository
 
 
 @dataclass(eq=False, kw_only=True)
 class Workplace:
     """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
 
-    `branch` is the task's own, `base` the revision that it began from.
+    `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
+    went when the cycle began, "" without a remote. `sign_off`: the person vouches for their commits by a line in each.
     """
 
     root: str
@@ -24,4 +27,9 @@ class Workplace:
     title: str = ""
     branch: str = ""
     base: str = ""
+    base_branch: str = ""
     progress: Progress = field(default_factory=Progress)
+    repository: Repository | None = None
+    pull_requests: PullRequests | None = None
+    address: str = ""
+    sign_off: bool = False

@@ -1,4 +1,4 @@
-"""Rate changes of files that no shell does, and runs taken back: each effect by the scope of its path and what is known of it."""
+"""Rate what no shell does: files changed and runs taken back, by the scope of each path and what is known of it, and pull requests."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from msgspec.structs import replace
 
-from agent.protocol.actions import Action, FileAction, TurnRun, WriteFile, content_hash, text_of
-from agent.protocol.decisions import Finding, Level, ProgramRun, RiskContext, RiskReport, worst
+from agent.protocol.actions import Action, FileAction, OpenPullRequest, TurnRun, WriteFile, content_hash, text_of
+from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport, worst
 from agent.protocol.rehearsals import Change
 from agent.risk.reader.words import Word
 from agent.risk.tables.levels import Rater
@@ -16,7 +16,25 @@ from agent.text.sizes import counted
 
 def rate_action(action: Action, context: RiskContext) -> RiskReport:
     """The rating of exactly `action`; it raises whatever the tables cannot cope with."""
+    if isinstance(action, OpenPullRequest):
+        return _rate_pull_request(action)
     return _rate_undo(action, context) if isinstance(action, TurnRun) else _rate_change(action, context)
+
+
+def _rate_pull_request(action: OpenPullRequest) -> RiskReport:
+    """Medium, as a push is: others see it, and are told of it."""
+    text, level = text_of(action), Level.MEDIUM
+    place = (0, len(text))
+    finding = Finding(
+        rule="pull-request",
+        level=level,
+        reason=f"asks others to take {action.branch} over into {action.base}",
+        span=place,
+        effect=Effect(kind="remote-change", scope="remote", targets=(action.where,), reversible=False),
+        program=0,
+    )
+    run = ProgramRun(words=action.words, span=place, cwd=action.root, level=level)
+    return RiskReport(command=text, level=level, findings=(finding,), programs=(run,), content=content_hash(action))
 
 
 def _rate_change(action: FileAction, context: RiskContext) -> RiskReport:

@@ -14,7 +14,7 @@ from agent.planner.facts.regular_file import beginning
 from agent.protocol.execution import Processes
 
 CONFIG_TIMEOUT, STATUS_TIMEOUT = 0.1, 0.2  # seconds; a goal does not wait longer for what is only nice to know
-_HARDENED = (
+HARDENED = (  # git and its own words before those of a question
     *("env", "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0"),
     *("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.sshCommand=false"),
     *("-c", "safe.bareRepository=explicit", "--no-optional-locks", "--no-pager"),
@@ -32,7 +32,7 @@ async def git_summary(processes: Processes, cwd: str) -> str:
     if not await _without_filters(processes, cwd):
         return head
     try:
-        code, text = await processes.capture((*_HARDENED, *_STATUS), cwd=cwd, timeout=STATUS_TIMEOUT)
+        code, text = await processes.capture((*HARDENED, *_STATUS), cwd=cwd, timeout=STATUS_TIMEOUT)
     except Exception:  # no git, or it took too long: the branch alone is worth telling
         return head
     return summarise(text) if code == 0 else head
@@ -98,7 +98,7 @@ def _is_repository(path: str) -> bool:
 async def _without_filters(processes: Processes, cwd: str) -> bool:
     """Tell whether the repository itself configures no content filter. Any doubt counts as no."""
     try:
-        code, text = await processes.capture((*_HARDENED, *_FILTERS), cwd=cwd, timeout=CONFIG_TIMEOUT)
+        code, text = await processes.capture((*HARDENED, *_FILTERS), cwd=cwd, timeout=CONFIG_TIMEOUT)
     except Exception:  # as above
         return False
     if code == 1:  # nothing matched

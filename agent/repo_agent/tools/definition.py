@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from agent.protocol.actions import FileAction, Performed
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.messages import CommandItem, ToolSpec
+from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import ToolResult
+from agent.repo_agent.doors import Doors as Doors  # tools have it from here
 
 
 class Effect(StrEnum):
@@ -25,16 +25,6 @@ class Effect(StrEnum):
     RUNS = "runs"
     PUBLISHES = "publishes"
     TELLS = "tells"
-
-
-class Doors(Protocol):
-    """All that a tool can change or run, by the gate, for the call that it is run for. Raises RecordingError and Cancelled."""
-
-    async def perform(self, action: FileAction) -> Performed:
-        """Change a file, kept for undo."""
-
-    async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:
-        """Run a command in the repository. `grant` ("push", "pull-request"): it is asked for unless the run was given that."""
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,0 +1,42 @@
+"""Write the commands that change a repository, for the gate to run in a worktree of it. Pure.
+
+Hooks are respected, nothing is ever forced, and no text of a model stands in them unquoted.
+"""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from agent.policy.grants import push_text
+
+
+def fetch(remote: str) -> str:
+    """Return what brings in the branches of a remote, and nothing else of it."""
+    return f"git fetch --prune --no-tags -- {quote(remote)}"
+
+
+def add_worktree(folder: str, branch: str, *, new_from: str = "") -> str:
+    """Return what checks a branch out in a folder of its own; `new_from`: it is made, from that revision."""
+    if new_from:
+        return f"git worktree add --no-track -b {quote(branch)} -- {quote(folder)} {quote(new_from)}"
+    return f"git worktree add -- {quote(folder)} {quote(branch)}"
+
+
+def remove_worktree(folder: str) -> str:
+    """Return what removes the folder of a worktree; git refuses where something in it is in no commit."""
+    return f"git worktree remove -- {quote(folder)}"
+
+
+def forget_worktrees() -> str:
+    """Return what has git forget worktrees whose folders are gone."""
+    return "git worktree prune"
+
+
+def commit(message: str, *, sign_off: bool = False) -> str:
+    """Return what commits all that differs. `sign_off`: with the person's line, where they vouch for their commits so."""
+    return f"git add -A && git commit {'--signoff ' if sign_off else ''}-m {quote(message)}"
+
+
+def push(remote: str, branch: str) -> str:
+    """Return what pushes a branch to the one of its name at the remote, which it follows from then on."""
+    return push_text(remote, branch)

@@ -1,0 +1,213 @@
+"""Commit and push a feature, and submit a task for review: the only tools that publish anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from agent.protocol.actions import OpenPullRequest, PullRequest
+from agent.protocol.errors import CoreError
+from agent.protocol.ports import PullRequests, ToolResult
+from agent.repo_agent import git_commands, messages
+from agent.repo_agent.doors import Doors
+from agent.repo_agent.progress import TASK_FILE
+from agent.repo_agent.repository import Repository
+from agent.repo_agent.task_file import read_tasks
+from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
+from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.worktrees import mark_submitted, said_by, succeeded
+from agent.risk.paths.secret_paths import is_secret
+
+Number = Annotated[int, Meta(ge=1, le=999_999_999)]
+
+
+class FinishFeature(Arguments, frozen=True, kw_only=True):
+    """`feature_id`: of 10.1 it is 1."""
+
+    task_id: Number
+    feature_id: Number
+    title: str
+    message: str = ""
+
+
+class SubmitForReview(Arguments, frozen=True, kw_only=True):
+    task_id: Number
+    task_title: str
+
+
+class NotPublished(Exception):
+    """Says why it came to nothing, for the model."""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What one call commits and pushes. Raises NotPublished."""
+
+    place: Workplace
+    doors: Doors
+    repository: Repository
+
+    async def check(self, task: int) -> None:
+        """Refuse what must not be committed here."""
+        place = self.place
+        if task != place.task:
+            raise NotPublished(f"this cycle is for task {place.task}, not for task {task}")
+        branch = await self.repository.branch()
+        why = await self.repository.obstacle()
+        if why or branch != place.branch:
+            raise NotPublished(why or f"{branch} is checked out and not {place.branch}: switch back to it first")
+        if await self.repository.is_protected(branch):
+            raise NotPublished(f"{branch} is protected: nothing is committed to it or pushed to it here")
+
+    async def commit(self, message: str) -> bool:
+        """Commit all that differs; False where nothing does."""
+        changes = await self.repository.changes()
+        if not changes:
+            return False
+        secret = [each.path for each in changes if each.state == "??" and is_secret(f"/{each.path}")]
+        if secret:
+            raise NotPublished(f"{', '.join(secret[:5])} may hold secrets: add it to .gitignore, or delete it")
+        item = await self.doors.run(
+            git_commands.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
+        )
+        if not succeeded(item):
+            raise NotPublished(f"nothing was committed: {said_by(item)}")
+        return True
+
+    async def push(self, branch: str) -> str:
+        """Push a branch; returns to which remote, "" where there is none."""
+        remote = await self.repository.remote()
+        address = await self.repository.address(remote) if remote else ""
+        if address != self.place.address:
+            raise NotPublished("pushes would go elsewhere than when the cycle began: put the remote back as it was")
+        if not remote:
+            return ""
+        item = await self.doors.run(
+            git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
+        )
+        if not succeeded(item):
+            raise NotPublished(f"{branch} was not pushed: {await self._rejected(remote, branch)}{said_by(item)}")
+        return remote
+
+    async def _rejected(self, remote: str, branch: str) -> str:
+        """Say what the remote has that is not here, where that is why."""
+        await self.fetch(remote)
+        there = await self.repository.ahead_behind(f"refs/remotes/{remote}/{branch}")
+        if not there or not there[1]:
+            return ""
+        return (
+            f"{remote}/{branch} has {there[1]} commit(s) that are not here, and nothing is forced. Look at them with "
+            f"`git log HEAD..{remote}/{branch}`, rebase or merge by run_command, test, and call this tool again. "
+        )
+
+    async def fetch(self, remote: str) -> None:
+        """Bring the newest state of the remote here."""
+        item = await self.doors.run(git_commands.fetch(remote), reason="the newest state of what is to be merged into")
+        if not succeeded(item):
+            raise NotPublished(f"{remote} could not be fetched: {said_by(item)}")
+
+    async def check_merge(self) -> None:
+        """Refuse what would conflict with what has become of the base since."""
+        conflicts = await self.repository.conflicts(self.place.base)
+        if conflicts:
+            name = self.place.base.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+            raise NotPublished(
+                f"merging with {name} would conflict in {', '.join(conflicts[:20])}: look at `git diff HEAD...{name}`, "
+                f"merge or rebase by run_command, run the tests, and submit again"
+            )
+
+    async def open(self, pull_requests: PullRequests, title: str) -> PullRequest:
+        """Open the pull request, with the proof in its text."""
+        place = self.place
+        action = OpenPullRequest(
+            root=place.root,
+            where=pull_requests.place(place.address),
+            branch=place.branch,
+            base=place.base_branch,
+            title=messages.pull_request_title(place.task, title),
+            body=messages.pull_request_body(place.task, title, await self._proof()),
+        )
+        done = await self.doors.perform(action)
+        if done.pull_request is None:
+            raise NotPublished(f"no pull request was opened ({done.outcome}): {done.remark}")
+        return done.pull_request
+
+    async def _proof(self) -> messages.Proof:
+        progress = self.place.progress
+        features = await self.repository.feature_commits(self.place.base, self.place.task)
+        entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
+        return messages.Proof(
+            tests=messages.tests_words(
+                untestable=progress.untestable,
+                green=progress.is_green,
+                passed=progress.passed,
+                total=progress.total,
+            ),
+            features=[(each.feature, each.subject, each.commit) for each in features],
+            files=await self.repository.changed_files(self.place.base),
+            acceptance=entry.acceptance if entry is not None else (),
+        )
+
+
+async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Doors) -> ToolResult:
+    """One commit for the feature, pushed. A feature that was committed before, and not pushed, is pushed."""
+    task, feature = arguments.task_id, arguments.feature_id
+    name = f"{task}.{feature}"
+    try:
+        publication = _publication(place, doors)
+        await publication.check(task)
+        text = messages.feature_message(task, feature, arguments.title, arguments.message)
+        if not await publication.commit(text):
+            commits = await publication.repository.feature_commits(place.base, task)
+            if name not in [each.feature for each in commits]:
+                raise NotPublished(f"there is nothing to commit for feature {name}: no file differs")
+        remote = await publication.push(place.branch)
+        commit = await publication.repository.head()
+    except (NotPublished, CoreError) as error:
+        return ToolResult(content=str(error), is_error=True)
+    if feature not in place.progress.features:
+        place.progress.features.append(feature)
+    pushed = f"pushed to {remote}" if remote else "there is no remote to push to"
+    return ToolResult(content=f"feature {name} is committed as {commit[:12]}; {pushed}")
+
+
+async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors: Doors) -> ToolResult:
+    """Commit what is left, push, and open a pull request; where it is open, its text is written anew."""
+    try:
+        publication = _publication(place, doors)
+        if place.pull_requests is None:
+            raise NotPublished("this session opens no pull requests")
+        await publication.check(arguments.task_id)
+        repository = publication.repository
+        remote = await repository.remote()
+        if remote:
+            await publication.fetch(remote)
+        await publication.commit(messages.submit_message(place.task, arguments.task_title))
+        ahead = await repository.ahead_behind(place.base)
+        if ahead is not None and not ahead[0]:
+            raise NotPublished("there is nothing to submit: no commit was made")
+        await publication.check_merge()
+        await publication.push(place.branch)
+        opened = await publication.open(place.pull_requests, arguments.task_title)
+        if opened.push and remote:
+            await publication.push(opened.push)
+        mark_submitted(place.root, await repository.head())
+    except (NotPublished, CoreError) as error:
+        return ToolResult(content=str(error), is_error=True)
+    place.progress.submitted, place.progress.url = max(1, place.progress.calls), opened.url
+    what = "opened" if opened.created else "was open, and its text is new"
+    return ToolResult(content=f"pull request {opened.number or ''}".rstrip() + f" {what}: {opened.url}")
+
+
+def _publication(place: Workplace, doors: Doors) -> Publication:
+    if place.repository is None:
+        raise NotPublished("there is no repository to commit to")
+    return Publication(place, doors, place.repository)
+
+
+TOOLS = (
+    ToolDefinition("finish_feature", FinishFeature, Effect.PUBLISHES, finish_feature),
+    ToolDefinition("submit_for_review", SubmitForReview, Effect.PUBLISHES, submit_for_review),
+)

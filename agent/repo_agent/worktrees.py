@@ -1,0 +1,167 @@
+"""Give each task a worktree of its own, from the newest state of the remote, and never lose what is in one.
+
+The person's own checkout is not touched. Worktrees stay until all that is in them is committed and pushed.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+
+from agent.protocol.errors import IoError
+from agent.protocol.messages import CommandItem
+from agent.repo_agent import git_commands
+from agent.repo_agent.doors import Doors
+from agent.repo_agent.messages import branch_of
+from agent.repo_agent.repository import Base, Change, Repository
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere. `resumed`: it was begun before, and `left` is in
+    no commit yet.
+    """
+
+    root: str
+    branch: str
+    base: Base
+    remote: str
+    address: str
+    resumed: bool
+    left: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Worktrees:
+    """The worktrees of one repository. `repository` is the person's checkout, `state` the folder in which the program keeps its state."""
+
+    repository: Repository
+    state: str
+
+    async def fetch(self, doors: Doors) -> None:
+        """Bring the newest state of the remote here. Raises IoError where that fails, nothing where there is no remote."""
+        remote = await self.repository.remote()
+        if remote:
+            item = await doors.run(git_commands.fetch(remote), reason="the newest state, before work begins")
+            _require(item, f"{remote} could not be fetched")
+
+    async def prepare(self, task: int, doors: Doors) -> Prepared:
+        """Return the worktree of a task, made where it is not there yet. Raises IoError where something is in the way."""
+        here, branch, base = self.repository, branch_of(task), await self.repository.base()
+        remote = await here.remote()
+        address = await here.address(remote) if remote else ""
+        folder = await self.folder(task)
+        known = await here.worktrees()
+        at = next((path for path, checked_out in known.items() if checked_out == branch), "")
+        if at and os.path.realpath(at) != folder:
+            raise IoError(f"{branch} is checked out in {at}", hint="switch to another branch there first")
+        if not os.path.lexists(os.path.join(folder, ".git")):
+            await self._make(folder, branch, base, remote, doors, forget=folder in known)
+            return Prepared(folder, branch, base, remote, address, resumed=False)
+        inside = Repository(here.processes, folder, here.protected)
+        if await inside.common_folder() != await here.common_folder():
+            raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
+        found = await inside.branch()
+        if found != branch:
+            why = await inside.obstacle() or f"{found} is checked out there"
+            raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
+        left = await inside.changes()
+        return Prepared(folder, branch, base, remote, address, resumed=True, left=left)
+
+    async def remove(self, task: int, doors: Doors) -> None:
+        """Remove the worktree of a task; its branch stays. Raises IoError where something in it is in no commit, or was not pushed."""
+        folder, branch = await self.folder(task), branch_of(task)
+        inside = Repository(self.repository.processes, folder)
+        if await inside.is_dirty():
+            raise IoError(f"{folder} has changes that are in no commit; it stays")
+        remote = await inside.remote()
+        pushed = await inside.ahead_behind(f"refs/remotes/{remote}/{branch}") if remote else (0, 0)
+        if pushed is None or pushed[0]:
+            raise IoError(f"{branch} has commits that were not pushed; {folder} stays")
+        item = await doors.run(git_commands.remove_worktree(folder), reason="all that is in it was submitted")
+        _require(item, f"{folder} could not be removed")
+
+    async def folder(self, task: int) -> str:
+        """Return the folder of a task's worktree, which need not be there yet."""
+        return os.path.join(await self._place(), f"task-{task}")
+
+    async def submitted(self) -> frozenset[int]:
+        """Return the tasks that wait for their review: nothing was done on their branches since they were submitted.
+
+        Where a branch is here, only what was kept here counts: its last commit may have got no further than the push.
+        """
+        place, found = await self._place(), set[int]()
+        branches = await self.repository.task_branches()
+        local = {each.task for each in branches if not each.remote}
+        for each in branches:
+            kept = _line(_mark(os.path.join(place, f"task-{each.task}")))
+            if kept == each.tip or (each.remote and each.submitted and each.task not in local):
+                found.add(each.task)
+        return frozenset(found)
+
+    async def _place(self) -> str:
+        """Return the folder of all of them, for us alone."""
+        common = await self.repository.common_folder()
+        name = os.path.basename(os.path.dirname(common) if common.endswith("/.git") else common) or "repository"
+        key = sha256(os.fsencode(common)).hexdigest()[:8]
+        place = os.path.join(os.path.realpath(self.state), "worktrees", f"{name}-{key}")
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        for folder in (os.path.dirname(place), place):
+            os.chmod(folder, 0o700)
+        return place
+
+    async def _make(self, folder: str, branch: str, base: Base, remote: str, doors: Doors, *, forget: bool) -> None:
+        if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+            raise IoError(f"{folder} is in the way", hint="move it elsewhere")
+        if forget:  # somebody removed the folder, and git still counts it as one
+            _require(await doors.run(git_commands.forget_worktrees()), "git could not forget an old worktree")
+        there = {(each.name, each.remote) for each in await self.repository.task_branches()}
+        if (branch, False) in there:
+            text = git_commands.add_worktree(folder, branch)
+        else:
+            begun = (branch, True) in there
+            start = f"refs/remotes/{remote}/{branch}" if begun else base.revision
+            text = git_commands.add_worktree(folder, branch, new_from=start)
+        item = await doors.run(text, reason=f"a folder of its own for {branch}")
+        _require(item, f"no worktree could be made at {folder}")
+
+
+def mark_submitted(root: str, tip: str) -> None:
+    """Keep beside a worktree that its task was submitted for review, with that commit as the last one."""
+    with open(_mark(root), "w", opener=_private) as file:
+        file.write(f"{tip}\n")
+
+
+def said_by(item: CommandItem, limit: int = 8_000) -> str:
+    """Return what a command that failed said, its end where it is long; or why it did not run."""
+    if item.outcome != "ran":
+        return f"it did not run ({item.outcome}){f': {item.remark}' if item.remark else ''}"
+    text = "\n".join(filter(None, (item.stdout.strip(), item.stderr.strip())))
+    return f"exit code {item.exit_code}{': ' if text else ''}{text if len(text) <= limit else f'…{text[-limit:]}'}"
+
+
+def succeeded(item: CommandItem) -> bool:
+    """Tell whether a command ran to a good end."""
+    return item.outcome == "ran" and item.exit_code == 0 and not item.timed_out and not item.interrupted
+
+
+def _require(item: CommandItem, what: str) -> None:
+    if not succeeded(item):
+        raise IoError(f"{what}: {said_by(item)}")
+
+
+def _mark(root: str) -> str:
+    return f"{root}.submitted"
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read(100).strip()
+    except OSError:
+        return ""
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -1,0 +1,177 @@
+"""A repository of a person's with a bare remote, real git, and the real gate that a tool of the repo agent works by."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agent.engine.stream import EventStream
+from agent.execution.executor import ShellExecutor
+from agent.execution.processes import HostProcesses
+from agent.gate.gate import Gate, Judges
+from agent.planner.facts.facts import SystemFacts
+from agent.policy.deciding import decide
+from agent.policy.model import Policy, PolicyFile, Rule
+from agent.protocol.actions import FileAction, OpenPullRequest, Performed
+from agent.protocol.decisions import Proposal
+from agent.protocol.execution import CancellationToken
+from agent.protocol.messages import CommandItem
+from agent.protocol.ports import PullRequests
+from agent.protocol.requests import Approval
+from agent.repo_agent.repository import Repository
+from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.worktrees import Prepared, Worktrees
+from agent.risk.classifier import classify
+from tests.support.fakes import FakeEmitter, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
+
+T = TypeVar("T")
+
+TASKS = """# Tasks
+
+## 10. Greet people
+Status: todo
+
+- [ ] 10.1 Say hello
+- [ ] 10.2 Say goodbye
+
+Acceptance:
+- hello is said
+"""
+
+
+class RepoWorld:
+    """`checkout` is the person's, `bare` its remote; `person` answers the gate's questions, each with yes if not told otherwise."""
+
+    def __init__(self, base: Path, *, remote: bool = True, approval: Approval | None = None) -> None:
+        self.base = Path(os.path.realpath(base))
+        self.home, self.bare = self.base / "home", self.base / "remote.git"
+        self.checkout, self.state = self.base / "project", self.base / "state"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+        self.home.mkdir()
+        self.git("config", "--global", "user.name", "Ada", at=self.home)
+        self.git("config", "--global", "user.email", "ada@example.com", at=self.home)
+        self.git("config", "--global", "init.defaultBranch", "main", at=self.home)
+        self.checkout.mkdir()
+        self.git("init", "-q")
+        self.commit("first", {"TASKS.md": TASKS, "hello.py": "print('hello')\n"})
+        if remote:
+            self.git("init", "-q", "--bare", str(self.bare), at=self.base)
+            self.git("remote", "add", "origin", str(self.bare))
+            self.git("push", "-q", "-u", "origin", "main")
+            self.git("remote", "set-head", "origin", "-a")
+        self.processes = HostProcesses(self.env)
+        self.person, self.recorder = FakePerson(), FakeRecorder()
+        self.approval = approval or Approval()
+        self.rules: tuple[Rule, ...] = ()
+        self.pull_requests: PullRequests | None = None
+        self.count = 0
+
+    def git(self, *words: str, at: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=at or self.checkout, env=self.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def write(self, files: dict[str, str], at: Path | None = None) -> None:
+        for name, text in files.items():
+            path = (at or self.checkout) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def commit(self, subject: str, files: dict[str, str], at: Path | None = None) -> str:
+        self.write(files, at)
+        self.git("add", "-A", at=at)
+        self.git("commit", "-q", "-m", subject, at=at)
+        return self.git("rev-parse", "HEAD", at=at)
+
+    def repository(self, at: Path | None = None) -> Repository:
+        return Repository(self.processes, str(at or self.checkout))
+
+    def worktrees(self) -> Worktrees:
+        return Worktrees(self.repository(), str(self.state))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run(work)
+
+    def doors(self, at: Path | None = None) -> GateDoors:
+        return GateDoors(self, str(at or self.checkout))
+
+    def prepared(self, task: int = 10) -> Prepared:
+        return self.run(self.worktrees().prepare(task, self.doors()))
+
+    def place(self, task: int = 10) -> Workplace:
+        found = self.prepared(task)
+        return Workplace(
+            root=found.root,
+            task=task,
+            processes=self.processes,
+            repository=self.repository(Path(found.root)),
+            pull_requests=self.pull_requests,
+            branch=found.branch,
+            base=found.base.revision,
+            base_branch=found.base.branch,
+            address=found.address,
+        )
+
+    def other(self) -> Path:
+        """Somebody else's clone."""
+        self.count += 1
+        place = self.base / f"other{self.count}"
+        self.git("clone", "-q", str(self.bare), str(place), at=self.base)
+        return place
+
+    @property
+    def asked(self) -> list[str]:
+        return [each.proposal.command for each in self.person.asked]
+
+
+class GateDoors:
+    """The doors of a tool's call: a gate with a real shell, whose folder is `root`."""
+
+    def __init__(self, world: RepoWorld, root: str) -> None:
+        self.world, self.root = world, root
+
+    def _gate(self) -> Gate:
+        world = self.world
+        policy = Policy(files=(PolicyFile(path="/policy.toml", trust="user", rules=world.rules),))
+        judges = Judges(
+            classify,
+            lambda report, approval, policy: decide(report, approval, policy=policy),
+            SystemFacts(world.processes),
+            FakeRedactor(),
+            FakeStreamRedaction,
+            policy=lambda cwd: policy,
+        )
+        self.executor = ShellExecutor(cwd=self.root, env=world.env)
+        return Gate(
+            judges,
+            executor=self.executor,
+            confirmer=world.person,
+            events=EventStream(world.recorder, FakeEmitter(), run="r"),
+            approval=world.approval,
+            cancel=CancellationToken(),
+            pull_requests=world.pull_requests,
+        )
+
+    async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
+        return await self._gate().perform(action)
+
+    async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        self.world.count += 1
+        proposal = Proposal(
+            command_id=str(self.world.count), command=command, reason=reason, cwd=self.root, grant=grant
+        )
+        try:
+            return await self._gate().run(proposal)
+        finally:
+            await self.executor.close()
