@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from agent.execution.journal import syscalls
+from agent.execution.journal import syscalls, trees
 from agent.execution.overlay.folders import Folders, closing, open_root, status_at
 from agent.execution.overlay.places import base_for
 from agent.execution.rehearsal.scratches import Scratch
@@ -40,12 +40,14 @@ class FilePerformer:
         with _explained(action), Folders() as folders:
             paths = [os.fsencode(path) for _, path in action.effects]
             seen = tuple(_seen(folders, path) for path in paths)
-            text = None
-            if isinstance(action, DeleteFile) and seen[0].kind == "link":
-                folder, name = folders.parent(paths[0])
+            text, lost = None, len(paths) - 1  # of a rename it is the other end that may be lost
+            if isinstance(action, RenameFile) and not action.overwrite:
+                return Found(seen=seen)
+            if seen[lost].kind == "link" and not isinstance(action, WriteFile):
+                folder, name = folders.parent(paths[lost])
                 text = os.fsdecode(os.readlink(name, dir_fd=folder))
-            elif seen[0].kind == "file" and isinstance(action, WriteFile | DeleteFile):
-                text = _text(folders, paths[0], head=isinstance(action, DeleteFile))
+            elif seen[lost].kind == "file":
+                text = _text(folders, paths[lost], action.encoding if isinstance(action, WriteFile) else "")
             return Found(seen=seen, text=text)
 
     def perform(self, approved: ApprovedFileAction) -> None:
@@ -57,10 +59,10 @@ class FilePerformer:
                 if _seen(folders, path) != then:
                     raise OSError(f"{os.fsdecode(path)}: {_LATER}")
             match action:
-                case WriteFile(content=content):
-                    _write(folders, paths[0], content.encode(), seen[0] if seen else None, self._state_dir)
-                case RenameFile():
-                    _rename(folders, *paths)
+                case WriteFile(content=content, encoding=encoding):
+                    _write(folders, paths[0], content.encode(encoding), seen[0] if seen else None, self._state_dir)
+                case RenameFile(overwrite=overwrite):
+                    _rename(folders, *paths, replaced=seen[1] if overwrite else None)
                 case DeleteFile():
                     _delete(folders, paths[0])
 
@@ -88,14 +90,17 @@ def _seen(folders: Folders, path: bytes) -> Seen:
     return Seen(kind=_kind(info), folder=at, file=(info.st_dev, info.st_ino), size=info.st_size, mtime=info.st_mtime_ns)
 
 
-def _kind(info: os.stat_result) -> Literal["file", "link", "other"]:
+def _kind(info: os.stat_result) -> Literal["file", "link", "folder", "other"]:
     if stat.S_ISREG(info.st_mode):
         return "file"
+    if stat.S_ISDIR(info.st_mode):
+        return "folder"
     return "link" if stat.S_ISLNK(info.st_mode) else "other"
 
 
-def _text(folders: Folders, path: bytes, *, head: bool = False) -> str | None:
-    """Read a text file; None where it is no text or too long to be compared. `head`: its beginning is enough."""
+def _text(folders: Folders, path: bytes, encoding: str) -> str | None:
+    """Read a text file; None where it is no text or too long to be compared. Without an encoding its beginning is enough."""
+    head = not encoding
     with closing(folders.open(path, os.O_RDONLY | os.O_NONBLOCK)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
@@ -104,7 +109,7 @@ def _text(folders: Folders, path: bytes, *, head: bool = False) -> str | None:
     if (head and b"\0" in data) or len(data) > _MOST_READ:
         return None
     try:  # a beginning may end within a character
-        return codecs.getincrementaldecoder("utf-8")().decode(data, not head)
+        return codecs.getincrementaldecoder(encoding or "utf-8")().decode(data, not head)
     except UnicodeDecodeError:
         return None
 
@@ -234,20 +239,36 @@ def _folders_made(folders: Folders, path: bytes) -> Iterator[None]:
         raise
 
 
-def _rename(folders: Folders, path: bytes, target: bytes) -> None:
-    (source, name), (folder, new) = folders.parent(path), folders.parent(target)
-    _check_plain(path, status_at(source, name))
-    syscalls.move(source, name, folder, new)
+def _rename(folders: Folders, path: bytes, target: bytes, *, replaced: Seen | None) -> None:
+    """Rename it; of what it replaces, nothing goes but what was there when it was agreed to."""
+    with _folders_made(folders, os.path.dirname(target)):
+        (source, name), (folder, new) = folders.parent(path), folders.parent(target)
+        is_folder = _is_folder(path, status_at(source, name))
+        if replaced is None:
+            syscalls.move(source, name, folder, new)
+            return
+        if is_folder != _is_folder(target, status_at(folder, new)):
+            raise OSError("a folder and a file do not replace each other")
+        if not syscalls.exchange(source, name, folder, new):
+            raise OSError("this file system cannot replace it in one step")
+        out = status_at(source, name)
+        if out is None or ((out.st_dev, out.st_ino), out.st_mtime_ns) != (replaced.file, replaced.mtime):
+            syscalls.exchange(source, name, folder, new)
+            raise OSError(_LATER)
+        trees.remove(source, name)
 
 
 def _delete(folders: Folders, path: bytes) -> None:
     folder, name = folders.parent(path)
-    _check_plain(path, status_at(folder, name))
+    if _is_folder(path, status_at(folder, name)):
+        raise OSError(f"{os.fsdecode(path)} is not a regular file")
     os.unlink(name, dir_fd=folder)
 
 
-def _check_plain(path: bytes, info: os.stat_result | None) -> None:
+def _is_folder(path: bytes, info: os.stat_result | None) -> bool:
+    """Tell whether it is a folder. Raises OSError for what is neither that nor a file or link."""
     if info is None:
         raise FileNotFoundError(2, "there is no such file")
-    if not (stat.S_ISREG(info.st_mode) or stat.S_ISLNK(info.st_mode)):
+    if not (stat.S_ISREG(info.st_mode) or stat.S_ISLNK(info.st_mode) or stat.S_ISDIR(info.st_mode)):
         raise OSError(f"{os.fsdecode(path)} is not a regular file")
+    return stat.S_ISDIR(info.st_mode)

@@ -14,7 +14,16 @@ from agent.gate.command_record import ended_unrecorded, settle
 from agent.gate.direct_runs import finish_checkpoint
 from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told
-from agent.protocol.actions import DeleteFile, FileAction, Found, Performed, WriteFile, content_hash, text_of, unfit
+from agent.protocol.actions import (
+    DeleteFile,
+    FileAction,
+    Found,
+    Performed,
+    RenameFile,
+    content_hash,
+    text_of,
+    unfit,
+)
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.decisions import (
     Approved,
@@ -290,8 +299,8 @@ def preview(action: FileAction, found: Found) -> str:
     """Return what the person looks at: the difference to what was there, all that a new file will hold, or what is lost with one."""
     if isinstance(action, DeleteFile):
         return _lost(found)
-    if not isinstance(action, WriteFile):
-        return ""
+    if isinstance(action, RenameFile):
+        return f"replaces {_lost(found)}" if action.overwrite else ""
     before = found.text
     if before is None or len(action.content) > _MOST_SHOWN:
         return action.content
@@ -301,9 +310,11 @@ def preview(action: FileAction, found: Found) -> str:
 
 def _lost(found: Found) -> str:
     """Return how much goes, and the beginning of it."""
-    there = found.seen[0] if found.seen else None
+    there = found.seen[-1] if found.seen else None
     if there is None or there.kind == "link":
         return f"a link to {found.text or '?'}; what it leads to stays"
+    if there.kind == "folder":
+        return "a folder with all that is in it"
     size = size_words(there.size)
     if found.text is None:
         return f"{size}, not text"

@@ -15,12 +15,15 @@ from msgspec import Struct
 
 from agent.protocol.rehearsals import Change
 
+Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
 
-class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
-    """Put `content` into the file at `path` (absolute), in one step, replacing what is there."""
+
+class WriteFile(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="write_file"):
+    """Put `content` into the file at `path` (absolute), in one step, replacing what is there. A byte order mark is part of the content."""
 
     path: str
     content: str
+    encoding: Encoding = "utf-8"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -33,19 +36,21 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
         return (("write", self.path),)
 
 
-class RenameFile(Struct, frozen=True, kw_only=True, tag="rename_file"):
-    """Give what is at `path` the name `target` (both absolute); nothing may be there yet."""
+class RenameFile(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="rename_file"):
+    """Give the file, link or folder at `path` the name `target` (both absolute). Nothing may be there yet; with `overwrite`, something of
+    the same kind is, and it goes."""
 
     path: str
     target: str
+    overwrite: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
-        return ("rename_file", self.path, self.target)
+        return ("rename_file", *(("--overwrite",) if self.overwrite else ()), self.path, self.target)
 
     @property
     def effects(self) -> tuple[tuple[str, str], ...]:
-        return (("move", self.path), ("write", self.target))
+        return (("move", self.path), ("delete" if self.overwrite else "write", self.target))
 
 
 class DeleteFile(Struct, frozen=True, kw_only=True, tag="delete_file"):
@@ -71,7 +76,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     `file`: device and inode; `mtime` in nanoseconds.
     """
 
-    kind: Literal["missing", "file", "link", "other"]
+    kind: Literal["missing", "file", "link", "folder", "other"]
     folder: tuple[str, int, int]
     file: tuple[int, int] = (0, 0)
     size: int = 0
@@ -81,7 +86,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 class Found(Struct, frozen=True, kw_only=True):
     """The state before a change: at each path of its effects; `text`: what would be written over, None where it is not shown.
 
-    Of what would be deleted it is the beginning (of a link: where it leads), None where it is no text.
+    Of what would be deleted or replaced it is the beginning (of a link: where it leads), None where it is no text.
     """
 
     seen: tuple[Seen, ...] = ()
@@ -147,7 +152,9 @@ def action_of(text: str, content: str = "") -> FileAction | None:
                 words = shlex.split(path)
             except ValueError:
                 return None
-            return RenameFile(path=words[0], target=words[1]) if len(words) == 2 else None
+            overwrite = words[:1] == ["--overwrite"]
+            places = words[overwrite:]
+            return RenameFile(path=places[0], target=places[1], overwrite=overwrite) if len(places) == 2 else None
     return None
 
 

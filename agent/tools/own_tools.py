@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import stat
 from typing import Any
 
 from agent.protocol import actions
+from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import Shell, Tool, ToolResult
 from agent.text.sizes import counted
-from agent.tools.base_folder import BaseFolder, done, is_plain, mode_at, refused
+from agent.tools.root import Root, done, refused
 
 _MAX_CHARS = 1_000_000
 
 
 class _BelowBase:
     def __init__(self, base_path: str) -> None:
-        self._base = BaseFolder(base_path)
+        self._base = Root(base_path)
+
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+        """Ask, then do it; every refusal is a result that the model can read."""
+        try:
+            return await self._run(arguments, shell)
+        except InvalidRequest as error:
+            return refused(error.message)
+
+    async def _run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+        raise NotImplementedError
 
 
 def _spec(name: str, description: str, *texts: str) -> ToolSpec:
@@ -35,21 +45,17 @@ class WriteFile(_BelowBase):
             "write_file", "Create or overwrite a text file. The path is relative to the base folder.", "path", "content"
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
-        """Ask, then write; every refusal is a result that the model can read."""
+    async def _run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
         path, content = arguments.get("path"), arguments.get("content")
         if not isinstance(path, str) or not isinstance(content, str) or not path.strip():
             return refused("`path` and `content` must be strings, `path` not empty")
         if len(content) > _MAX_CHARS:
             return refused(f"{len(content):,} characters are more than the {_MAX_CHARS:,} that can be reviewed")
-        target, problem = self._base.place(path)
-        if problem:
-            return refused(problem)
-        mode = mode_at(target)
-        if mode is not None and not stat.S_ISREG(mode):
+        target = self._base.place(path)
+        if target.kind not in ("missing", "file"):
             return refused(f"{path!r} exists and is not a regular file")
         # The place that is asked for is where the bytes would go: a link or `./` in what the model wrote could hide it.
-        action, relative = actions.WriteFile(path=target, content=content), self._base.relative(target)
+        action, relative = actions.WriteFile(path=target.path, content=content), target.relative
         return await done(action, shell, f"wrote {counted(len(content), 'character')} to {relative}", relative)
 
 
@@ -66,19 +72,14 @@ class RenameFile(_BelowBase):
             "target",
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
-        """Ask, then rename; every refusal is a result that the model can read."""
-        path, problem = self._base.place(arguments.get("path"))
-        target, other = self._base.place(arguments.get("target"))
-        if problem or other:
-            return refused(problem or other)
-        if not is_plain(path):
-            return refused(f"there is no file called {self._base.relative(path)!r}; folders are not renamed")
-        if mode_at(target) is not None:
-            return refused(f"{self._base.relative(target)!r} is there already")
-        new = self._base.relative(target)
-        said = f"renamed {self._base.relative(path)} to {new}"
-        return await done(actions.RenameFile(path=path, target=target), shell, said, new)
+    async def _run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+        path, target = self._base.place(arguments.get("path")), self._base.place(arguments.get("target"))
+        if not path.is_plain:
+            return refused(f"there is no file called {path.relative!r}; folders are not renamed")
+        if target.kind != "missing":
+            return refused(f"{target.relative!r} is there already")
+        said = f"renamed {path.relative} to {target.relative}"
+        return await done(actions.RenameFile(path=path.path, target=target.path), shell, said, target.relative)
 
 
 class DeleteFile(_BelowBase):
@@ -92,15 +93,11 @@ class DeleteFile(_BelowBase):
             "path",
         )
 
-    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
-        """Ask, then delete; every refusal is a result that the model can read."""
-        path, problem = self._base.place(arguments.get("path"))
-        if problem:
-            return refused(problem)
-        relative = self._base.relative(path)
-        if not is_plain(path):
-            return refused(f"there is no file called {relative!r}; folders are not deleted")
-        return await done(actions.DeleteFile(path=path), shell, f"deleted {relative}")
+    async def _run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+        path = self._base.place(arguments.get("path"))
+        if not path.is_plain:
+            return refused(f"there is no file called {path.relative!r}; folders are not deleted")
+        return await done(actions.DeleteFile(path=path.path), shell, f"deleted {path.relative}")
 
 
 def own_tools(base_path: str) -> dict[str, Tool]:

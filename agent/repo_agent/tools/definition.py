@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from agent.protocol.errors import InvalidRequest
+from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors as Doors  # tools have it from here
+from agent.repo_agent.doors import Doors
 
 
 class Effect(StrEnum):
@@ -52,6 +52,13 @@ class ToolDefinition:
         except msgspec.ValidationError as error:
             fields = ", ".join(field.name for field in msgspec.structs.fields(self.arguments)) or "none"
             raise InvalidRequest(f"{self.name}: {error}; its arguments are: {fields}") from None
+
+    async def call(self, arguments: dict[str, Any], place: Any, doors: Doors) -> ToolResult:
+        """Run it with a model's arguments; what is wrong with them or with what they name is a result that the model reads."""
+        try:
+            return await self.run(self.read(arguments), place, doors)
+        except (InvalidRequest, IoError) as error:
+            return ToolResult(content=error.message, is_error=True)
 
 
 def prompt(name: str) -> str:

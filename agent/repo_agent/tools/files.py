@@ -1,0 +1,105 @@
+"""Read files of the repository for a model, and write them as it says, in the encoding and with the line ends that they have."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from agent.planner.untrusted import clip
+from agent.protocol import actions
+from agent.protocol.errors import InvalidRequest
+from agent.protocol.ports import ToolResult
+from agent.repo_agent.doors import Doors
+from agent.repo_agent.root import MOST_TEXT, Text, decoded, read_text, read_up_to, root_of
+from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
+from agent.repo_agent.workplace import Workplace
+from agent.text.sizes import counted, size_words
+from agent.tools.root import Place, Root, done, refused
+
+_MOST_FILES = 40
+_MOST_TOKENS = 8_000
+_MOST_READ = 1 << 20
+"""Bytes of each end of a file."""
+_LABEL = re.compile(r"\[redacted:[\w.-]+:[0-9a-f]{4}\]")
+
+
+class WriteFile(Arguments, frozen=True):
+    path: str
+    content: str
+
+
+class RetrieveContextFiles(Arguments, frozen=True):
+    paths: list[str]
+
+
+async def write_file(arguments: WriteFile, place: Workplace, doors: Doors) -> ToolResult:
+    """Have a file written, new or over what is there."""
+    if len(arguments.content) > MOST_TEXT:
+        return refused(f"{len(arguments.content):,} characters are more than the {MOST_TEXT:,} that can be reviewed")
+    root, before = root_of(place.root), Text("")
+    target = root.place(arguments.path)
+    if target.kind not in ("missing", "file") or not target.relative:
+        return refused(f"{target.relative or '.'} is no file ({target.kind})")
+    if target.kind == "file":
+        target, before = read_text(root, arguments.path)
+    return await write(target, before, before.dressed(arguments.content), doors)
+
+
+async def write(target: Place, before: Text, content: str, doors: Doors) -> ToolResult:
+    """Have `content` put into a file that holds `before`."""
+    relative = target.relative
+    labels = set(_LABEL.findall(content)) - set(_LABEL.findall(before.text))
+    if labels:
+        return refused(f"{relative}: {min(labels)} stands for a secret that is not shown; use apply_patch around it")
+    if target.kind == "file" and content == before.mark + before.text:
+        return ToolResult(content=f"{relative} holds just that already; nothing was written")
+    action = actions.WriteFile(path=target.path, content=content, encoding=before.encoding)
+    kept = [
+        *(["CRLF line ends"] if before.newline == "\r\n" else []),
+        *([f"{before.encoding.upper()} with a byte order mark"] if before.mark else []),
+    ]
+    said = f"wrote {counted(len(content), 'character')} to {relative}"
+    return await done(action, doors, f"{said}; kept its {' and '.join(kept)}" if kept else said, relative)
+
+
+async def retrieve_context_files(arguments: RetrieveContextFiles, place: Workplace, doors: Doors) -> ToolResult:
+    """Return what files hold, of long ones the beginning and the end."""
+    paths = list(dict.fromkeys(arguments.paths))
+    if not 0 < len(paths) <= _MOST_FILES:
+        return refused(f"name between 1 and {_MOST_FILES} paths")
+    root, mark, parts, failed = root_of(place.root), secrets.token_hex(3), list[str](), 0
+    share = max(_MOST_TOKENS * 2 // (len(paths) + 1), _MOST_TOKENS // 8)
+    for path in paths:
+        try:
+            name, text = _shown(root, path)
+            parts.append(f"[{mark} file {name}]\n{clip(text, share)}\n[{mark} end]")
+        except InvalidRequest as error:
+            failed += 1
+            parts.append(f"[{mark} not read] {error.message}")
+    return ToolResult(content="\n".join(parts), is_error=failed == len(paths))
+
+
+def _shown(root: Root, path: str) -> tuple[str, str]:
+    """The name of a file with what is to know of it, and its text."""
+    with root.opened(path) as (fd, place):
+        data = read_up_to(fd, _MOST_READ)
+        start = max(len(data), place.size - _MOST_READ)
+        end = read_up_to(fd, _MOST_READ, start)
+    if not end:
+        try:
+            text = decoded(data)
+        except InvalidRequest as error:
+            raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) {error.message}") from None
+        kind = "" if text.encoding == "utf-8" else f", {text.encoding.upper()}"
+        return f"{place.relative}, {counted(len(text.text.splitlines()), 'line')}{kind}", text.text
+    if b"\0" in data:
+        raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) is no text")
+    left = f"\n[… {start - len(data):,} bytes left out …]\n" if start > len(data) else ""
+    whole = data.decode("utf-8", "replace") + left + end.decode("utf-8", "replace")
+    return f"{place.relative}, {size_words(place.size)}", whole
+
+
+FILES = (
+    ToolDefinition("write_file", WriteFile, Effect.WRITES, write_file),
+    ToolDefinition("retrieve_context_files", RetrieveContextFiles, Effect.READS, retrieve_context_files),
+)

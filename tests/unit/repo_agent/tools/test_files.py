@@ -1,0 +1,165 @@
+"""Files that the repo agent reads and writes: through the gate, and in the form that they have."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.decisions import Skipped
+from tests.support.fakes import FakePerson
+from tests.support.tool_place import ToolPlace
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> ToolPlace:
+    return ToolPlace(tmp_path)
+
+
+@pytest.mark.covers("S2-5")
+def test_a_file_is_written_by_the_gate_and_can_be_taken_back(here: ToolPlace) -> None:
+    file = here.write("a.txt", "old\n")
+    file.chmod(0o750)
+    result = here.call("write_file", path="a.txt", content="new\n")
+    assert (result.is_error, result.files_written) == (False, ("a.txt",))
+    assert file.read_text() == "new\n" and stat.S_IMODE(file.stat().st_mode) == 0o750
+    (asked,) = here.person.asked
+    assert asked.proposal.command == f"write_file {file}" and "-old\n+new\n" in asked.preview
+    assert "command.started" in here.world.recorder.types
+    (undo_id,) = (r.event.undo_id for r in here.world.recorder.records if type(r.event).__name__ == "CommandFinished")
+    here.world.undo(undo_id)
+    assert file.read_text() == "old\n"
+
+
+def test_a_new_file_gets_its_folders(here: ToolPlace) -> None:
+    assert here.call("write_file", path="src/pkg/new.py", content="x = 1\n").files_written == ("src/pkg/new.py",)
+    assert (here.root / "src/pkg/new.py").read_text() == "x = 1\n"
+
+
+FORMS = {
+    "windows": (b"one\r\ntwo\r\n", b"1\r\n2\r\n"),
+    "mark": (b"\xef\xbb\xbfone\ntwo\n", b"\xef\xbb\xbf1\n2\n"),
+    "both": (b"\xef\xbb\xbfone\r\ntwo\r\n", b"\xef\xbb\xbf1\r\n2\r\n"),
+    "little": ("\ufeffone\r\nzw\u00f6lf\r\n".encode("utf-16-le"), "\ufeff1\r\n2\r\n".encode("utf-16-le")),
+    "big": ("\ufeffone\n".encode("utf-16-be"), "\ufeff1\n2\n".encode("utf-16-be")),
+    "one line": (b"one", b"1\n2\n"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_file_is_written_in_stays(here: ToolPlace, form: str) -> None:
+    before, after = FORMS[form]
+    file = here.write("a.txt", before)
+    result = here.call("write_file", path="a.txt", content="1\n2\n")
+    assert not result.is_error and file.read_bytes() == after
+    here.call("write_file", path="a.txt", content="\ufeff1\r\n2\r\n" if before.startswith(b"\xef") else "1\r\n2\r\n")
+    assert form == "one line" or file.read_bytes() == after, "its form does not depend on how the model says it"
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (b"caf\xe9\n", "UTF-8"),
+        (b"\x7fELF\0\0", "no text"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS"),
+        (b"\xff\xfe\0\0a\0\0\0", "no text"),
+        (b"x" * 1_000_001, "longer than"),
+    ],
+)
+def test_what_cannot_be_kept_in_its_form_is_refused_in_words(here: ToolPlace, before: bytes, said: str) -> None:
+    file = here.write("a", before)
+    result = here.call("write_file", path="a", content="x")
+    assert result.is_error and said in result.content and file.read_bytes() == before and not here.person.asked
+
+
+@pytest.mark.covers("S2-20")
+@pytest.mark.parametrize("path", ["../x", "/tmp/x", ".git/config", "out/x", ".env", "dir", ".", "link", "pipe"])
+def test_other_places_are_refused_before_anybody_is_asked(here: ToolPlace, path: str) -> None:
+    (here.root / "dir").mkdir()
+    (here.root / "out").symlink_to("/tmp")
+    (here.root / "link").symlink_to("a")
+    os.mkfifo(here.root / "pipe")
+    assert here.call("write_file", path=path, content="x").is_error and not here.person.asked
+
+
+@pytest.mark.covers("S2-21")
+@pytest.mark.parametrize(
+    "arguments", [{}, {"path": "a"}, {"path": 1, "content": ""}, {"path": "a", "content": "", "mode": 7}]
+)
+def test_arguments_that_do_not_fit_are_told(here: ToolPlace, arguments: dict[str, object]) -> None:
+    result = here.call("write_file", **arguments)
+    assert result.is_error and "its arguments are: path, content" in result.content
+
+
+def test_a_no_and_the_same_text_change_nothing(tmp_path: Path) -> None:
+    here = ToolPlace(tmp_path, FakePerson(Skipped()))
+    here.write("a", "old")
+    result = here.call("write_file", path="a", content="old")
+    assert not result.is_error and not result.files_written and not here.person.asked
+    assert here.call("write_file", path="a", content="new").is_error and (here.root / "a").read_text() == "old"
+
+
+def test_a_label_in_place_of_a_secret_is_not_written(here: ToolPlace) -> None:
+    here.write("a", "key = 'sk-1'\n")
+    result = here.call("write_file", path="a", content="key = '[redacted:api-key:3f2a]'\n")
+    assert result.is_error and "secret" in result.content and not here.person.asked
+
+
+def test_a_folder_that_is_swapped_while_the_person_thinks(tmp_path: Path) -> None:
+    class Swapping(FakePerson):
+        async def confirm(self, request):  # type: ignore[no-untyped-def]
+            os.rename(here.root / "dir", here.root / "was")
+            (here.root / "dir").symlink_to(tmp_path)
+            return await super().confirm(request)
+
+    here = ToolPlace(tmp_path, Swapping())
+    (here.root / "dir").mkdir()
+    assert here.call("write_file", path="dir/x", content="x").is_error
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.covers("S2-6")
+def test_files_are_read_and_each_says_where_it_ends(here: ToolPlace) -> None:
+    here.write("a.py", "one\ntwo\n")
+    here.write("b.txt", "\ufeffdr\u00e9i\r\n".encode("utf-16-le"))
+    result = here.call("retrieve_context_files", paths=["a.py", "b.txt", "gone", "a.py"])
+    assert not result.is_error
+    mark = result.content[1:7]
+    assert result.content.split("\n") == [
+        f"[{mark} file a.py, 2 lines]", "one", "two", "", f"[{mark} end]", f"[{mark} file b.txt, 1 line, UTF-16-LE]", "dr\u00e9i\r", "",
+        f"[{mark} end]", f"[{mark} not read] gone is not there",
+    ]  # fmt: skip
+
+
+def test_of_a_long_file_both_ends_are_told(here: ToolPlace) -> None:
+    here.write("long", "".join(f"line {n}\n" for n in range(400_000)))
+    here.write("middle", "".join(f"line {n}\n" for n in range(20_000)))
+    for name, last in (("long", 399_999), ("middle", 19_999)):
+        text = here.call("retrieve_context_files", paths=[name]).content
+        assert "line 0\n" in text and f"line {last}\n" in text and "left out" in text and len(text) < 40_000
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\x89PNG\0", "no text"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+        (b"\0" * 3_000_000, "3.0 MB"),
+    ],
+)
+def test_what_is_no_text_is_told_by_its_size(here: ToolPlace, content: bytes, said: str) -> None:
+    here.write("a", content)
+    result = here.call("retrieve_context_files", paths=["a"])
+    assert result.is_error and said in result.content
+
+
+@pytest.mark.covers("S2-20")
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", ".git/HEAD", "out/passwd", ".env", "dir"])
+def test_nothing_outside_is_read(here: ToolPlace, path: str) -> None:
+    (here.root / "dir").mkdir()
+    (here.root / "out").symlink_to("/etc")
+    here.write(".env", "KEY=1")
+    assert here.call("retrieve_context_files", paths=[path]).is_error
+    assert here.call("retrieve_context_files", paths=[]).is_error
