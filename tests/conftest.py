@@ -29,12 +29,17 @@ if not ALL:
 
 # Modules and tests stay to the end: looking for garbage among them takes half of what collecting costs, in every process.
 gc.disable()
-atexit.register(gc.unfreeze)
+# A process of several has told all at its end: to take to pieces what it has loaded takes it seconds.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    atexit.register(os._exit, 0)
+else:
+    atexit.register(gc.unfreeze)
 
 
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+    gc.set_threshold(5_000, 20, 100)
 
 
 def pytest_configure(config: pytest.Config) -> None:
