@@ -39,6 +39,23 @@ _LEAD = re.compile(
     r"(?i)\A(?:and\s+)?(?:first(?:ly)?(?:\s+of\s+all)?|second(?:ly)?|third(?:ly)?|to\s+begin\s+with|(?:begin|start)\s+by|please)\b[,:]?\s+"
 )
 
+# What comes after this says why, and is no part of what is to be done.
+_REASON = re.compile(
+    r"(?i)(?<=[\w)\x01])[,\s]\s*((?:so(?:\s+that)?\s+(?:i|we|you)\b|in\s+order\s+to\b|because\s+(?:i|we|you|it|they|the|this|these|there|my|our)\b).+)\Z"
+)
+# Unless it says which ones, or what else is to be done.
+_NARROWS = re.compile(
+    r"(?i)\b(?:and|then|or|but|only|not|no|never|except|without|keep|each|every)\b|n['’]t\b|[\d/*,;\x01]|\w\.\w"
+)
+
+
+def without_reason(text: str) -> tuple[str, str]:
+    """A goal without the clause at its end that says what it is for, and that clause, "" for none."""
+    found = _REASON.search(_masked(text))
+    if found is None or _NARROWS.search(found[1]) or len(text[: found.start()].split()) < 2:
+        return text, ""
+    return text[: found.start()], text[found.start(1) :].rstrip(" .!")
+
 
 def clauses(text: str) -> tuple[str, ...]:
     """The steps that a goal names plainly, in order; one alone where it names none."""

@@ -7,13 +7,13 @@ from msgspec import Struct
 from agent.lexicon.words import Token
 from agent.planner.offline.paths import looks_like_path
 from agent.planner.offline.patterns import Element, Literal, Phrasing, Slot
-from agent.planner.offline.sentences import Sentence
+from agent.planner.offline.sentences import Sentence, place_word
 from agent.planner.offline.slots import CUED_TYPES, read_slot
 from agent.planner.offline.values import Value
 
 # Between an announcing word and its slot people put articles and the type of what follows.
 _ARTICLES = frozenset({"does", "do", "did", "the", "a", "an", "my", "this", "all", "any", "every", "its"})
-_SKIPPED = _ARTICLES | {"file", "files", "folder", "directory", "called", "named"}
+_SKIPPED = _ARTICLES | {"file", "files", "folder", "directory", "called", "named", "new"}
 # Between the words of a filter.
 _SKIPPED_INSIDE = frozenset({"the", "a", "an", "my", "any", "is", "are", "all", "have", "has", "been", "was", "were"})
 # What a value costs that could as well be a word of the goal.
@@ -91,10 +91,11 @@ class Fitter:
         return any(isinstance(e, Literal) and token.concept in e.concepts for e in self._phrasing.elements)
 
     def _bind_words(self) -> bool:
-        for element in self._phrasing.elements:
+        elements = self._phrasing.elements
+        for element, after in zip(elements, (*elements[1:], None), strict=True):
             if not isinstance(element, Literal) or element.filler:
                 continue
-            at = self._find(element)
+            at = self._find(element, announces=isinstance(after, Slot))
             if at is not None:
                 self._binding.used.add(at)
                 self._binding.literals += not element.optional
@@ -103,11 +104,14 @@ class Fitter:
                 return False
         return True
 
-    def _find(self, element: Literal) -> int | None:
+    def _find(self, element: Literal, *, announces: bool = False) -> int | None:
         for at, token in enumerate(self._tokens):
             # "the src folder" is one value, and still says that a folder is meant.
             free = at not in self._binding.used or token.low in ("folder", "directory", "file")
-            if free and at not in self._taken and not token.quoted and token.concept in element.concepts:
+            meant = token.concept in element.concepts and not (
+                announces and not element.optional and place_word(self._tokens, at)
+            )
+            if free and at not in self._taken and not token.quoted and meant:
                 return at
         return None
 
@@ -146,7 +150,10 @@ class Fitter:
         skipped = _ARTICLES if slot.kind in ("text", "literal", "rest") else _SKIPPED
         before = at - 1
         while before >= 0 and not self._tokens[before].quoted:
-            if self._tokens[before].concept in slot.cues:
+            place = place_word(
+                self._tokens, before
+            )  # "into a folder called x" announces what goes there, and no other folder
+            if self._tokens[before].concept in slot.cues and (not place or place in slot.cues):
                 return before
             if self._tokens[before].low not in skipped:
                 return None

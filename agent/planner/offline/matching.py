@@ -42,7 +42,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     """A goal as it was read: its tokens, its filters, fits above the threshold (best first), and what nobody understood.
 
     `composed` is what the grammar made of it, None where that came to nothing or not above the threshold. `near` and `nearly` are fits
-    and what was composed below it, the nearest first.
+    and what was composed below it, the nearest first. `aside`: what of the goal only says why, and was left out.
     """
 
     goal: str
@@ -53,6 +53,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     sentence: Sentence
     near: tuple[Match, ...] = ()
     nearly: Composed | None = None
+    aside: str = ""
 
     @property
     def tokens(self) -> list[Token]:
@@ -176,12 +177,8 @@ def prefers_grammar(reading: Reading) -> bool:
     if best.is_own:
         return False
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
-    stat = best.recipe.area in ("files", "permissions")
-    if (
-        stat
-        and mine == theirs
-        and reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s"))
-    ):
+    one_fact = reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s"))
+    if one_fact and mine == theirs and best.recipe.area in ("files", "permissions"):
         return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from agent.planner.offline.clauses import without_reason
 from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
@@ -84,8 +85,9 @@ class Offers:
             running=around.running,
             peek=peek,
         )
-        reading = self._matcher.read(text, scene, also=also)
-        return structs.replace(reading, goal=f"{text} {also}") if also else reading
+        said, aside = without_reason(text)
+        reading = self._matcher.read(said, scene, also=also)
+        return structs.replace(reading, goal=f"{said} {also}" if also else said, aside=aside)
 
     def offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, that nothing in the goal speaks against, and that is sure enough, the best first.
@@ -96,18 +98,19 @@ class Offers:
         from agent.planner.offline.confidence import OFFERED
         from agent.planner.offline.evidence import idle
         from agent.planner.offline.grammar.guards import resolver
+        from agent.planner.offline.grammar.reach import with_folder_made
         from agent.planner.offline.grammar.saying import masked
 
-        cwd = goal.environment.cwd
+        cwd, said = goal.environment.cwd, masked(reading.goal)
         exists = resolver(cwd, around.exists)
         offers = []
         for offer in self.every(reading, goal, around):
             why, sure = judged(offer, reading, exists)
             if sure >= OFFERED and not why:
                 own = offer.match is not None and offer.match.is_own
-                command = offer.command if own else as_meant(offer.command, cwd)
+                command = offer.command if own else as_meant(with_folder_made(offer.command, said, exists), cwd)
                 lost = offer.composed.unused if offer.composed is not None else ()
-                unused = lost if own else (*lost, *idle(masked(reading.goal), command))
+                unused = (*lost, *(() if own else idle(said, command)), *([reading.aside] if reading.aside else []))
                 offers.append(structs.replace(offer, sure=sure, command=command, unused=unused))
             elif not offers:
                 return []

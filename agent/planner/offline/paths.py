@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.lexicon.words import Token
+from agent.planner.offline.evidence import names_no_folder
 from agent.planner.offline.quantities import Found
 from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
@@ -143,7 +144,11 @@ def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
         return None
     following = tokens[at + 1].low if at + 1 < len(tokens) else ""
     of_files = following in ("files", "scripts") or (token.raw.startswith(".") and following in ("and", "or"))
-    if of_files or not _bare(token) or token.low in ("called", "named"):  # the name of the folder comes behind it
+    if (
+        of_files or not _bare(token) or token.low in ("called", "named", *_GENERIC_FOLDER)
+    ):  # the name of the folder comes behind it
+        return None
+    if following in _GENERIC_FOLDER and names_no_folder(token.low) and not scene.exists(token.raw):
         return None
     known = scene.lexicon.knows(token.low)
     if following in _GENERIC_FOLDER and (cued or not known or scene.exists(token.raw + "/.")):

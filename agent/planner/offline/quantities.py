@@ -25,6 +25,7 @@ _MINUTES = {
 }  # fmt: skip
 _SECONDS = {"second": 1, "seconds": 1, "sec": 1, "secs": 1, "s": 1}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_AHEAD, _BACK = ("next", "coming", "this"), ("last", "past", "previous")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -132,30 +133,31 @@ def read_seconds(tokens: list[Token], at: int, lexicon: Lexicon) -> Found:
     return (used, Value(text=f"{amount * factor:g}", origin=f"{amount:g} {unit}")) if factor else None
 
 
-def read_date(tokens: list[Token], at: int, lexicon: Lexicon, today: datetime.date) -> Found:
-    """A day: ISO, today, yesterday, a weekday (the last one), "3 march 2024". Forms: next (the day after)."""
+def read_date(tokens: list[Token], at: int, today: datetime.date, *, ahead: bool = False) -> Found:
+    """A day: ISO, today, yesterday, "3 march 2024", a weekday (the last one, with `ahead` the next, unless that is said). Forms: next
+    (the day after)."""
     if tokens[at].is_path:
         return None
-    day, used = _named_day(tokens[at].low, today), 1
-    if day is None:
-        used, day = _spelled(tokens, at)
-    origin = tokens[at].raw
-    if day is None:
-        used, day = _feast(tokens, at, today)
-        origin = " ".join(token.raw for token in tokens[at : at + used])
+    turns = at + 1 < len(tokens) and tokens[at + 1].low in _WEEKDAYS and tokens[at].low in (*_AHEAD, *_BACK)
+    used = 1 + turns
+    day = _named_day(tokens[at + turns].low, today, ahead=tokens[at].low in _AHEAD if turns else ahead)
+    for read in (_spelled, _feast):
+        if day is None:
+            used, day = read(tokens, at, today)
+    origin = " ".join(token.raw for token in tokens[at : at + used])
     if day is None or day.year > 9000:
         return None
     after = day + datetime.timedelta(days=1)
     return used, Value(text=day.isoformat(), forms={"next": after.isoformat()}, origin=origin)
 
 
-def _named_day(low: str, today: datetime.date) -> datetime.date | None:
+def _named_day(low: str, today: datetime.date, *, ahead: bool) -> datetime.date | None:
     offsets = {"today": 0, "yesterday": -1, "tomorrow": 1}
     if low in offsets:
         return today + datetime.timedelta(days=offsets[low])
     if low in _WEEKDAYS:
-        back = (today.weekday() - _WEEKDAYS.index(low)) % 7 or 7
-        return today - datetime.timedelta(days=back)
+        away = (today.weekday() - _WEEKDAYS.index(low)) * (-1 if ahead else 1) % 7 or 7
+        return today + datetime.timedelta(days=away if ahead else -away)
     match = _ISO.match(low)
     if match:
         try:
@@ -174,7 +176,7 @@ def _feast(tokens: list[Token], at: int, today: datetime.date) -> tuple[int, dat
     return 0, None
 
 
-def _spelled(tokens: list[Token], at: int) -> tuple[int, datetime.date | None]:
+def _spelled(tokens: list[Token], at: int, today: datetime.date) -> tuple[int, datetime.date | None]:
     """ "3 march 2024" or "march 3 2024"."""
     words = [token.low.rstrip(",") for token in tokens[at : at + 3]]
     if len(words) < 3 or not _DIGITS.match(words[2]):

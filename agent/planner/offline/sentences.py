@@ -39,17 +39,16 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 # Words that mean nothing by themselves, but that people call files and folders.
-_ALSO_NAMES = frozenset(
-    {"out", "up", "over", "help", "try", "existing", "given", "full", "quick", "misc", "all", "like", "so"}
-)
-_BEFORE_NAMES = frozenset(
-    {"in", "into", "to", "under", "from", "of", "folder", "directory", "inside", "below", "within"}
-)
+_ALSO_NAMES = frozenset("out up over help try existing given full quick misc all like so".split())
+_BEFORE_NAMES = frozenset("in into to under from of folder directory inside below within".split())
+_BEFORE_PLACES = _BEFORE_NAMES - {"of", "folder", "directory"}
 
 
 def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     """A word without meaning, as the name that it is where something announces one: "a folder called out", "to out"."""
     token = tokens[at]
+    if token.low in ("called", "named") and at and place_word(tokens, at - 1):
+        return structs.replace(token, filler=True, concept="\0")
     means = not (token.low in _ALSO_NAMES and (token.filler or token.weak))
     if not at or token.quoted or token.is_path or (means and token.concept == token.low):
         return token
@@ -61,3 +60,11 @@ def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     if named and not means and token.low != "like":
         return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
     return token
+
+
+def place_word(tokens: list[Token], at: int) -> str:
+    """The preposition of a place that begins with "folder": "into a folder called x" names where something goes. "" for none."""
+    said = [token.low for token in tokens[:at]] if tokens[at].low in ("folder", "directory") else []
+    while said and said[-1] in ("a", "an", "the", "my", "new", "another"):
+        said.pop()
+    return said[-1] if said and said[-1] in _BEFORE_PLACES else ""

@@ -13,7 +13,7 @@ SPARED = (".git", ".hg", ".svn", ".jj", "node_modules", ".venv")
 _LOOKED_AT = 2_000  # entries below a folder; behind these any of them may be there
 _CHANGES = frozenset(("delete", "move", "mode", "owner", "empty", "edit"))
 _EACH = LazyPattern(r"-exec(?:dir)? (?:gzip|bzip2|xz|zstd|touch|gunzip|dos2unix)\b")
-_WORD = LazyPattern(r"""\s*((?:[^\s'"\\|;&()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+)""")
+_WORD = LazyPattern(r"""\s*((?:[^\s'"\\|;&()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|<\w+>)+)""")
 _WALKS = LazyPattern(
     r"(?:(?<=\A)|(?<=[|;&({]\s)|(?<=sudo )|(?<=&& )|(?<=do ))(?:find|grep -r\w*|ch(?:mod|own|grp) -R) "
 )

@@ -120,11 +120,8 @@ def _du(intent: Intent, how: str) -> str:
         sort = [f"sort -h{'r' if order.order.reverse else ''}"]
     after = [*sort, *merged(tuple(rest))]
     files = intent.files
-    if (
-        intent.group == "dir"
-        or (files.type == "d" and not files.narrow and "each" in intent.form)
-        or (files.type == "d" and files.subfolders and not files.narrow)
-    ):
+    folders = files.type == "d" and not files.narrow
+    if intent.group == "dir" or (folders and ("each" in intent.form or files.subfolders)):
         return " | ".join([f"du -h -d 1 {root_words(files)}", *after]) if not files.narrow else ""
     if not files.type and not files.narrow:
         return " | ".join([f"du -sh {paths(intent.texts) or root_words(files)}", *after])

@@ -41,6 +41,7 @@ _STEPS = {
     "until": ("range", "between", "", "<>"),
 }
 _ACTS = frozenset({"touch", "empty", "archive"})
+_WISHES = frozenset({"inplace", "stdout", "nooverwrite", "keeptimes", "preserve"})
 _OF_LINES = frozenset({"line", "where", "chars"})
 
 
@@ -82,6 +83,9 @@ class Understanding(Forms, Deeds):
     def _take_up(self, piece: Piece, clause: int) -> bool:
         if piece.op in _ACTS:
             return self._act(piece.op, piece)
+        if piece.op in _WISHES:
+            self.form.add(piece.op)
+            return True
         if piece.op in _STEPS:
             caught = {f"<{hole}>": value.text for hole, value in piece.values.items()}
             caught["<>"] = next(iter(caught.values()), "")

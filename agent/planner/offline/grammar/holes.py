@@ -231,7 +231,7 @@ HOLES: dict[str, Reader] = {
     "PATH": _path, "FILE": _file, "DIR": _dir,
     "SIZE": lambda sentence, at: read_size(sentence.tokens, at, sentence.scene.lexicon),
     "AGE": lambda sentence, at: read_age(sentence.tokens, at, sentence.scene.lexicon),
-    "DATE": lambda sentence, at: read_date(sentence.tokens, at, sentence.scene.lexicon, sentence.scene.today),
+    "DATE": lambda sentence, at: read_date(sentence.tokens, at, sentence.scene.today),
 }  # fmt: skip
 
 

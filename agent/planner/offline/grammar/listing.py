@@ -12,6 +12,7 @@ _FIELDS = {
     "size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i",
     "name": "%p", "type": "%y", "target": "%l",
 }  # fmt: skip
+_NOT_OF_LS = frozenset("absolute noext extonly basename size null relative".split())
 _SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
 
 
@@ -60,15 +61,7 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     types = ("", "any", "f") if "hiddentoo" in form and not files.max_depth else ("", "any")
     if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
-    if (intent.shown and not set(intent.shown) <= {"name"}) or form & {
-        "absolute",
-        "noext",
-        "extonly",
-        "basename",
-        "size",
-        "null",
-        "relative",
-    }:
+    if not set(intent.shown) <= {"name"} or form & _NOT_OF_LS:
         return ""
     if order is not None and order.key not in ("size", "time", "name", "whole"):
         return ""
@@ -80,13 +73,8 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     letters += "" if order is None else {"size": "S", "time": "t"}.get(order.key, "")
     if order is not None and order.reverse and order.key not in ("size", "time"):  # of which ls has the largest first
         letters += "r"
-    return " ".join(
-        [
-            "ls",
-            *(["-" + letters] if letters else []),
-            *([root_words(files)] if files.roots or "hiddentoo" in form else []),
-        ]
-    )
+    where = " " + root_words(files) if files.roots or "hiddentoo" in form else ""
+    return f"ls{' -' + letters if letters else ''}{where}"
 
 
 def _plain(files: Files, *, counted: bool = False) -> str:

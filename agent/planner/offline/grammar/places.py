@@ -67,7 +67,7 @@ def _place_lost(goal: str, command: str, exists: Callable[[str], bool]) -> str:
 def _wrong_way(goal: str, command: str) -> str:
     """Tell whether what is copied or moved, and to where, have changed places; and names that were cut."""
     words = shell_words(command)
-    if not words or words[0] not in ("mv", "cp", "mkdir", "touch"):
+    if not words or words[0] not in ("mv", "cp", "rm", "mkdir", "touch"):
         return ""
     operands = [word.removeprefix("./").rstrip("/") for word in words[1:] if not word.startswith("-")]
     last = re.escape(operands[-1]) if operands else ""
@@ -77,12 +77,18 @@ def _wrong_way(goal: str, command: str) -> str:
             return "that is not the name you gave"
         return ""
     if (
-        re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from)\b", goal)
+        re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from|here)\b(?! it\b)", goal)
         and not {"-t", "*"} & {*words, *command}
         and not re.search(r"\w/\. |-mindepth 1 ", command)
     ):
         return "what is in a folder is not the folder"
-    if "-t" not in words and "--remove-destination" not in words and last and re.search(rf"(?<!\S){last}", goal):
+    if (
+        words[0] != "rm"
+        and "-t" not in words
+        and "--remove-destination" not in words
+        and last
+        and re.search(rf"(?<!\S){last}", goal)
+    ):
         after = rf"(?i)\b{_TARGET_AFTER}\s+(?:the\s+|a\s+|new\s+|folder\s+|file\s+|directory\s+|called\s+|named\s+)*['\"./]*{last}"
         if not re.search(after, goal):
             return "it is not clear where it should go"
@@ -109,8 +115,16 @@ def _wrong_text(said: str, command: str, does: frozenset[str]) -> str:
 
 def _too_much(command: str, exists: Callable[[str], bool]) -> str:
     words = shell_words(command)
-    if words[:1] == ["rm"] and any(word.rstrip("/") in ("", ".", "..", "~", "*", "/*") for word in words[1:]):
+    all_below = words[:1] == ["find"] and words[2:] == ["-mindepth", "1", "-delete"]
+    if (words[:1] == ["rm"] or all_below) and any(
+        word.rstrip("/") in ("", ".", "..", "~", "*", "/*") for word in words[1:]
+    ):
         return "that is far more than one goal should delete"
+    inner = re.search(r"find (\S+) -mindepth 1 -maxdepth 1 .* -t (\S+) ", command)
+    if inner and (
+        inner[2].startswith(inner[1] + "/") or (inner[1] == "." and "/" in inner[2][1:-1] and inner[2][0] not in "/~")
+    ):
+        return "a folder cannot go into itself"
     root = re.match(r"find (\d+) ", command)
     if root and not exists(root[1]):
         return f"{root[1]} is more likely a number than a folder"

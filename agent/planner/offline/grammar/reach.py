@@ -22,9 +22,6 @@ _OF_DOCKER = re.compile(r"\b(?:docker|podman|dangling|unused|untagged|container|
 _OF_PICTURES = re.compile(
     r"\b(?:pictures?|photos?|image files?|files|jpe?gs?|pngs?|folders?|director(?:y|ies)|here)\b|\x02"
 )
-_NEW_FOLDER = re.compile(
-    r"\b(?:in|into|to) (?:a |an |the )?(?:new|fresh|empty|separate|own|its own|their own) (?:folder|directory|dir|subfolder)\b"
-)
 
 
 def out_of_reach(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
@@ -38,7 +35,6 @@ def out_of_reach(goal: str, said: str, command: str, exists: Callable[[str], boo
         or _wrong_link(words, command, exists)
         or _no_commit(words, goal, exists)
         or _wrong_side(words, said)
-        or _no_folder_made(command, said, exists)
         or _other_images(command, said)
     )
 
@@ -109,15 +105,6 @@ def _wrong_side(words: list[str], said: str) -> str:
     return ""
 
 
-def _no_folder_made(command: str, said: str, exists: Callable[[str], bool]) -> str:
-    """Into a new folder that is not there and that nothing makes."""
-    if not _NEW_FOLDER.search(said) or re.search(r"\bmkdir\b|-d\b|-C\b|--output-dir|rsync|git clone|split\b", command):
-        return ""
-    target = re.search(r"\b(?:cp|mv)\b.*? -t ([^\s;{}+]+)|\b(?:cp|mv) .* ([^\s;{}+-][^\s;{}+]*)\Z", command)
-    name = (target[1] or target[2]).strip("'\"") if target else ""
-    return f"nothing makes the folder {name}" if name and not exists(name) else ""
-
-
 def _other_images(command: str, said: str) -> str:
     """ "delete all images" may mean those of docker as well as pictures."""
     if "-delete" not in command and not re.search(r"\brm\b", command):
@@ -126,3 +113,20 @@ def _other_images(command: str, said: str) -> str:
     if says_images and (_OF_DOCKER.search(said) or not _OF_PICTURES.search(said)):
         return "images may be those of docker, or pictures"
     return ""
+
+
+_INTO_FOLDER = re.compile(r"\b(?:in|into|to|onto) (?:[\w-]+ ){0,2}(?:folder|directory|dir|subfolder)\b")
+_GOES_TO = re.compile(r"\b(?:cp|mv) (?:-\S+ )*-t ([^\s;{}+]+)|(?:cp|mv) (?:-\S+ )*(\S+) ([^\s;{}+-][^\s;{}+]*)\Z")
+
+
+def with_folder_made(command: str, said: str, exists: Callable[[str], bool]) -> str:
+    """A command that copies or moves to what its goal calls a folder, with what makes that where it is missing: else it would be a name."""
+    target = _GOES_TO.search(command) if _INTO_FOLDER.search(said) and "mkdir" not in command else None
+    name = (target[1] or target[3]).strip("'\"") if target else ""
+    # One folder that goes "to" another may get its name.
+    renames = (
+        target is not None and bool(target[2]) and exists(target[2] + "/.") and not re.search(r"\bin(?:to)?\b", said)
+    )
+    if target is None or exists(name) or renames or ":" in name:
+        return command
+    return f"mkdir -p {target[1] or target[3]} && {command}"

@@ -223,9 +223,8 @@ def _only_files(intent: Intent):  # type: ignore[no-untyped-def]
 
 def _each(intent: Intent, stage: Stage) -> str:
     if stage.op == "occurrences" and greppable(intent.files):
-        return with_filters(
-            "grep " + line_command(Stage(op="match", args=("rc", "plain", stage.args[1])))[5:], intent.files
-        )
+        grep = line_command(Stage(op="match", args=("rc", "plain", stage.args[1])))
+        return with_filters(grep, intent.files)
     command = line_command(stage)
     find = find_words(_only_files(intent))
     if stage.op == "count":
@@ -255,8 +254,7 @@ def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
         grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
         command = with_filters(grep, files)
     else:
-        grep = line_command(
-            Stage(op=first.op, args=(letters if "h" in letters.partition(" ")[0] else "H" + letters, *first.args[1:]))
-        )
+        letters = letters if "h" in letters.partition(" ")[0] else "H" + letters
+        grep = line_command(Stage(op=first.op, args=(letters, *first.args[1:])))
         command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"
     return " | ".join([command, *merged(rest)])

@@ -56,6 +56,13 @@ class StagesDraft(Struct, kw_only=True):
         self.steps.append(Step(clause=clause, rank=RANKS[kind], stage=Stage(op=op, args=args)))
         return True
 
+    def alter(self, sought: str, **fields: object) -> bool:
+        """Change the first step of one kind; False where there is none."""
+        step = next((step for step in self.steps if step.stage.op == sought), None)
+        if step is not None:
+            step.stage = structs.replace(step.stage, **fields)
+        return step is not None
+
     # --- which lines ---
 
     def contain(self, param: str, texts: tuple[str, ...], clause: int) -> bool:
@@ -155,16 +162,10 @@ class StagesDraft(Struct, kw_only=True):
         if kind == "cuthead":
             return self.add("part", "chars", f"{int(numbers[0]) + 1}-", clause=clause)
         if kind == "cuttail":
-            return self.add(
-                "part",
-                "cuttail" if numbers[0] == "1" else "cutchars_tail",
-                *([] if numbers[0] == "1" else numbers),
-                clause=clause,
-            )
-        span = {"head": f"1-{numbers[0]}" if numbers[0] != "1" else "1", "one": numbers[0], "range": "-".join(numbers)}[
-            kind
-        ]
-        return self.add("part", "chars", span, clause=clause)
+            cut = ("cuttail",) if numbers[0] == "1" else ("cutchars_tail", *numbers)
+            return self.add("part", *cut, clause=clause)
+        spans = {"head": f"1-{numbers[0]}" if numbers[0] != "1" else "1", "one": numbers[0], "range": "-".join(numbers)}
+        return self.add("part", "chars", spans[kind], clause=clause)
 
     # --- how they are changed ---
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.planner.offline.clauses import without_reason
 from agent.planner.offline.confidence import OFFERED
 from agent.protocol.replies import Command, Plan
 from tests.support.each import each
@@ -74,6 +75,23 @@ _RIGHT = {
     "make a copy of the src folder as src-old": "cp -a src src-old",
     "make a copy of notes.txt called old.txt": "cp notes.txt old.txt",
     "install the package called tools": "sudo apt-get install tools",
+    "list everything here with sizes, newest first": r"find . -printf '%T@ %s %p\n' | sort -nr | cut -d' ' -f2-",
+    "show everything in src with sizes, biggest first": r"find src -printf '%s %p\n' | sort -nr",
+    "move everything here to backup": "mkdir -p backup && find . -mindepth 1 -maxdepth 1 -not -samefile backup -exec mv -t backup {} +",
+    "copy everything here into a folder called old": (
+        "mkdir -p old && find . -mindepth 1 -maxdepth 1 -not -samefile old -exec cp -a -t old {} +"
+    ),
+    "delete everything in src": "find src -mindepth 1 -delete",
+    "delete src and everything in it": "rm -r src",
+    "copy notes.txt into a directory called keep": "mkdir -p keep && cp notes.txt keep",
+    "copy notes.txt into a folder called docs": "cp notes.txt docs",
+    "move notes.txt to the attic folder": "mkdir -p attic && mv notes.txt attic",
+    "copy src to a folder called src2": "cp -a src src2",
+    "move all .txt files into a new folder named texts": (
+        "mkdir -p texts && find . -type f -name '*.txt' -not -path '*/texts/*' -exec mv -t texts {} +"
+    ),
+    "find all python files in a folder called src": "find src -type f -name '*.py'",
+    "find the folder called src": "find . -type d -name src",
 }
 
 
@@ -85,6 +103,47 @@ def test_what_was_mistaken_is_right_now(world: str) -> None:
         assert reply.command == command
 
     is_right()
+
+
+def test_what_it_is_for_is_left_out_and_told(world: str) -> None:
+    for goal, command, reason in (
+        ("compress src so that I can send it", "tar -czf src.tar.gz src", "so that I can send it"),
+        ("delete a.py because it is old.", "rm a.py", "because it is old"),
+        ("make notes.txt executable in order to run it", "chmod +x notes.txt", "in order to run it"),
+    ):
+        reply = answer(goal_item(goal, world))
+        assert isinstance(reply, Command)
+        assert (reply.command, reply.unused) == (command, (reason,))
+
+
+@pytest.mark.parametrize(
+    ("goal", "whole"),
+    [
+        ("delete the logs so that I keep only app.log", True),
+        ("zip src so I can mail it and delete src", True),
+        ("find lines with because the in notes.txt", True),
+        ("find 'so that I can' in notes.txt", True),
+        ("sort notes.txt so that the longest line is last", True),
+        ("zip src, so we can mail it", False),
+    ],
+)
+def test_a_reason_that_says_more_stays_in_the_goal(goal: str, whole: bool) -> None:
+    assert (without_reason(goal) == (goal, "")) is whole
+
+
+def test_a_weekday_is_the_one_that_was_said(world: str) -> None:
+    # For the planner it is Friday, 2024-05-17.
+    for goal, day in (
+        ("what date is next friday", "2024-05-24"),
+        ("what date was last friday", "2024-05-10"),
+        ("which day is the coming monday", "2024-05-20"),
+        ("how many days until friday", "2024-05-24"),
+        ("find files changed since friday", "2024-05-10"),
+        ("find files changed before last monday", "2024-05-13"),
+    ):
+        reply = answer(goal_item(goal, world))
+        assert isinstance(reply, Command)
+        assert day in reply.command, goal
 
 
 def test_a_step_takes_the_order_of_the_one_before(world: str) -> None:

@@ -11,6 +11,8 @@ from agent.planner.offline.grammar.understanding.edits import Edits
 # Words of superlatives that do not end like one.
 _MOST = frozenset({"most", "recent", "recently", "last", "least", "ago", "space"})
 
+_AGES = frozenset({"new", "old", "recent", "recently"})
+
 
 class Forms(Counts, Edits):
     """Take up how the result is shown."""
@@ -35,26 +37,15 @@ class Forms(Counts, Edits):
         if kind == "unique":
             return self.stages.add("unique", "unique", clause=clause)
         words = set(self.row.lemmas[piece.start : piece.end])
-        if (
-            self.stages.order is None
-            and not self.texts
-            and self.files.type
-            and kind in ("asc", "desc")
-            and "first" in words
-        ):
+        first = kind in ("asc", "desc") and "first" in words and not self.texts
+        if first and self.stages.order is None and (self.files.type or self.files.roots):
             # "newest first" of files says also by what
-            key = (
-                "time" if words & {"new", "old", "recent", "recently"} else "size" if words & {"large", "small"} else ""
-            )
+            key = "time" if words & _AGES else "size" if words & {"large", "small"} else ""
             if key:
                 return self.stages.sort(clause, key=key, reverse=kind == "desc")
         if self.stages.order is None:
-            if kind == "reverse":
-                return self.stages.change("tac", clause) if self.texts else self.stages.sort(clause, reverse=True)
-            if kind == "unique":
-                return self.on_unique(piece, clause)
-            if kind == "alphareverse":
-                return self.stages.sort(clause, reverse=True)
+            if kind == "reverse" and self.texts:
+                return self.stages.change("tac", clause)
             if kind == "nocase":
                 return self.on_nocase(piece, clause)
         fields = {
@@ -97,23 +88,6 @@ class Forms(Counts, Edits):
             return self._place(piece.values["PATH"], clause, "")
         return True
 
-    def on_inplace(self, piece: Piece, clause: int) -> bool:
-        self.form.add("inplace")
-        return True
-
-    def on_stdout(self, piece: Piece, clause: int) -> bool:
-        self.form.add("stdout")
-        return True
-
-    def on_nooverwrite(self, piece: Piece, clause: int) -> bool:
-        self.form.add("nooverwrite")
-        return True
-
-    def on_keeptimes(self, piece: Piece, clause: int) -> bool:
-        """Copies with the times of what they are copies of."""
-        self.form.add("keeptimes")
-        return True
-
     def on_backup(self, piece: Piece, clause: int) -> bool:
         """Keep the file as it is before it is edited, under the name with an ending more."""
         kept = piece.values["FILE"].text
@@ -125,12 +99,4 @@ class Forms(Counts, Edits):
 
     def on_softwrap(self, piece: Piece, clause: int) -> bool:
         """Lines are broken between words only."""
-        for step in self.stages.steps:
-            if step.stage.op == "wrap":
-                step.stage = structs.replace(step.stage, op="softwrap")
-                return True
-        return False
-
-    def on_preserve(self, piece: Piece, clause: int) -> bool:
-        self.form.add("preserve")
-        return True
+        return self.stages.alter("wrap", op="softwrap")

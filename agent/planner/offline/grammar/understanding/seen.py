@@ -55,11 +55,9 @@ class LineReading(Lines):
 
     def on_sepline(self, piece: Piece, clause: int) -> bool:
         """Lines that begin, or end, with a sign that was named in words."""
-        invert = "v" if piece.param.startswith("not") else ""
+        letters = self.stages.letters + ("v" if piece.param.startswith("not") else "")
         before, after = ("", "$") if piece.param == "end" else ("^", "")
-        return self.stages.add(
-            "match", "anchored", self.stages.letters + invert, before, _only(piece), after, clause=clause
-        )
+        return self.stages.add("match", "anchored", letters, before, _only(piece), after, clause=clause)
 
     def on_span(self, piece: Piece, clause: int) -> bool:
         """From lines with one text to lines with another."""

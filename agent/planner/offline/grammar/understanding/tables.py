@@ -100,11 +100,7 @@ class TableReading(LineReading):
 
     def on_joinwith(self, piece: Piece, clause: int) -> bool:
         """Take up what stands between lines that are joined."""
-        for step in self.stages.steps:
-            if step.stage.op == "join":
-                step.stage = structs.replace(step.stage, args=(next(iter(piece.values.values())).text,))
-                return True
-        return False
+        return self.stages.alter("join", args=(next(iter(piece.values.values())).text,))
 
     def on_setting(self, piece: Piece, clause: int) -> bool:
         """The value of a key."""
@@ -173,14 +169,9 @@ def _grouped(stages: list[Stage], column: str, separator: str, numeric: frozense
     limits = [stage for stage in stages if stage.op in ("head", "tail")]
     order = next((stage.order for stage in stages if stage.order is not None), None)
     shown = [stage for stage in stages if stage.op == "cols"]
-    if (
-        sums is None
-        and len(shown) == 1
-        and len(shown[0].args) == 2
-        and shown[0].args[1] in numeric
-        and shown[0].args[1] != column
-    ):
-        return [*before, Stage(op="groupsum", args=(separator, column, shown[0].args[1]))]  # "units per product"
+    summed = shown[0].args[1] if len(shown) == 1 and len(shown[0].args) == 2 else column
+    if sums is None and summed in numeric and summed != column:
+        return [*before, Stage(op="groupsum", args=(separator, column, summed))]  # "units per product"
     if sums is not None:
         if len(sums.args) < 3:
             return [Stage(op="nothing")]

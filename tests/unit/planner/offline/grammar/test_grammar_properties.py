@@ -206,11 +206,11 @@ def test_every_literal_is_in_the_command(goal: str, literals: list[str]) -> None
 
 
 def test_every_meaning_of_the_rules_has_somebody_who_takes_it_up() -> None:
-    from agent.planner.offline.grammar.grammar import _ACTS, _OF_LINES, _STEPS, Understanding
+    from agent.planner.offline.grammar.grammar import _ACTS, _OF_LINES, _STEPS, _WISHES, Understanding
 
     book = rule_book()
     rules = [rule for found in (*book._by_first.values(), *book._by_hole.values()) for rule in found]
-    meanings = {rule.meaning.split()[0] for rule in rules} - _STEPS.keys() - _ACTS - _OF_LINES
+    meanings = {rule.meaning.split()[0] for rule in rules} - _STEPS.keys() - _ACTS - _OF_LINES - _WISHES
     assert not {meaning for meaning in meanings if not hasattr(Understanding, f"on_{meaning}")}
 
 
