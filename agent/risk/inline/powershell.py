@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from agent.risk.inline.files import below_home
 from agent.risk.inline.programs import suspect_text
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
-from agent.risk.tables.names import pattern, patterns
+from agent.risk.tables.names import names, pattern, patterns
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _READS = pattern("powershell.reads", re.I)
 _EFFECTS = patterns("powershell.effects", re.I)
+_METHODS = names("powershell.methods")
+_DESTROYING = frozenset(("delete", "terminate", "win32shutdown", "clear", "format", "clearlog"))
 
 
 def decoded(text: str) -> str:
@@ -58,5 +60,8 @@ def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
         )
     suspect_text(walker, invocation, code)  # programs that are no cmdlets run as in any shell
     parts = [part.strip() for part in re.split(r"[;|\n]", code) if part.strip()]
-    if not found and any(_READS.match(part) is None for part in parts):
+    calls = {name.lower() for name in re.findall(r"(?:\.|::)(\w+)\(", code)} - _METHODS
+    if calls & _DESTROYING:
+        walker.add("destroy", [], place, rule="destroy.powershell")
+    elif not found and (calls or any(_READS.match(part) is None for part in parts)):
         walker.add("run", [Word("PowerShell code", *place)], place, rule="run.powershell")

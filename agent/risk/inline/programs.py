@@ -12,7 +12,7 @@ from agent.risk.inline.files import judge_deletions
 from agent.risk.inline.origins import first, tell_cut
 from agent.risk.inline.texts import joined, listed, q_quoted, sign
 from agent.risk.reader.expansions import decode_ansi_c
-from agent.risk.reader.words import Invocation, Word
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import LazyPattern
 
@@ -127,26 +127,32 @@ def _executed_lists(code: str) -> Iterator[str]:
                 break
 
 
-def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
-    texts = [match.group("s") for match in sign("shell").finditer(code)]
+def _started(code: str, language: str, program: str) -> Iterator[str]:
+    """The commands that code starts, by the calls that do so in its language."""
+    yield from (match.group("s") for match in sign("shell").finditer(code))
     for match in sign("backtick").finditer(code):
-        texts.append(next(group for group in match.groups() if group))
-    if language == "expect" or invocation.words[0].text.rpartition("/")[2] in ("tclsh", "wish", "jimsh"):
+        yield next(group for group in match.groups() if group)
+    if language == "expect" or program in ("tclsh", "wish", "jimsh"):
         for text in re.findall(r"(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;]+)", code):
-            texts.append(re.sub(r"\{([^{}]*)\}", lambda braced: shlex.quote(braced[1]), text))  # what Tcl quotes with
-    texts.extend(listed(code))
+            yield re.sub(r"\{([^{}]*)\}", lambda braced: shlex.quote(braced[1]), text)  # what Tcl quotes with
+    yield from listed(code)
     if language in ("gnuplot", "ghci"):
-        texts.extend(match[1] for match in sign("escapes").finditer(code))
-    found = False
+        yield from (match[1] for match in sign("escapes").finditer(code))
     for words in (*(match.group(1) for match in sign("list").finditer(code)), *_executed_lists(code)):
         items = [m.group("s") for m in sign("text").finditer(words)]
         if len(items) > 1:
-            texts.append(" ".join(items))
+            yield " ".join(items)
+
+
+def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    texts = list(_started(code, language, invocation.words[0].text.rpartition("/")[2]))
+    found = fetched = False
     for text in first(walker, invocation, iter(texts)):
         if text in ("child_process", "fs", "os", "fileutils", "w", "r"):
             continue
         found = True
-        walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
+        plain = text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n")
+        fetched |= "net" in walker.script(plain, invocation.place, invocation)[1].split()
     if language == "perl":
         for text in first(walker, invocation, iter(q_quoted(code))):
             suspect_text(walker, invocation, text)
@@ -155,19 +161,23 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
     ):  # whatever the call is named, its text gives it away
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
-            suspect_text(walker, invocation, text)
+            fetched |= "net" in suspect_text(walker, invocation, text)[1].split()
+    if fetched and sign("evaluates").search(code):
+        reason = "evaluates what a program that it starts fetches"
+        walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.fetched")
     reason = (
         "starts other programs from inline code" if found else "starts programs that cannot be seen from inline code"
     )
     walker.add("run", [Word("other programs", *invocation.place)], invocation.place, reason=reason, rule="inline.runs")
 
 
-def suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
-    """Judge a string that may be a command: only high counts, and not that it is no shell."""
+def suspect_text(walker: Walker, invocation: Invocation, text: str) -> Output:
+    """Judge a string that may be a command: only high counts, and not that it is no shell. Returns what it would print."""
     before = len(walker.findings)
-    walker.script(text.strip(" |"), invocation.place, invocation)
+    output = walker.script(text.strip(" |"), invocation.place, invocation)
     walker.findings[before:] = [
         f
         for f in walker.findings[before:]
         if f.level is Level.HIGH and not f.rule.startswith(("run-opaque", "parse", "unreadable"))
     ]
+    return output

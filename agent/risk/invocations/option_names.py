@@ -28,6 +28,10 @@ _RUNS = LazyPattern(
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
     r"callback|lib|library|init|trigger"
 )
+_ACTS = LazyPattern(
+    r"--(?:(?:set|add|remove|delete|change|reset|clear|unset|create|drop|uninstall|purge|wipe|erase|destroy|flush|revoke|restore|"
+    r"unregister|register|stop|kill)(?:-\w[\w-]*)?|disable|enable|terminate|shutdown|unlock|lock)"
+)
 _LOGS = frozenset("log trace dump report profile error errors debug pid status stats state attribute cursor".split())
 _PLACES = frozenset(("file", "path", "to", "dir", "directory", "folder"))
 # About what is written or run, not where or what: `--output-format`, `--log-level`, `--no-config`.
@@ -51,6 +55,7 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
             continue
         role = told_by(name)
         if not role:
+            _judge_action(walker, invocation, table, args, name)
             continue
         word = value if value is not None else _behind(invocation, name)
         if word is None or _FORMAT.fullmatch(word.text):
@@ -60,6 +65,17 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
         else:
             reason = f"may run or load {{targets}}, by its option {name[:30]}"
             walker.add("run", [word], invocation.place, reason=reason, rule="run.option")
+
+
+def _judge_action(walker: Walker, invocation: Invocation, table: Program, args: Args, name: str) -> None:
+    """`--set-default-zone=x` where a sub-command could stand, and none does: as one that the table does not name."""
+    if args.operands or not table.cases or table.wrap or table.effect or not _ACTS.fullmatch(name):
+        return
+    if any(name in group for rule in table.flags for group in rule.options):
+        return
+    kind = table.otherwise if table.otherwise not in _OWN_ONLY else "change"
+    reason = f"is told to {name[2:42].replace('-', ' ')}, and what that changes is unknown"
+    walker.add(kind, [], invocation.place, reason=reason, rule=f"{kind}.option", invocation=invocation)
 
 
 def told_by(name: str) -> str:

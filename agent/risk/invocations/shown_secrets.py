@@ -114,6 +114,35 @@ def judge_shown_files(walker: Walker, name: str, invocation: Invocation, table: 
             return
 
 
+_TELLS = LazyPattern(
+    r"--(?:show|reveal|expose|print|dump|with|include|display)-?(?:tokens?|secrets?|passwords?|sensitive|keys?|master-key|decryption)"
+)
+_TOKEN = LazyPattern(
+    r"(?:(?:print|get|show|fetch|generate|create|oauth)-)?(?:(?:access|identity|id|auth|bearer|oauth|session|refresh|login)-)?(?:token|password)s?"
+)
+_ABOUT_LOGIN = frozenset(("auth", "iam", "login", "account", "session", "credential", "credentials", "sts"))
+_ASKS = frozenset(("--help", "-h", "help", "--version"))
+
+
+def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -> None:
+    """What a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
+    words = invocation.words[1:_FIRST_WORDS]
+    told = [word for word in words if len(word.text) > 9 and word.text[:2] == "--" and _TELLS.fullmatch(word.text)]
+    if not told and not table.operands and not table.wrap:
+        told = [
+            word
+            for at, (before, word) in enumerate(pairwise(words[:_VERBS]), 1)
+            if _TOKEN.fullmatch(word.text) and ("-" in word.text or (at == 1 and before.text in _ABOUT_LOGIN))
+        ]
+        told = told or [word for word in words[:1] if "-" in word.text and _TOKEN.fullmatch(word.text)]
+    if told and _ASKS.isdisjoint(word.text for word in invocation.words[1:]):
+        walker.add("secret", [], invocation.place, invocation=invocation, rule="secret.told")
+
+
+_FIRST_WORDS = 8
+_VERBS = 3
+
+
 def environments(walker: Walker, invocation: Invocation, word: Word) -> None:
     """ps shows the environments of processes with the letter `e` of its old options, which have no dash (`ps eww`)."""
     texts = [other.text for other in invocation.words[1:]]

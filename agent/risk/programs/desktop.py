@@ -81,13 +81,31 @@ def command_prompt(walker: Walker, invocation: Invocation, table: Program, args:
         line = (invocation.stdin or (None, ""))[0]
     else:
         line = " ".join([re.sub(r"^//?[ckr]", "", texts[at], flags=re.I), *texts[at + 1 :]])
-    for piece in re.split(r"[&|\n]+", line or ""):
-        command = re.sub(r"^(?:\S*\\)?", "", piece.strip().strip('"(@ '))
+    if not line or not judge_windows(walker, invocation, line):
+        walker.add("run", [Word("commands of Windows", *invocation.place)], invocation.place, rule="run.windows")
+    return None, ""
+
+
+def judge_windows(walker: Walker, invocation: Invocation, line: str) -> bool:
+    """Findings for commands of Windows, told apart by `&` and `|`; tells whether all of them only show something."""
+    pieces = [re.sub(r"^(?:\S*\\)?", "", piece.strip().strip('"(@ ')) for piece in re.split(r"[&|\n]+", line)]
+    for command in pieces:
         for kind, sign in _EFFECTS.items():
             if sign.match(command):
                 walker.add(kind, [], invocation.place, rule=f"{kind}.windows")
-        if re.match(r"(?:powershell|pwsh|wsl|bash|curl)(?:\.exe)?\s", command, re.I):
+        if not _READS.match(command) and re.match(r"(?:powershell|pwsh|wsl|bash|curl)(?:\.exe)?\s", command, re.I):
             walker.script(command.replace("\\", "/"), invocation.place, invocation)
-    if not line or any(part.strip() and not _READS.match(part.strip(' "@(')) for part in re.split(r"[&|\n]+", line)):
-        walker.add("run", [Word("commands of Windows", *invocation.place)], invocation.place, rule="run.windows")
+    return all(not command or _READS.match(command) for command in pieces)
+
+
+def windows_program(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """A program of Windows by its name, as WSL, Wine and PowerShell start it."""
+    if not judge_windows(walker, invocation, windows_line(invocation)):
+        walker.add("run", invocation.words[:1], invocation.place, rule="run.windows")
     return None, ""
+
+
+def windows_line(invocation: Invocation) -> str:
+    """The words as the command prompt would be given them, the program by its plain name."""
+    first, *words = (word.text for word in invocation.words)
+    return " ".join([re.sub(r"^.*/|\.(?:exe|com)$", "", first, flags=re.I), *words])

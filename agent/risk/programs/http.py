@@ -83,6 +83,8 @@ def httpie(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     text, _ = invocation.stdin or ("", "")
     fed = text != "" and not args.has("--ignore-stdin", "-I")
     sends = fed or args.has("--raw") or any(_ITEM.match(word.text) for word in behind)
+    bodies = [word.text.replace(":=", "=", 1).replace("==", "=", 1) for word in (*behind, *args.values("--raw"))]
+    _judge_code(walker, invocation, operands[1:2] if method else operands[:1], bodies, fed)
     if name != "httpie" and (effect := method_effect(method) or ("send" if sends and not method else "")):
         level = Level.MEDIUM if effect == "send" else None
         walker.add(effect, operands[1:2] if method else operands[:1], invocation.place, level=level)
@@ -123,6 +125,9 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         )
         kind = "remote-destroy" if destroys else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
+    _judge_code(
+        walker, invocation, urls, [word.text.removeprefix("@-") for word in data], "@-" in [w.text for w in data]
+    )
     effects = [method_effect(verb) if verb not in ("POST", "PUT", "PATCH") else ""]
     judge_requests(
         walker, invocation, urls, effects + [quoted_effect(word.text) for word in args.values("-Q", "--quote")]
@@ -153,6 +158,16 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     _judge_daemon(walker, invocation, urls, args, writes=bool(data or upload) or verb not in ("", "GET", "HEAD"))
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
+
+
+def _judge_code(walker: Walker, invocation: Invocation, urls: list[Word], bodies: list[str], fed: bool) -> None:
+    """Judge what a server is sent to run; most addresses have no room for any."""
+    if fed and invocation.stdin is not None:
+        bodies = [*bodies, invocation.stdin[0] or ""]
+    if bodies or any("?" in url.text for url in urls):
+        from agent.risk.programs.sent_code import judge_sent_code  # with readers of languages: rarely needed
+
+        judge_sent_code(walker, invocation, [url.text for url in urls], bodies)
 
 
 def _judge_config(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -231,6 +246,7 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
         secret = any(confides(w.taint) for w in data) or any(is_kept(walker, invocation, w) for w in files)
         walker.add("send-secret" if secret else "send", args.operands[:1], place)
+        _judge_code(walker, invocation, args.operands, [word.text for word in data], fed=False)
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":
             walker.add("remote-destroy", args.operands[:1], place)

@@ -13,11 +13,11 @@ from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
-from agent.risk.invocations.shown_secrets import judge_shown_files
+from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
 from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
 from agent.risk.reader.cursor import WRAPPER
-from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.effects import apply_table, asks_for_help, judge_core_packages, judge_sources, judge_tunnels
 from agent.risk.shell.lists import judge_lists
@@ -105,15 +105,26 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             judge_named_secrets(walker, name, invocation)
             judge_shown_files(walker, name, invocation, table)
         if not isinstance(inner, Invocation):
+            judge_told_secrets(walker, invocation, table)
             judge_named_destruction(walker, invocation, walker.findings[before:])
             read_elevated(walker, invocation, begin, reads=table.reader or walker.reads)
-            return as_numbers(name, invocation, inner)
+            return _with_secrets(as_numbers(name, invocation, inner), walker.findings[before:])
         if not inner.words:
             return None, ""
         invocation = inner
         walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped too deep to be followed")
     return None, ""
+
+
+def _with_secrets(output: Output, found: list[Finding]) -> Output:
+    """The output of a program that shows secrets, as such: who logs in with it may have it, and nobody else."""
+    text, taint = output
+    shown = text is None and any(
+        finding.effect is not None and finding.effect.kind == "secret" and finding.rule != "secret.run"
+        for finding in found
+    )
+    return (text, join_taint(taint, "credential")) if shown else output
 
 
 def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding], table: Program) -> None:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import feed_findings
-from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
-from agent.risk.reader.words import Invocation
-from agent.risk.shell import builtins as shell_builtins
-from agent.risk.tables.store import may_be_command
-from agent.risk.tables.store import program as find_program
-
-if TYPE_CHECKING:
-    from agent.risk.shell.walk import Walker
-
-
-import re
-from typing import TYPE_CHECKING
-
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.paths.search_path import STANDARD_FOLDERS, opens_in_front
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.shell import builtins as shell_builtins
+from agent.risk.tables.names import names
 from agent.risk.tables.options import split_args
-from agent.risk.tables.store import Program
+from agent.risk.tables.store import Program, may_be_command
+from agent.risk.tables.store import program as find_program
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -88,6 +81,7 @@ def real_program(walker: Walker, invocation: Invocation) -> Invocation:
     return invocation.inner([word.part(path), *invocation.words[1:]], word.text)
 
 
+_WINDOWS = LazyPattern(r"/mnt/[a-z]/windows(?:/|$)", re.I)
 _ELEVATES = frozenset(("invocations.elevation:elevate", "invocations.elevation:su"))
 
 
@@ -106,9 +100,10 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         walker.add("run", [word], place, reason="runs whatever files are found below {targets}")
         return None
     folder, slash, base = text.rpartition("/")
-    if base[-4:].lower() == ".exe" and find_program(base[:-4].lower()) is not None:
-        walker.add("run-unknown", [word], place, rule="run.windows")  # as WSL and Wine start it
-        return base[:-4].lower()
+    if base[-4:].lower() in (".exe", ".com"):
+        shown, plain = _of_windows(walker, invocation, folder, base[:-4].lower())
+        if shown or plain:
+            return plain
     if word.glob:
         walker.add("run-opaque", [word], place, reason="names its program by a wildcard: {targets}")
         if not slash:
@@ -131,6 +126,21 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         walker.add("run-unknown", [word], place, reason="runs {targets}, which is not the usual spelling")
         return base.lower()
     return base
+
+
+def _of_windows(walker: Walker, invocation: Invocation, folder: str, plain: str) -> tuple[bool, str | None]:
+    """A program as WSL and Wine start it: whether it only shows something, and its name where a table has that."""
+    if not folder or _WINDOWS.match(folder):
+        from agent.risk.programs.desktop import judge_windows, windows_line  # rarely needed
+
+        before = len(walker.findings)
+        reads = judge_windows(walker, invocation, windows_line(invocation))
+        if reads and len(walker.findings) == before and plain in names("command_prompt.own"):
+            return True, None
+    if find_program(plain) is None:
+        return False, None
+    walker.add("run-unknown", invocation.words[:1], invocation.place_of(invocation.words[0]), rule="run.windows")
+    return False, plain
 
 
 def _judge_file(walker: Walker, invocation: Invocation, place: tuple[int, int]) -> None:

@@ -1,0 +1,92 @@
+"""Judge code that is sent to a server to be run there: commands and statements in fields, bodies and addresses of a request."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from agent.protocol.decisions import Level
+from agent.risk.reader.words import UNKNOWN, Invocation
+from agent.risk.tables.names import names, pattern
+from agent.text.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_CODE_FIELDS = names("requests.code_fields")
+_ASKED_FIELDS = frozenset(("q", "query"))  # of a search as often as of a database
+_CODE_PATH = LazyPattern(
+    r"/(?:exec|execute|eval|run|shell|console|cmd|commands?|scripts?(?:Text)?|cgi-bin/.*)(?:/|$)", re.I
+)
+_FORM = LazyPattern(r"[\w.\[\]-]{1,60}=")
+_LONGEST = 5_000
+_MOST = 40
+Field = tuple[str, str]  # its name, "" for a body without names; its value
+
+
+def judge_sent_code(walker: Walker, invocation: Invocation, urls: list[str], bodies: list[str]) -> None:
+    """Findings for what is sent as code, by the field or the path that it goes to: only high counts, as in any text that may be code."""
+    addresses = [url.partition("#")[0].partition("?") for url in urls]
+    runs = any(_CODE_PATH.search(path) for path, _, _ in addresses)
+    searches = any("search" in url for url in urls)
+    fields = [field for _, _, query in addresses for field in parse_qsl(query)]
+    fields += [field for body in bodies if len(body) < _LONGEST for field in _fields(body)]
+    far = invocation.inner(invocation.words, "", remote=True)
+    far.stdin = None
+    for name, value in fields[:_MOST]:
+        code = name.lower() in _CODE_FIELDS or (runs and name in ("", "text"))
+        if code or (not searches and (not name or name.lower() in _ASKED_FIELDS)):
+            _judge_value(walker, far, value, commands=code)
+
+
+def _judge_value(walker: Walker, invocation: Invocation, value: str, *, commands: bool) -> None:
+    from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
+    from agent.risk.programs.databases import judge_sql
+
+    before = len(walker.findings)
+    if pattern("requests.statements", re.I).match(value):
+        judge_sql(walker, invocation, value, "")
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+    if commands and " " in value:
+        judge_suspects(walker, invocation, value)
+        if is_like_command(value):
+            suspect_text(walker, invocation, value)
+
+
+def _fields(body: str) -> Iterator[Field]:
+    """The fields of a body: of JSON, of a form, or the whole as one without a name."""
+    text = body.strip()
+    if text[:1] in ("{", "[") and UNKNOWN not in text:
+        import json  # rarely needed
+
+        try:
+            yield from _members("", json.loads(text))
+        except ValueError:
+            yield "", text
+    elif _FORM.match(text):
+        pairs = parse_qsl(text.replace("+", "%2B")) if "%" in text else [_split(part) for part in text.split("&")]
+        yield from pairs
+    else:
+        yield "", text
+
+
+def _split(part: str) -> Field:
+    name, _, value = part.partition("=")
+    return name, value
+
+
+def _members(name: str, value: object) -> Iterator[Field]:
+    """The texts in a value of JSON, each with the name of the member that it stands in; a list of texts as one command too."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _members(key, inner)
+    elif isinstance(value, list):
+        if name and len(value) > 1 and all(isinstance(item, str) for item in value):
+            yield name, shlex.join(value)
+        for item in value:
+            yield from _members(name, item)
