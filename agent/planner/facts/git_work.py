@@ -11,14 +11,17 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from agent.planner.facts.file_systems import listed
 from agent.planner.facts.regular_file import beginning, read_regular
 
 _MAX_INDEX = 16_000_000  # bytes
+_MAX_SEARCHED = 100_000_000  # the same of one that is searched for other repositories only
 _MAX_NAME = 4_096  # bytes, as long as a path can be
 _MAX_HASHED = 1_000_000  # bytes of a file that is compared by content
 _ENTRY = struct.Struct(">IIIIIIIIII")  # ctime s/ns, mtime s/ns, dev, ino, mode, uid, gid, size
 _EXTENDED, _ASSUME_VALID, _SKIP_WORKTREE = 0x4000, 0x8000, 0x4000
 _GITLINK, _DIRECTORY = 0o160000, 0o040000
+_LINKED = _GITLINK.to_bytes(4)
 
 
 class Work(NamedTuple):
@@ -54,8 +57,7 @@ def uncommitted(top: str, prefix: str = "", *, spent: Callable[[], bool] = lambd
     wanted = os.fsencode(prefix)
     changed = seen = 0
     complete = True
-    settings = beginning(os.path.join(_common(folder), "config"), 65_536).lower()
-    width = 32 if b"objectformat = sha256" in settings else 20
+    width = _width(folder)
     staged = _has_staged(data, width, folder)
     try:
         for entry in _entries(data, width):
@@ -63,14 +65,49 @@ def uncommitted(top: str, prefix: str = "", *, spent: Callable[[], bool] = lambd
             if seen % 64 == 0 and spent():
                 complete = False
                 break
-            if entry is None or entry.name[:1] == b"/" or b".." in entry.name.split(b"/"):
-                continue  # git itself writes no such name: it would have us look at files elsewhere
+            if entry is None or entry.mode & 0o170000 in (_GITLINK, _DIRECTORY) or not _is_plain(entry.name):
+                continue
             if wanted and entry.name != wanted and not entry.name.startswith(wanted + b"/"):
                 continue
             changed += _differs(os.path.join(os.fsencode(top), entry.name), entry, written, width)
     except (struct.error, IndexError, ValueError):
         complete = False
     return Work(changed, staged, complete)
+
+
+def submodules(top: str) -> list[str] | None:
+    """The folders, relative to `top`, of other repositories that are checked out in this one as it knows them; None where it may know more
+    than can be read. Never raises.
+    """
+    folder = git_folder(top)
+    found: list[str] = []
+    for name in (
+        [name for name in listed(folder) if name == "index" or name.startswith("sharedindex.")] if folder else []
+    ):
+        path = os.path.join(folder, name)
+        data, _written = _index(path, _MAX_SEARCHED)
+        if len(data) == _MAX_SEARCHED:
+            return None
+        if data.find(_LINKED) < 0:  # spares to read each entry
+            continue
+        try:
+            entries = [entry for entry in _entries(data, _width(folder)) if entry is not None]
+        except (struct.error, IndexError, ValueError):
+            return None
+        linked = [entry.name for entry in entries if entry.mode & 0o170000 == _GITLINK and _is_plain(entry.name)]
+        found += map(os.fsdecode, linked)
+    return [name for name in found if os.path.lexists(os.path.join(top, name, ".git"))]
+
+
+def _is_plain(name: bytes) -> bool:
+    """Tell whether git itself would write such a name: another would have us look at files elsewhere."""
+    return name[:1] != b"/" and b".." not in name.split(b"/")
+
+
+def _width(folder: str) -> int:
+    """The length of a digest in the repository's records."""
+    settings = beginning(os.path.join(_common(folder), "config"), 65_536).lower()
+    return 32 if b"objectformat = sha256" in settings else 20
 
 
 def git_folder(top: str) -> str:
@@ -90,9 +127,9 @@ def stashes(top: str) -> int:
     return beginning(path, 1_000_000).count(b"\n") if folder else 0
 
 
-def _index(path: str) -> tuple[bytes, int]:
+def _index(path: str, most: int = _MAX_INDEX) -> tuple[bytes, int]:
     """The index and when it was written (seconds); nothing for one of a kind not known."""
-    data, found = read_regular(path, _MAX_INDEX)
+    data, found = read_regular(path, most)
     known = len(data) > 12 and data[:4] == b"DIRC" and int.from_bytes(data[4:8]) in (2, 3, 4)
     return (data, int(found.st_mtime)) if known and found is not None else (b"", 0)
 
@@ -104,7 +141,7 @@ def _common(folder: str) -> str:
 
 
 def _entries(data: bytes, width: int) -> Iterator[Entry | None]:
-    """The index's entries, None for one that stands for no file. Raises struct.error and its like for a broken index."""
+    """The index's entries, None for one that git passes over. Raises struct.error and its like for a broken index."""
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     position = 12
     name = b""
@@ -131,10 +168,7 @@ def _entries(data: bytes, width: int) -> Iterator[Entry | None]:
         if len(name) > _MAX_NAME:
             raise ValueError("no such name in an index")
         mode = fields[6]
-        if skipped or mode & 0o170000 in (_GITLINK, _DIRECTORY):
-            yield None
-        else:
-            yield Entry(name, (fields[2], fields[3]), mode, fields[9], digest)
+        yield None if skipped else Entry(name, (fields[2], fields[3]), mode, fields[9], digest)
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 
@@ -51,3 +52,18 @@ def odd_names(folder: str) -> list[str]:
     except OSError:
         return found
     return found
+
+
+def expanded(path: str) -> list[str] | None:
+    """The folders that a path with wildcards may stand for; None for too many, and for a path of which a part is not known."""
+    import glob
+
+    if not path.startswith("/") or "\0" in path or UNREAD in path:
+        return None
+    if WILD.isdisjoint(path) or os.path.lexists(path):
+        return [path]
+    sure, parts = "/", path.strip("/").split("/")
+    while WILD.isdisjoint(parts[0]) or os.path.lexists(os.path.join(sure, parts[0])):
+        sure = os.path.join(sure, parts.pop(0))
+    found = list(itertools.islice(glob.iglob(os.path.join(glob.escape(sure), *parts)), MAX_PATHS + 1))
+    return (found or [path]) if len(found) <= MAX_PATHS else None

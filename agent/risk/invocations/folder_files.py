@@ -127,8 +127,6 @@ def files_loaded(words: Sequence[str]) -> tuple[Loaded, ...]:
 
 def judge_folder_files(walker: Walker, name: str, invocation: Invocation) -> None:
     """Say, as facts tell, which files of the folder a program runs ("loads=NAME:FILE") and where others could put it ("found=FILE")."""
-    if UNKNOWN in invocation.cwd:
-        return
     known = walker.rater.context.facts.get(invocation.cwd, ())
     found = f"/{invocation.words[0].text}"
     for fact in known:
@@ -139,6 +137,9 @@ def judge_folder_files(walker: Walker, name: str, invocation: Invocation) -> Non
     if name not in _FILES or not files_loaded([word.text for word in invocation.words]):
         return
     prefix = f"loads={name}:"
+    if UNKNOWN in invocation.cwd:
+        reason = f"has {name} run what a folder says that is only known when it runs, whatever it is told"
+        walker.add("run", [], invocation.place, reason=reason, rule="run.folder-file")
     files = [Word(fact.removeprefix(prefix), *invocation.place) for fact in known if fact.startswith(prefix)]
     if files:
         reason = f"has {name} run what {{targets}} of this folder says, whatever it is told"

@@ -127,12 +127,14 @@ def _language(table: Program, invocation: Invocation) -> str:
 
 def _judge_shadows(walker: Walker, invocation: Invocation, args: Args) -> None:
     """Modules of the folder that hide those of the library: with -c, -m and code on standard input the folder comes first."""
-    if args.has("-I", "-P") or UNKNOWN in invocation.cwd:
+    if args.has("-I", "-P"):
         return
     known = walker.rater.context.facts.get(invocation.cwd, ())
     hidden = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("shadows=")]
-    if hidden:
+    if hidden or UNKNOWN in invocation.cwd:
         reason = "would load {targets} from this folder instead of Python's own module"
+        if not hidden:
+            reason = "may load modules from a folder that is only known when it runs instead of Python's own"
         walker.add("run", hidden, invocation.place, reason=reason, rule="run.shadow")
 
 

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import is_secret
 from agent.risk.programs.find_expressions import Expression, Reach
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint, one_word
@@ -93,6 +94,9 @@ def _find_exec(walker: Walker, invocation: Invocation, words: list[Word], index:
     end = index + 1
     while end < len(words) and words[end].text != ";" and not (words[end].text == "+" and words[end - 1].text == "{}"):
         end += 1
+    each = words[index].text in ("-execdir", "-okdir")  # it runs in the folder of each file
+    if each:
+        targets = [word.part(absolute(word.text, invocation.cwd)) for word in targets]
     first = targets[0].text
     inside = (
         [first] if UNKNOWN in first else [first, f"{first.rstrip('/')}/{UNKNOWN}"]
@@ -111,7 +115,9 @@ def _find_exec(walker: Walker, invocation: Invocation, words: list[Word], index:
             else:
                 command.append(word)
         if command:
-            walker.dispatch(invocation.inner(command, "find"))
+            inner = invocation.inner(command, "find")
+            inner.cwd = UNKNOWN if each else invocation.cwd
+            walker.dispatch(inner)
 
 
 def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

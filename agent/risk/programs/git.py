@@ -10,7 +10,7 @@ from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.paths.absolute import absolute
 from agent.risk.programs.git_losses import git_clean, git_discard
-from agent.risk.reader.words import Invocation, Output, Word, runs_only
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 RUNS_A_PROGRAM = pattern("git.runs")
+_UNSEEN = "…"
 _PRINTS = names("git.prints")
 _COMMANDS = names("git.commands")
 _REFSPEC = re.compile(r"(\+?)[^:+]*:(.+)", re.S)
@@ -30,7 +31,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     """Judge git: settings that run programs, commands handed on, and what is thrown away."""
     place = invocation.place
     _git_settings(walker, invocation, args)
-    _own_settings(walker, invocation)
+    _own_settings(walker, invocation, args)
     verbs = [word.text for word in args.operands]
     if not verbs:
         return None
@@ -181,13 +182,25 @@ def _git_files(walker: Walker, invocation: Invocation, args: Args) -> None:
         walker.add("modify", args.operands[1:], invocation.place, invocation=invocation)
 
 
-def _own_settings(walker: Walker, invocation: Invocation) -> None:
-    """Settings of the repository itself that have git start a program, as facts tell them."""
+def _own_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Settings and hooks of the repository itself that have git start a program, as facts tell them. In a repository that is only known
+    when it runs, any may.
+    """
     known = walker.rater.context.facts.get(invocation.cwd, ())
-    names = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("runs=")]
-    if names:
-        reason = "may run what this repository's own settings name: {targets}"
+    told = dict.fromkeys(fact.partition("=")[2] for fact in known if fact.startswith("runs="))
+    if UNKNOWN in invocation.cwd or any(map(_is_unseen, args.values("-C", "--git-dir"))):
+        told[_UNSEEN] = None
+    names = [Word(name, *invocation.place) for name in told if name != _UNSEEN]
+    reason = "may run what this repository's own settings name: {targets}"
+    if told and not names:
+        reason = "may run what the settings of a repository name that nobody has looked at"
+    if told:
         walker.add("run", names, invocation.place, reason=reason, rule="git.own-settings")
+
+
+def _is_unseen(folder: Word) -> bool:
+    """Tell whether no facts can know which folder it is: unknown, or what find hands on."""
+    return UNKNOWN in folder.text or not {"found", "all"}.isdisjoint(folder.taint.split())
 
 
 def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.reader.tree import Function
 from agent.risk.reader.words import MAX_FIELDS, NUMBER, UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
+from agent.risk.shell import folders
 from agent.risk.shell.judge import judge
 from agent.risk.shell.state import ProgramFile
 from agent.risk.tables.store import INTERPRETERS, WRAPPERS, may_be_command
@@ -81,7 +82,7 @@ Choices = list[list[Word]]
 
 _MAX_READINGS = 64
 _FEW_READINGS = 4
-_RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
+_RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time", "cd", "pushd"))
 # Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
 _CARRIERS = (
     *WRAPPERS,
@@ -115,20 +116,22 @@ def readings(words: list[Choices]) -> list[list[Word]]:
 
 def judge_readings(walker: Walker, invocation: Invocation, found: list[list[Word]], heads: int) -> Output:
     """Judge each reading: the last `heads` of them are told in full, of the others only what is worse or new."""
-    before = len(walker.findings)
-    outputs = [walker.dispatch(invocation.read_as(words), direct=True) for words in found[:-heads] if words]
-    middle = len(walker.findings)
-    outputs.extend(walker.dispatch(invocation.read_as(words), direct=True) for words in found[-heads:] if words)
+    before, start = len(walker.findings), folders.of(walker.state)
+    ends: list[str] = []
+
+    def judged(words: list[Word]) -> Output:
+        folders.be_in(walker.state, start)
+        output = walker.dispatch(invocation.read_as(words), direct=True)
+        ends.extend(folders.of(walker.state))
+        return output
+
+    outputs = [judged(words) for words in found[:-heads] if words]
+    apart, middle = len(ends), len(walker.findings)
+    outputs.extend(judged(words) for words in found[-heads:] if words)
+    folders.be_in(walker.state, ends[: apart or None] or start)
     if invocation.words[0].text == "set":
         walker.state.positional = None  # one of several lists
-    told = walker.findings[middle:]
-    worst = max((finding.level.rank for finding in told), default=0)
-    rules = {finding.rule for finding in told}
-    walker.findings[before:middle] = [
-        finding
-        for finding in walker.findings[before:middle]
-        if finding.level.rank > worst or (finding.level.rank and finding.rule not in rules)
-    ]
+    folders.keep_worse(walker, before, middle)
     if not outputs:
         return "", ""
     taint = ""

@@ -41,7 +41,7 @@ def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | N
 
 def _cd(walker: Walker, invocation: Invocation) -> Output:
     words = [w for w in invocation.words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
-    state = walker.state
+    state, left = walker.state, walker.state.cwd
     if not words:
         state.cwd = state.home
     elif words[0].text == "-" or not words[0].known or _found_by_cdpath(walker, invocation, words[0].text):
@@ -52,6 +52,8 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
         )
         if len(state.cwd) > _MAX_CWD:
             state.cwd = UNKNOWN
+        if "dir" not in walker.rater.context.facts.get(state.cwd, ()):  # else it cannot fail
+            state.stayed += (left,)
     return "", ""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocations.shown_secrets import leave_out_counted
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
 from agent.risk.reader.words import NUMBER, UNKNOWN, Output, bounded, join_taint
-from agent.risk.shell import streams
+from agent.risk.shell import folders, streams
 from agent.risk.shell.hazards import ReadBack, judge_filling, judge_loop
 from agent.risk.shell.simple_commands import simple
 from agent.risk.shell.state import Value, either_way
@@ -26,7 +26,8 @@ def command(walker: Walker, node: Node, stdin: Output | None) -> Output:
     if isinstance(node, Pipeline):
         return pipeline(walker, node, stdin)
     if node.redirects:
-        stdin, targets = streams.redirects(walker, node.redirects, stdin, walker.place(node.start, node.end))
+        place, given = walker.place(node.start, node.end), stdin
+        stdin, targets = folders.everywhere(walker, lambda: streams.redirects(walker, node.redirects, given, place))
         output = _compound(walker, node, stdin)
         streams.keep_written(walker, targets, output)
         streams.feed_sinks(walker, targets, output)
@@ -64,28 +65,48 @@ def sequence(walker: Walker, node: Sequence, stdin: Output | None = None) -> Out
     known = True
     taint = ""
     before: dict[str, Value] | None = None
-    left = walker.state.cwd
+    state = walker.state
+    left, last = state.cwd, None
+    opened = sure = folders.of(state)
     for joiner, command, background in node.items:
         _arrive(walker, joiner, left)
-        left = walker.state.cwd
+        left, reached, stayed = state.cwd, folders.of(state), state.stayed
+        folders.step(state, joiner, last)
         if joiner in ("&&", "||"):
             if before is None:
-                before = dict(walker.state.variables)
+                before, sure = dict(state.variables), reached if joiner == "||" else (*reached, *stayed)
                 walker.work.spend(len(before) / 8)
         elif before is not None:
-            walker.state.variables = either_way(before, walker.state.variables)
+            state.variables = either_way(before, state.variables)
+            folders.be_in(state, (*folders.of(state), *sure))
             before = None
-        doubtful = dict(walker.state.variables) if joiner == "||" else None
+        if before is None:
+            opened = folders.of(state)
+        doubtful = dict(state.variables) if joiner == "||" else None
+        if joiner == "||":  # it runs where something before it has failed
+            folders.be_in(state, (*reached, *stayed, *opened))
+        began, own = folders.of(state), dict(state.variables) if background else {}
         walker.parallel += background
         text, found = walker.node(command, stdin)
         walker.parallel -= background
+        if background:
+            state.variables, state.stayed = own, ()
+            folders.be_in(state, began)
         if doubtful is not None:
-            walker.state.variables = either_way(doubtful, walker.state.variables, unset=True)
+            state.variables = either_way(doubtful, state.variables, unset=True)
+            if folders.leaves(command):  # so whatever failed before, nothing goes on
+                sure = reached
+            else:
+                reached = (*reached, *folders.of(state))
+            folders.be_in(state, reached)
+        last = command
         taint = join_taint(taint, found)
         known = known and text is not None
         outputs.append(UNKNOWN + "\n" if text is None else text)
+    folders.step(state, "", None)
     if before is not None:
-        walker.state.variables = either_way(before, walker.state.variables)
+        state.variables = either_way(before, state.variables)
+        folders.be_in(state, (*folders.of(state), *sure))
     if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
         return None, taint
     return "".join(outputs), taint
@@ -120,7 +141,12 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
             if index == last and saved.last_here:
                 saved.variables = either_way(saved.variables, after.variables, unset=True)
         else:
+            state = walker.state
+            here, before = folders.of(state), dict(state.variables) if last else {}
             flow = walker.node(command, flow)
+            if last and not (index == last and state.last_here):
+                state.variables, state.stayed = before, ()
+                folders.be_in(state, here)
         printed.append(walker.printed)
     walker.parallel -= last > 0
     if last and len(walker.findings) > first:
@@ -129,7 +155,7 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
 
 
 def branch(walker: Walker, node: Branch, stdin: Output | None) -> Output:
-    ends: list[dict[str, Value]] = []
+    ends: list[_End] = []
     for condition, body in node.arms:
         if condition is not None:
             sequence(walker, condition, stdin)
@@ -138,23 +164,32 @@ def branch(walker: Walker, node: Branch, stdin: Output | None) -> Output:
     return None, ""
 
 
-def apart(walker: Walker, body: Sequence, stdin: Output | None) -> dict[str, Value]:
-    """Walk one of several ways; the variables at its end, which the next way does not see."""
+_End = tuple[dict[str, Value], tuple[str, ...]]
+"""Variables and folders at the end of a way."""
+
+
+def apart(walker: Walker, body: Sequence, stdin: Output | None) -> _End:
+    """Walk one of several ways; what the next way does not see of its end."""
     state = walker.state
-    before = dict(state.variables)
+    before, here = dict(state.variables), folders.of(state)
     walker.work.spend(len(before) / 8)
     sequence(walker, body, stdin)
-    after, state.variables = state.variables, before
+    after = state.variables, folders.of(state)
+    state.variables = before
+    folders.be_in(state, here)
     return after
 
 
-def _settle(walker: Walker, ends: list[dict[str, Value]], *, always: bool) -> None:
-    """Variables after one of several ways was gone, or, unless one `always` is, none."""
+def _settle(walker: Walker, ends: list[_End], *, always: bool) -> None:
+    """The state after one of several ways was gone, or, unless one `always` is, none."""
+    state = walker.state
     if always:
-        walker.state.variables = ends.pop()
-    for end in ends:
+        state.variables, places = ends.pop()
+        folders.be_in(state, places)
+    for end, places in ends:
         walker.work.spend(len(end) / 8)
-        walker.state.variables = either_way(end, walker.state.variables, unset=True)
+        state.variables = either_way(end, state.variables, unset=True)
+        folders.be_in(state, (*folders.of(state), *places))
 
 
 def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
@@ -193,7 +228,7 @@ def _head(walker: Walker, node: Loop, stdin: Output | None) -> list[str]:
 
 def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]:
     """The taint of what a round prints, and whether it changes variables. After it, it may not have happened."""
-    before = dict(walker.state.variables)
+    before, began = dict(walker.state.variables), folders.of(walker.state)
     walker.work.spend(len(before) / 8)
     if node.name:
         value = _looped(walker, node)
@@ -206,9 +241,12 @@ def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]
         if value.texts != [UNKNOWN]:
             before[node.name] = value
     _, taint = sequence(walker, node.body, stdin)
-    after = walker.state.variables
+    after, ended = walker.state.variables, folders.of(walker.state)
     walker.state.variables = either_way(before, after, unset=True)
-    return taint, any(before.get(name) is not value for name, value in after.items() if name != node.name)
+    folders.be_in(walker.state, (*began, *ended))
+    return taint, not set(ended) <= set(began) or any(
+        before.get(name) is not value for name, value in after.items() if name != node.name
+    )
 
 
 def _looped(walker: Walker, node: Loop) -> Value:
@@ -225,7 +263,7 @@ def _looped(walker: Walker, node: Loop) -> Value:
 
 def case(walker: Walker, node: Case, stdin: Output | None) -> Output:
     walker.expander.text(node.subject, walker.place(node.subject.start, node.subject.end))
-    ends: list[dict[str, Value]] = []
+    ends: list[_End] = []
     for patterns, body in node.arms:
         for pattern in patterns:
             walker.expander.text(pattern, walker.place(pattern.start, pattern.end))

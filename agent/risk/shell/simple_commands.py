@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.tree import Simple
 from agent.risk.reader.words import Invocation, Output, Target, join_taint
-from agent.risk.shell import assignments, streams
+from agent.risk.shell import assignments, folders, streams
 from agent.risk.shell.alternatives import judge_readings, readings
 from agent.risk.shell.hazards import ReadBack
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 
 def simple(walker: Walker, node: Simple, stdin: Output | None) -> Output:
+    return folders.everywhere(walker, lambda: _here(walker, node, stdin))
+
+
+def _here(walker: Walker, node: Simple, stdin: Output | None) -> Output:
     place = walker.place(node.start, node.end)
     walker.incoming, walker.words = stdin or (None, ""), node.words
     around, reading, walker.joined = walker.reading, walker.joined or ReadBack(), None

@@ -55,13 +55,15 @@ class State:
     """Variables, functions, directory: what a command finds, and changes for the next one."""
 
     __slots__ = (
-        "aliases", "arrived", "assigned", "associative", "cwd", "evaluate", "exported", "exports_all", "functions", "home", "integers",
-        "last_here", "path_changed", "positional", "references", "shell_name", "variables",
+        "aliases", "arrived", "assigned", "associative", "cwd", "elsewhere", "evaluate", "exported", "exports_all", "functions", "home",
+        "integers", "last_here", "path_changed", "positional", "references", "shell_name", "stayed", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
         self.cwd = cwd
+        self.elsewhere: tuple[str, ...] = ()  # other folders that it may be in
         self.arrived = ""  # the folder that a `cd` in front of `&&` went to
+        self.stayed: tuple[str, ...] = ()  # where it still is if the `cd` just before has failed
         self.home = home
         self.variables: dict[str, Value] = {}
         self.exported: set[str] = set()  # by this command, whether or not by name

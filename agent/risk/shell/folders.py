@@ -1,0 +1,85 @@
+"""Follow the folders that a command may run in: behind a way that may not have been gone, and a `cd` that fails or has several values.
+
+The worst of them counts. Facts tell which folders are there, so that a `cd` goes to them for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from agent.risk.reader.tree import Group, Node, Pipeline, Simple
+from agent.risk.reader.words import UNKNOWN
+
+if TYPE_CHECKING:
+    from agent.risk.shell.state import State
+    from agent.risk.shell.walk import Walker
+
+_Judged = TypeVar("_Judged")
+_MOST = 8
+_GO = frozenset(("cd", "pushd", "popd"))
+_LEAVE = frozenset(("exit", "return", "break", "continue", "exec"))
+
+
+def of(state: State) -> tuple[str, ...]:
+    """Return all of them, the likeliest first."""
+    return (state.cwd, *state.elsewhere)
+
+
+def be_in(state: State, folders: Iterable[str]) -> None:
+    """Say where the next command may run; of more than can be followed any may be it."""
+    state.cwd, *others = dict.fromkeys(folders)
+    state.elsewhere = tuple(others) if len(others) <= _MOST else (*others[:_MOST], UNKNOWN)
+
+
+def step(state: State, joiner: str, before: Node | None) -> None:
+    """Go on behind `joiner` and the command before it, which may have failed to go elsewhere."""
+    if joiner != "&&" or before is None or _first_word(before) not in _GO:
+        be_in(state, (*of(state), *state.stayed))
+    state.stayed = ()
+
+
+def everywhere(walker: Walker, act: Callable[[], _Judged]) -> _Judged:
+    """Judge a command in each folder: the likeliest is told in full, of the others only what is worse or new."""
+    state = walker.state
+    if not state.elsewhere:
+        return act()
+    here, *others = of(state)
+    variables, before = state.variables, len(walker.findings)
+    ends: list[str] = []
+    for folder in others:
+        walker.work.spend(len(variables) / 8)
+        state.cwd, state.elsewhere, state.variables = folder, (), dict(variables)
+        act()
+        ends += of(state)
+    middle = len(walker.findings)
+    state.cwd, state.elsewhere, state.variables = here, (), variables
+    output = act()
+    be_in(state, (*of(state), *ends))
+    keep_worse(walker, before, middle)
+    return output
+
+
+def keep_worse(walker: Walker, start: int, end: int) -> None:
+    """Keep of some findings those that are worse than all behind them, or of a rule that is not among those."""
+    told = walker.findings[end:]
+    worst = max((finding.level.rank for finding in told), default=0)
+    rules = {finding.rule for finding in told}
+    walker.findings[start:end] = [
+        finding
+        for finding in walker.findings[start:end]
+        if finding.level.rank > worst or (finding.level.rank and finding.rule not in rules)
+    ]
+
+
+def leaves(node: Node) -> bool:
+    """Tell whether nothing of this list runs behind a command: `exit`, or a group that ends so."""
+    while isinstance(node, Group) and not node.subshell and node.body.items:
+        node = node.body.items[-1][1]
+    return _first_word(node) in _LEAVE
+
+
+def _first_word(node: Node) -> str | None:
+    while isinstance(node, Pipeline) and len(node.commands) == 1 and not node.negated:
+        node = node.commands[0]
+    return node.words[0].literal() if isinstance(node, Simple) and node.words else None
