@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -182,7 +183,9 @@ def result_words(event: ToolFinished) -> str:
             return ", ".join(f"{value} {key}" for key, value in summary.items() if value and isinstance(value, int))
         if "exit_code" in document:
             return f"exit {safe_line(str(document['exit_code']), 20)}" if not document.get("ok") else ""
-    return safe_line(event.result.strip().partition("\n")[0], 160) if event.is_error or event.name in _TOLD else ""
+    if not event.is_error and event.name not in _TOLD:
+        return ""
+    return re.sub("^feature [0-9.]+ is ", "", safe_line(event.result.strip().partition("\n")[0], 160))
 
 
 def _document(text: str) -> Any:
@@ -218,7 +221,7 @@ def summary(
     if event.url:
         lines.append(f"  {safe_line(event.url, 300)}")
     elif started.branch and event.reason != "complete" and not started.rehearse:
-        kept = f"  kept on {safe_line(started.branch, 100)}; `{way} {_on(way, event.task)}` goes on"
+        kept = f"  kept on {safe_line(started.branch, 100)}; `{way} {'' if way.startswith(':') else '--task '}{event.task}` goes on"
         lines.append(paint(kept, "dim", color=color))
     return "\n".join(lines)
 
@@ -230,13 +233,9 @@ def _question(started: CycleStarted, event: CycleFinished, costs: list[str], *, 
         about.append(counted(len(event.features), "feature"))
     about += [*_proof(event), *costs]
     lines.append(paint(f"  {' · '.join(about)}", "dim", color=color))
-    answer = f'{way} {_on(way, event.task)} --answer "…"' if not way.startswith(":") else f"{way} {event.task} ANSWER"
+    answer = f"{way} {event.task} ANSWER" if way.startswith(":") else f'{way} --answer "…"'
     lines.append(paint(f"  answer: {answer}", "dim", color=color))
     return "\n".join(lines)
-
-
-def _on(way: str, task: int) -> str:
-    return str(task) if way.startswith(":") else f"--task {task}"
 
 
 def _proof(event: CycleFinished) -> list[str]:

@@ -152,7 +152,7 @@ WORKED: tuple[Event, ...] = (
     ToolStarted(call_id="4", name="finish"),
     ToolFinished(call_id="4", name="finish", result="skipped: run_tests failed", is_error=True),
     ToolStarted(call_id="5", name="finish_feature", args={"task_id": 10, "feature_id": 1, "title": "Read TOML"}),
-    ToolFinished(call_id="5", name="finish_feature", result="3f1c2aa pushed to agent/task-10"),
+    ToolFinished(call_id="5", name="finish_feature", result="feature 10.1 is committed as 3f1c2aa; pushed to origin"),
 )  # fmt: skip
 WORK_DONE = GoalFinished(
     goal="task 10", status="completed", exit_code=0, commands=[{"outcome": "ran", "duration": 2.5}],

@@ -19,6 +19,7 @@ from agent.frontends.confirm.heading import (
     must_say_root,
     word_heading,
     write_heading,
+    write_verb,
 )
 from agent.frontends.confirm.keys import HELP, Action
 from agent.frontends.external_programs import copy_text, edit_text, show_long
@@ -232,10 +233,10 @@ class PromptConfirmer:
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
         self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
-        verb = request.proposal.command.partition("_")[0]
+        verb, what = write_verb(request)
         while True:
             answer = await self._line(
-                [("class:strong", f"{verb} this file? [y/N, v: view all] "), ("class:arrow", "❯ ")]
+                [("class:strong", f"{verb} this {what}? [y/N, v: view all] "), ("class:arrow", "❯ ")]
             )
             match (answer or "").strip().lower():
                 case "v" | "view":

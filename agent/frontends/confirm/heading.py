@@ -226,11 +226,21 @@ def is_previewed(content: str) -> bool:
     return len(lines) <= _SHOWN_PREVIEW and all(len(line) <= _SHOWN_WIDTH for line in lines)
 
 
+def write_verb(request: ConfirmationRequest) -> tuple[str, str]:
+    """What a yes does to what, in words: ("write", "file"). A call of a tool that is only asked about is carried out."""
+    verb, _, what = request.proposal.command.partition(" ")[0].partition("_")
+    return (verb, what.replace("_", " ")) if what in ("file", "folder", "pull_request") else ("make", "call")
+
+
+_OF_DIFFS = {"+": "class:low", "-": "class:high"}
+
+
 def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
     lines = wrapped([_does(request)], columns)
+    styles = _OF_DIFFS if request.preview.startswith("--- before\n") else {}
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
-        lines.append([("class:hint", "  │ "), ("", line)])
+        lines.append([("class:hint", "  │ "), (styles.get(line[:1], ""), line)])
     if request.note:
         lines += wrapped([[("class:warn", shown_name(request.note))]], columns)
     lines.append([("class:strong", shown_name(request.proposal.command))])

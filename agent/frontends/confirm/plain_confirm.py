@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.frontends.confirm.heading import details, heading, is_previewed, must_say_root, word_heading, write_heading
+from agent.frontends.confirm.heading import (
+    details,
+    heading,
+    is_previewed,
+    must_say_root,
+    word_heading,
+    write_heading,
+    write_verb,
+)
 from agent.frontends.confirm.readings import as_alternative, others
 from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
@@ -76,7 +84,7 @@ class PlainConfirmer:
             says_root = must_say_root(request) and self.screen.tells("root")
             lines = heading(request, columns=columns, rehearse_key="r", all_key="?", says_root=says_root)
             self.screen.say_all([*lines, [("", "$ " + shown(command))]])
-        question = f"{request.proposal.command.partition('_')[0]}? [y/N]" if is_write else _ways(request, choices)
+        question = f"{' this '.join(write_verb(request))}? [y/N]" if is_write else _ways(request, choices)
         answer = await read_plain_line(self.screen, question)
         if answer is None:
             return CancelGoal()
