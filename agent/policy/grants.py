@@ -38,7 +38,7 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
     by_level = verdict.action in ("allow", "ask") and verdict.rule.startswith(("level-", "approve-"))
     if granted and by_level:
         return Verdict(action="allow", rule=f"grant-{wanted}", reason="this run was granted it", word=verdict.word)
-    if verdict.action == "allow" and not granted:
+    if (verdict.action == "allow" or by_level) and not granted:
         reason = "what is published is asked for, unless the run was granted it"
         return Verdict(action="ask", rule="grant", reason=reason, word=verdict.word)
     return verdict
