@@ -112,7 +112,9 @@ class Pump:
             self._keyboard.watch()
         try:
             self._loop()
-            if not self._ending.kept and not self._ending.suspended:
+            if self._ending.suspended:
+                self._take_farewell()
+            elif not self._ending.kept:
                 self._drain()
                 if self._keyboard is not None:
                     self._ending.unread = self._keyboard.unread()
@@ -150,6 +152,13 @@ class Pump:
         if self._keyboard is None:
             return due
         return self._keyboard.patience if due is None else min(due, self._keyboard.patience)
+
+    def _take_farewell(self) -> None:
+        """Read what a program wrote as it stopped, as that it leaves its screen: later that would move the cursor to where it was."""
+        deadline = time.monotonic() + DRAIN_LIMIT  # others may still write to its terminal
+        master = self._channels.master
+        while master is not None and self._master_is_open() and self._on_master(master) and time.monotonic() < deadline:
+            pass
 
     def _drain(self) -> None:
         """Read what the ended command left in the pipes, and no more than that."""

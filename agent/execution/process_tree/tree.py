@@ -210,14 +210,15 @@ def descendants(root: int, processes: dict[int, Process] | None = None, also: It
     return {pid for pid in found if pid != root and not processes[pid].dead}
 
 
-def stopped_in_group(group: int, pids: Iterable[int]) -> bool:
-    """Tell whether one of `pids` belongs to the process group and is stopped. False where there is no /proc."""
+def states_in_group(group: int, pids: Iterable[int]) -> set[bytes]:
+    """Return the states, as /proc has them, of those of `pids` that belong to the process group. None where there is no /proc."""
+    found = set()
     for pid in pids:
         with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
             state, _parent, its_group = file.read().rpartition(b")")[2].split(None, 3)[:3]
-            if state == b"T" and int(its_group) == group:
-                return True
-    return False
+            if int(its_group) == group:
+                found.add(state)
+    return found
 
 
 def _from_proc() -> dict[int, Process] | None:

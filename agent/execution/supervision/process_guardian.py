@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
-from agent.execution.process_tree.tree import RUNGS, Tree, signal_all, stopped_in_group
+from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all, states_in_group
 from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
 from agent.execution.supervision.spawning import IGNORED, spawn
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from agent.execution.confine.lock.asked_calls import AskedCalls
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
-FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
+FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind, and for a program to leave its screen
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
+_AT_REST = frozenset((b"T", b"t", b"Z", b"X"))
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -219,6 +220,7 @@ class ProcessGuardian:
                 return True
             if self._may_suspend and os.WSTOPSIG(status) in (signal.SIGTSTP, signal.SIGSTOP):
                 self._suspended, self._expires = True, None
+                self._await_stopped()
                 self._say({"event": "suspended"})
             elif os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
                 self._continue()
@@ -230,9 +232,15 @@ class ProcessGuardian:
 
     def _suspend_with_stopped(self) -> None:
         """Stop the whole foreground group where a program in it has stopped itself, which a shell that waits for it does not notice."""
-        if self._may_suspend and stopped_in_group(self._pid, self._tree.members()):
+        if self._may_suspend and b"T" in states_in_group(self._pid, self._tree.members()):
             with suppress(OSError):  # it has just ended
                 os.killpg(self._pid, signal.SIGSTOP)
+
+    def _await_stopped(self) -> None:
+        """Its shell stops at once; give the program in it the time to leave its screen, and to stop as well."""
+        deadline = time.monotonic() + FAREWELL
+        while states_in_group(self._pid, self._tree.members()) - _AT_REST and time.monotonic() < deadline:
+            time.sleep(PAUSE)
 
     def _continue(self) -> None:
         self._suspended = False

@@ -45,7 +45,10 @@ class LateSelector(selectors.SelectSelector):
         return [(key, events) for key, events in super().select(timeout) if key.fd != self.late]
 
 
-def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("event", ["ended", "suspended"])
+def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(
+    monkeypatch: pytest.MonkeyPatch, event: str
+) -> None:
     ours, guardians = socket.socketpair()
     master, slave = os.openpty()
     tty.setraw(slave)
@@ -53,7 +56,7 @@ def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(monk
         monkeypatch.setattr(selectors, "DefaultSelector", LateSelector)
         monkeypatch.setattr(LateSelector, "late", master)
         os.write(slave, b"\x1b[?1049h" + b"x" * 3000)
-        wire.send(guardians, {"event": "ended"})
+        wire.send(guardians, {"event": event})
         captures = {"stdout": HeadTail(0, 4000), "stderr": HeadTail(0, 100)}
         Pump(Channels(control=ours, outputs={}, master=master, pass_through=True), captures, None).run()
         assert captures["stdout"].total == 3008

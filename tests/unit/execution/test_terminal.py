@@ -197,6 +197,33 @@ def test_a_pager_that_stops_itself_alone_is_suspended_with_its_shell(terminal: T
     assert terminal.result()["running"] is False
 
 
+_LEAVES_SLOWLY = """
+import os, signal, time
+
+def leave(*_):
+    time.sleep(0.1)  # its shell has stopped long since
+    os.write(1, b"\\x1b[?1049lleft")
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+signal.signal(signal.SIGTSTP, leave)
+os.write(1, b"\\x1b[?1049hready")
+input()
+"""
+
+
+def test_what_a_program_writes_as_it_is_suspended_comes_before_what_is_said_of_it(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(_LEAVES_SLOWLY)
+    child = terminal.start("python3 slow.py; exit 3", ":fg", programs="python3")
+    child.expect_exact(b"ready")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    assert terminal.shown.count(b"\x1b[?1049lleft") == terminal.shown.count(b"\x1b[?1049l") == 1
+    child.send("\r")
+    assert terminal.result()["code"] == 3
+
+
 def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
     child = terminal.start("python3 -c 'print(input(1))'", "echo between", ":fg", programs="python3")
     child.expect_exact(b"1")
