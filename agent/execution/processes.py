@@ -91,9 +91,11 @@ class HostProcesses:
                 await asyncio.wait((work,), timeout=_GRACE)
             raise
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        """Exit code and stdout, at most 1 MiB of it; 124 after `timeout` seconds, 127 where it cannot be started."""
-        return await in_thread(lambda: self.captured(argv, cwd, timeout))
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = MOST_OUTPUT
+    ) -> tuple[int, str]:
+        """Exit code and stdout, at most `most` bytes of it; 124 after `timeout` seconds, 127 where it cannot be started."""
+        return await in_thread(lambda: self.captured(argv, cwd, timeout, most))
 
     def _run_attached(self, argv: tuple[str, ...], attached: _Attached) -> int:
         import subprocess
@@ -126,7 +128,7 @@ class HostProcesses:
                         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
                 os.close(terminal)
 
-    def captured(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
+    def captured(self, argv: tuple[str, ...], cwd: str, timeout: float, most: int = MOST_OUTPUT) -> tuple[int, str]:
         """The same. Blocks."""
         import subprocess
 
@@ -141,7 +143,7 @@ class HostProcesses:
         assert process.stdout is not None
         with process.stdout as output:
             deadline = time.monotonic() + timeout
-            data, in_time = _read_until(output, deadline)
+            data, in_time = _read_until(output, deadline, most)
         if in_time:
             try:
                 code = process.wait(max(0.0, deadline - time.monotonic()))
@@ -154,20 +156,20 @@ class HostProcesses:
         return code if code >= 0 else 128 - code, data.decode("utf-8", "replace")
 
 
-def _read_until(output: IO[bytes], deadline: float) -> tuple[bytes, bool]:
+def _read_until(output: IO[bytes], deadline: float, most: int) -> tuple[bytes, bool]:
     """Read to the end or to the cap; False where the time ran out first."""
     import select
 
-    data = b""
-    while len(data) < MOST_OUTPUT:
+    data = bytearray()
+    while len(data) < most:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([output], [], [], left)[0]:
-            return data, False
-        piece = os.read(output.fileno(), MOST_OUTPUT - len(data))
+            return bytes(data), False
+        piece = os.read(output.fileno(), most - len(data))
         if not piece:
             break
         data += piece
-    return data, True
+    return bytes(data), True
 
 
 def _own_terminal() -> int | None:

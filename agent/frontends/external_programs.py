@@ -199,5 +199,7 @@ class EndingProcesses:
                     raise  # it was not for the signal alone
                 return self._signals.exit_code
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        return await self._inner.capture(argv, cwd=cwd, timeout=timeout)
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 1 << 20
+    ) -> tuple[int, str]:
+        return await self._inner.capture(argv, cwd=cwd, timeout=timeout, most=most)

@@ -242,5 +242,7 @@ class Processes(Protocol):
     async def run_attached(self, argv: tuple[str, ...]) -> int:
         """Run with the person's terminal (editor, pager); the exit code."""
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        """Exit code and stdout, both bounded."""
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 1 << 20
+    ) -> tuple[int, str]:
+        """Exit code and stdout, at most so many bytes of it."""

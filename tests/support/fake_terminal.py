@@ -78,7 +78,9 @@ class FakeProcesses:
             self.edit(argv[-1])
         return self.code
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 0
+    ) -> tuple[int, str]:
         self.calls.append(argv)
         return self.code, ""
 

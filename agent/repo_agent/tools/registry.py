@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from agent.repo_agent.tools import review
+from agent.repo_agent.tools.commands import COMMANDS
 from agent.repo_agent.tools.definition import ToolDefinition
 from agent.repo_agent.tools.files import FILES
+from agent.repo_agent.tools.listing import LISTING
+from agent.repo_agent.tools.rename import RENAMING
+from agent.repo_agent.tools.signals import SIGNALS
+from agent.repo_agent.tools.testing import TESTING
 
-TOOLS: dict[str, ToolDefinition] = {tool.name: tool for tool in (*FILES,)}
+_ALL = (*LISTING, *FILES, *RENAMING, *TESTING, *COMMANDS, *review.TOOLS, *SIGNALS)
+TOOLS: dict[str, ToolDefinition] = {tool.name: tool for tool in _ALL}
 """The tools that a model is offered, by name."""
 
 ALIASES = {"file_write": "write_file", "session_complete": "finish"}

@@ -26,7 +26,9 @@ class RealProcesses:
     async def run_attached(self, argv: tuple[str, ...]) -> int:
         raise AssertionError("facts need no terminal")
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 0
+    ) -> tuple[int, str]:
         assert timeout <= 0.3
         self.ran.append(argv)
         done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -38,7 +40,9 @@ class BrokenProcesses(RealProcesses):
         super().__init__()
         self.code = code
 
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 0
+    ) -> tuple[int, str]:
         if self.code is None:
             raise TimeoutError
         return self.code, ""

@@ -1,0 +1,122 @@
+"""Find files and text in the repository for a model: what git knows of and what it does not ignore."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from agent.planner.facts.git_facts import HARDENED
+from agent.protocol.errors import InvalidRequest
+from agent.protocol.ports import ToolResult
+from agent.repo_agent.doors import Doors
+from agent.repo_agent.root import protected, root_of
+from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
+from agent.repo_agent.workplace import Workplace
+from agent.text.sizes import counted
+from agent.tools.root import refused
+
+_MOST_NAMES = 400
+_MOST_MATCHES = 100
+_MOST_OF_A_FILE = 20
+_LONGEST_LINE = 300
+_MOST_READ = 16 << 20
+_TIMEOUT = 20.0
+_FAILED = 128
+_FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_TEXT = (
+    *("grep", "--untracked", "--no-recurse-submodules", "--no-textconv", "--no-color", "-I", "-z", "-n"),
+    *("--no-column", "--full-name"),
+)
+
+
+class ListFiles(Arguments, frozen=True):
+    path: str = "."
+    pattern: str = ""
+
+
+class Search(Arguments, frozen=True):
+    pattern: str
+    path: str = "."
+    files: str = ""
+    ignore_case: bool = False
+
+
+async def list_files(arguments: ListFiles, place: Workplace, doors: Doors) -> ToolResult:
+    """Return names of files, or counts by folder where there are too many."""
+    top = root_of(place.root).place(arguments.path, follow=True).relative
+    code, text = await _git(place, *_FILES, "--", _spec(top, arguments.pattern))
+    if code:
+        return refused(f"cannot list {top or '.'}: {_why(code)}")
+    names = sorted(set(filter(None, text.split("\0"))))
+    if len(names) <= _MOST_NAMES:
+        there = [name for name in names if os.path.lexists(os.path.join(place.root, name))]
+        return ToolResult(content="\n".join(there) or "no such file")
+    return ToolResult(content="\n".join(_by_folder(names, top)))
+
+
+def _by_folder(names: list[str], top: str) -> Iterator[str]:
+    """Count the files in each folder that is next below `top`."""
+    start = len(top) + 1 if top else 0
+    folders = Counter(name[: name.find("/", start) + 1] or name for name in names)
+    yield f"{len(names):,} files; name a folder or a pattern to see them:"
+    for name, count in list(folders.items())[:_MOST_NAMES]:
+        yield f"{name} {counted(count, 'file')}" if name.endswith("/") else name
+    if len(folders) > _MOST_NAMES:
+        yield f"… and {len(folders) - _MOST_NAMES:,} more"
+
+
+async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResult:
+    """Return the lines that match, each with its place."""
+    if not arguments.pattern.strip() or "\0" in arguments.pattern or "\n" in arguments.pattern:
+        return refused("`pattern` must be a regular expression for one line")
+    top = root_of(place.root).place(arguments.path, follow=True).relative
+    case = ("-i",) if arguments.ignore_case else ()
+    where = ("-e", arguments.pattern, "--", _spec(top, arguments.files))
+    code, text = await _git(place, *_TEXT, *case, "-P", *where)
+    if code == _FAILED:  # a git without these expressions, or one that cannot be read
+        code, text = await _git(place, *_TEXT, *case, "-E", *where)
+    if code > 1 and not text:
+        return refused(f"cannot search for {arguments.pattern!r}: {_why(code)}")
+    found = list(_matches(text))
+    told, files = list[str](), Counter[str]()
+    for path, number, line in found:
+        files[path] += 1
+        if files[path] <= _MOST_OF_A_FILE and len(told) < _MOST_MATCHES:
+            told.append(f"{path}:{number}: {line[:_LONGEST_LINE]}")
+    if len(found) > len(told):
+        told.append(f"… of {len(found):,} lines in {counted(len(files), 'file')}, so many are shown")
+    return ToolResult(content="\n".join(told) or "no line matches")
+
+
+def _matches(text: str) -> Iterator[tuple[str, str, str]]:
+    for line in text.split("\n"):
+        path, _, rest = line.partition("\0")
+        number, _, found = rest.partition("\0")
+        if number.isdigit() and not protected(path):
+            yield path, number, found.rstrip("\r")
+
+
+def _spec(top: str, pattern: str) -> str:
+    """Say to git which files are meant. A pattern without a slash is about names at any depth."""
+    if not pattern:
+        return f":(top,literal){top}"
+    if pattern.startswith("/") or ".." in pattern.split("/") or "\0" in pattern:
+        raise InvalidRequest(f"{pattern!r} is not a pattern of relative paths")
+    start = re.sub(r"([*?\[\]\\])", r"\\\1", top) + "/" if top else ""
+    return f":(top,glob){start}{'' if '/' in pattern else '**/'}{pattern}"
+
+
+def _why(code: int) -> str:
+    return {124: "it took too long; narrow it", 127: "there is no git"}.get(code, "git cannot read that")
+
+
+async def _git(place: Workplace, *words: str) -> tuple[int, str]:
+    return await place.processes.capture((*HARDENED, *words), cwd=place.root, timeout=_TIMEOUT, most=_MOST_READ)
+
+
+LISTING = (
+    ToolDefinition("list_files", ListFiles, Effect.READS, list_files),
+    ToolDefinition("search", Search, Effect.READS, search),
+)

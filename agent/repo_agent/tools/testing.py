@@ -1,0 +1,110 @@
+"""Run the tests of the repository for a model, and tell how many passed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import Any
+
+from agent.planner.facts.git_facts import HARDENED
+from agent.planner.untrusted import clip
+from agent.protocol.errors import InvalidRequest
+from agent.protocol.messages import CommandItem
+from agent.protocol.ports import ToolResult
+from agent.repo_agent.doors import Doors
+from agent.repo_agent.root import read_up_to, root_of
+from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
+from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
+from agent.repo_agent.workplace import Workplace
+from agent.tools.root import Root, refused
+
+_MOST_TOKENS = 1_500
+"""Of each stream: the result has to be read whole."""
+_MOST_READ = 1 << 20
+_KEYS = frozenset(("ok", "exit_code", "stdout", "stderr", "passed", "total"))
+_OWN_PYTHON = ".venv/bin/python"
+_NOT_FOUND = 127
+
+
+class RunTests(Arguments, frozen=True):
+    pass
+
+
+async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> ToolResult:
+    """Run them as the repository's files say, and return one JSON object."""
+    root = root_of(place.root)
+    python, before = await _python(place)
+    words = runner_words(lambda name: _text(root, name), python)
+    if not words:
+        place.progress.untestable = True
+        return ToolResult(content=_json(_result(2, "", "nothing in the repository says how its tests are run")))
+    command = shlex.join((*(before if words[0] == python else ()), *words))
+    item = await doors.run(command, reason="run the tests of the repository")
+    if item.outcome != "ran" or item.exit_code is None:
+        return refused(_json(_result(_NOT_FOUND, "", item.remark or f"they were not run ({item.outcome})")))
+    told = _told(item) if words[-1] == OWN_SCRIPT else None
+    result = told or _result(item.exit_code, item.stdout, item.stderr)
+    place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"])
+    return ToolResult(content=_json(result), is_error=not result["ok"])
+
+
+async def _python(place: Workplace) -> tuple[str, tuple[str, ...]]:
+    """Find the interpreter that has what the repository needs, and the words before it.
+
+    A worktree has none of its own: that of the repository is taken, which must not import the code that is checked out there.
+    """
+    ask = (*HARDENED, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    code, text = await place.processes.capture(ask, cwd=place.root)
+    main = os.path.dirname(text.rstrip("\n")) if code == 0 else place.root
+    for folder in dict.fromkeys((place.root, main)):
+        own = os.path.join(folder, _OWN_PYTHON)
+        if os.access(own, os.X_OK):
+            return own, () if folder == place.root else ("env", f"PYTHONPATH={place.root}/src:{place.root}")
+    return "python3", ()
+
+
+def _text(root: Root, name: str) -> str | None:
+    try:
+        with root.opened(name) as (fd, _):
+            return read_up_to(fd, _MOST_READ).decode("utf-8", "replace")
+    except InvalidRequest:
+        return None
+
+
+def _told(item: CommandItem) -> dict[str, Any] | None:
+    """What a script of the repository's own printed, where that is such an object. It cannot call a failure a success."""
+    try:
+        told = json.loads(item.stdout)
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or not told.keys() >= _KEYS:
+        return None
+    numbers = [told[key] if type(told[key]) is int else None for key in ("passed", "total")]
+    code = item.exit_code or (told["exit_code"] if type(told["exit_code"]) is int else 1)
+    ok = told["ok"] is True and code == 0
+    return {
+        **_result(code, str(told["stdout"]), str(told["stderr"])),
+        "ok": ok,
+        "passed": numbers[0],
+        "total": numbers[1],
+    }
+
+
+def _result(code: int, out: str, err: str) -> dict[str, Any]:
+    counts = counted(out) or counted(err)
+    return {
+        "ok": code == 0,
+        "exit_code": code,
+        "stdout": clip(out, _MOST_TOKENS),
+        "stderr": clip(err, _MOST_TOKENS),
+        "passed": counts.passed if counts else None,
+        "total": counts.total if counts else None,
+    }
+
+
+def _json(result: dict[str, Any]) -> str:
+    return json.dumps(result, ensure_ascii=False)
+
+
+TESTING = (ToolDefinition("run_tests", RunTests, Effect.RUNS, run_tests),)

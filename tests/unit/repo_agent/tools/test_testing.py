@@ -1,0 +1,130 @@
+"""`run_tests` and `run_command`: by the gate, told in the document's form, and counted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.messages import CommandItem
+from tests.support.tool_place import ToolPlace, git
+
+KEYS = ["ok", "exit_code", "stdout", "stderr", "passed", "total"]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> ToolPlace:
+    here = ToolPlace(tmp_path)
+    (here.root / ".venv/bin").mkdir(parents=True)
+    (here.root / ".venv/bin/python").symlink_to(sys.executable)
+    return here
+
+
+@pytest.mark.covers("S2-9")
+def test_a_run_is_told_and_counted(here: ToolPlace) -> None:
+    here.write("setup.py", "")
+    here.write(
+        "test_a.py",
+        "import unittest\nclass A(unittest.TestCase):\n def test_a(self): pass\n def test_b(self): self.fail('no')\n",
+    )
+    here.place.progress.calls = 3
+    result = here.call("run_tests")
+    told = here.told("run_tests")
+    assert result.is_error and list(told) == KEYS
+    assert (told["ok"], told["exit_code"], told["passed"], told["total"]) == (
+        False,
+        1,
+        1,
+        2,
+    ) and "AssertionError: no" in told["stderr"]
+    assert here.ran[0] == f"{here.root}/.venv/bin/python -m unittest discover"
+    assert not here.place.progress.is_green and here.place.progress.total == 2
+    here.write("test_a.py", "import unittest\nclass A(unittest.TestCase):\n def test_a(self): pass\n")
+    assert here.told("run_tests")["ok"] and here.place.progress.is_green
+
+
+@pytest.mark.covers("S2-9")
+def test_the_repositorys_own_script_says_it(here: ToolPlace) -> None:
+    here.write(
+        "scripts/run_tests.py",
+        "import json\nprint(json.dumps(dict(ok=True, exit_code=0, stdout='x', stderr='', passed=7, total=9)))\n",
+    )
+    told = here.told("run_tests")
+    assert told == {"ok": True, "exit_code": 0, "stdout": "x", "stderr": "", "passed": 7, "total": 9}
+    here.write("scripts/run_tests.py", "print('3 passed in 0.1s')\nraise SystemExit(4)\n")
+    told = here.told("run_tests")
+    assert (told["ok"], told["exit_code"], told["passed"], told["total"]) == (False, 4, 3, 3)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import json\nprint(json.dumps(dict(ok=True, exit_code=0, stdout='', stderr='', passed=1, total=1)))\nraise SystemExit(1)\n",
+        "import json\nprint(json.dumps(dict(ok=True, exit_code=3, stdout='', stderr='', passed=True, total='x')))\n",
+    ],
+)
+def test_a_script_cannot_call_a_failure_a_success(here: ToolPlace, script: str) -> None:
+    here.write("scripts/run_tests.py", script)
+    told = here.told("run_tests")
+    assert not told["ok"] and told["exit_code"] != 0 and told["passed"] in (1, None)
+    assert not here.place.progress.is_green
+
+
+def test_of_long_output_both_ends_stay(here: ToolPlace) -> None:
+    here.write("scripts/run_tests.py", "print('first')\nprint('x\\n' * 100_000)\nprint('5 passed in 1.0s')\n")
+    told = here.told("run_tests")
+    assert (
+        told["stdout"].startswith("first")
+        and told["stdout"].rstrip().endswith("5 passed in 1.0s")
+        and len(told["stdout"]) < 10_000
+    )
+    assert told["total"] == 5
+
+
+def test_what_has_no_tests_says_so(here: ToolPlace) -> None:
+    result = here.call("run_tests")
+    assert (
+        not result.is_error
+        and "nothing in the repository says" in result.content
+        and here.place.progress.untestable
+        and not here.ran
+    )
+
+
+def test_a_link_out_says_nothing(here: ToolPlace, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("")
+    (here.root / "pytest.ini").symlink_to(tmp_path / "pytest.ini")
+    here.call("run_tests")
+    assert not here.ran
+
+
+def test_a_worktree_has_the_interpreter_of_its_repository_but_its_own_code(here: ToolPlace, tmp_path: Path) -> None:
+    here.write("src/pkg.py", "where = 'main'\n")
+    here.write("scripts/run_tests.py", "import pkg\nprint(pkg.where)\n")
+    git(here.root, "add", "src", "scripts")
+    git(here.root, "commit", "-qm", "x")
+    git(here.root, "worktree", "add", "-q", str(tmp_path / "tree"))
+    other, here.root = here.root, tmp_path / "tree"
+    here.place.root = str(here.root)
+    here.write("src/pkg.py", "where = 'worktree'\n")
+    told = here.told("run_tests")
+    assert told["stdout"] == "worktree\n" and f"{other}/.venv/bin/python" in here.ran[0]
+
+
+def test_what_was_not_run_is_no_success(here: ToolPlace) -> None:
+    async def declined(command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        return CommandItem(command_id="c", proposed=command, outcome="declined", remark="nobody is there")
+
+    here.write("pytest.ini", "")
+    here.run = declined  # type: ignore[method-assign]
+    result = here.call("run_tests")
+    assert result.is_error and "nobody is there" in result.content and not here.place.progress.is_green
+    assert here.call("run_command", command="true").content == "nobody is there"
+
+
+def test_a_command_is_told_whole(here: ToolPlace) -> None:
+    result = here.call("run_command", command="echo out; echo err >&2; exit 3")
+    assert result.is_error and result.content == "exit code 3\nstdout:\nout\n\nstderr:\nerr\n"
+    assert not here.call("run_command", command="true").is_error
+    assert here.call("run_command", command=" ").is_error and here.call("run_command").is_error
