@@ -78,7 +78,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     programs: tuple[ProgramRun, ...] = ()
     abandoned = cut = False
     # With variables of the session at hand, once without and once with their values: knowing them can only raise.
-    for informed in (False, True) if context.exports else (False,):
+    for informed in (False, True) if _reads_any(text, context.exports) else (False,):
         walker = Walker(text, context, informed=informed)
         sequence(walker, tree)
         if walker.state.functions:
@@ -110,6 +110,11 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     return RiskReport(
         command=command, level=level, parse=parse, findings=ordered[:MAX_FINDINGS], programs=programs, cut=cut
     )
+
+
+def _reads_any(text: str, exports: dict[str, str]) -> bool:
+    """Tell whether values that the session has exported may matter. The last folder, which `cd` exports, does to who reads it alone."""
+    return any(name != "OLDPWD" or name in text or "$" in text for name in exports)
 
 
 def _hidden_text(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.policy.deciding import decide
 from agent.policy.grants import OWN_BRANCH, is_own_push, push_text, with_grants
@@ -74,6 +75,21 @@ def test_pushes_are_what_they_are_called_or_not() -> None:
         assert verdict_of(text, Approval(mode="medium"), grant="").action == "allow"  # no run of the agent's
     assert verdict_of("ls", approval, grant="").action == "allow"
     assert verdict_of("git commit -m x", approval, grant="").action == "allow"
+
+
+@pytest.mark.parametrize(
+    ("exports", "action"),
+    [
+        ({"OLDPWD": "/home/me"}, "allow"),
+        ({"GIT_CONFIG_COUNT": "1"}, "ask"),
+        ({"PATH": "/tmp/x:/usr/bin"}, "ask"),
+        ({"GIT_DIR": "/x"}, "ask"),
+    ],
+)
+def test_what_a_session_has_exported_takes_the_grant_away(exports: dict[str, str], action: str) -> None:
+    approval, report = Approval(mode="medium", grants=("push",)), classify(PUSH, replace(CONTEXT, exports=exports))
+    proposal = Proposal(command_id="1", command=PUSH, grant="push")
+    assert with_grants(decide(report, approval), report, proposal, approval).action == action
 
 
 @pytest.mark.parametrize("text", OTHERS)

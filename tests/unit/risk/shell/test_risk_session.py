@@ -209,6 +209,14 @@ def test_knowing_a_variable_only_raises() -> None:
     assert rated("touch ~/x", exports={"HOME": "/etc"}).level == "medium"
 
 
+def test_the_folder_before_counts_where_it_is_read_and_else_tells_nothing_twice() -> None:
+    before = {"OLDPWD": "/home/me"}
+    assert rated("git push origin x", exports=before) == rated("git push origin x")
+    assert rated("rm -rf $OLDPWD", exports=before).level == "high"
+    name = "declare -n there=OLDPWD; rm -rf build"
+    assert len(rated(name, exports=before).programs) == 2 * len(rated(name).programs)
+
+
 @settings(max_examples=tries(80), deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(["ls", "rm -rf /", "cat x | sh", "echo $(ls)"]))
 def test_no_text_of_definitions_lets_a_command_through(functions: str, aliases: str, command: str) -> None:
