@@ -139,19 +139,23 @@ def text_of(action: Action) -> str:
     return shlex.join(action.words) if isinstance(action, RenameFile | OpenPullRequest) else " ".join(action.words)
 
 
-def action_of(text: str, content: str = "") -> FileAction | None:
-    """The action whose `text_of` is `text`, None where it is none; its content is in no text."""
+def action_of(text: str, content: str = "") -> FileAction | OpenPullRequest | None:
+    """The action whose `text_of` is `text`, None where it is none; its content, and the folder of a pull request, are in no text."""
     name, _, path = text.partition(" ")
     match name:
         case "write_file" if path:
             return WriteFile(path=path, content=content)
         case "delete_file" if path:
             return DeleteFile(path=path)
-        case "rename_file":
+        case "rename_file" | "open_pull_request":
             try:
                 words = shlex.split(path)
             except ValueError:
                 return None
+            if name == "open_pull_request":
+                texts = {"root": "", "title": "", "body": ""}
+                known = len(words) == 3
+                return OpenPullRequest(where=words[0], branch=words[1], base=words[2], **texts) if known else None
             overwrite = words[:1] == ["--overwrite"]
             places = words[overwrite:]
             return RenameFile(path=places[0], target=places[1], overwrite=overwrite) if len(places) == 2 else None

@@ -12,7 +12,7 @@ from agent.engine.stream import EventStream
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
-from agent.protocol.actions import OpenPullRequest, Performed, PullRequest, content_hash, text_of
+from agent.protocol.actions import OpenPullRequest, Performed, PullRequest, action_of, content_hash, text_of
 from agent.protocol.approvals import ApprovedPullRequest, Consent
 from agent.protocol.decisions import Approved, CancelGoal, Declined, Level, RiskContext, Skipped
 from agent.protocol.errors import Cancelled, IoError, RecordingError
@@ -261,6 +261,13 @@ def test_a_rating_that_fails_is_high() -> None:
     )
     assert world.perform().outcome == "ran"
     assert world.person.asked[0].report.level is Level.HIGH and len(world.person.asked_words) == 1
+
+
+def test_the_log_says_where_it_was_opened() -> None:
+    found = action_of(text_of(ACTION))
+    assert isinstance(found, OpenPullRequest) and found.words == ACTION.words
+    assert rate_action(found, RiskContext()).level is Level.MEDIUM
+    assert action_of("open_pull_request a b") is None
 
 
 def test_only_what_was_rated_and_agreed_to_is_opened() -> None:
