@@ -21,6 +21,7 @@ from agent.text.shown import exit_words, shown, signal_name
 from agent.text.sizes import counted, seconds
 
 _SHOWN_COMMAND_CHARS = 4_000
+_WORTH_TELLING = 1.0  # seconds
 _SHOWN_RESULT_CHARS = 200
 _SHOWN_CHANGES = 40
 
@@ -109,6 +110,18 @@ def summary_line(
     if why:
         line += paint(f" — {safe_line(why, 300)}", "dim", color=color)
     return line
+
+
+def is_plain(event: GoalFinished) -> bool:
+    """Tell whether a goal ended as one expects of it: with one command that took no time and cost nothing."""
+    quick = (_took(event, 1, 0.0) or 0.0) < _WORTH_TELLING
+    return (
+        event.status == "completed"
+        and not event.exit_code
+        and len(event.commands) == 1
+        and quick
+        and not _cost(event.usage)
+    )
 
 
 def tool_result(event: ToolFinished, *, color: bool) -> str:

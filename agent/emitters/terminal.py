@@ -114,6 +114,7 @@ class TerminalEmitter:
         self._thinks = False  # thoughts stand on the screen, and their line has not ended
         self._running = ""
         self._printed = ""  # by the latest command, the beginning
+        self._lines, self._line = 0, ""  # how many there were that are not blank, and whether one is open
         self._done = ""  # the planner's last words, until it is known whether the goal ends with them
 
     async def emit(self, record: Record) -> None:
@@ -170,7 +171,7 @@ class TerminalEmitter:
             return
         self._waiting = False
         if isinstance(event, CommandOutput):
-            self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
+            self._take_printed(event)
             return
         self._spinner.stop()
         if not isinstance(event, PlannerFinished):  # after which the whole message comes, if it was one
@@ -197,10 +198,18 @@ class TerminalEmitter:
         if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
             self._news = event.result.notes
 
+    def _take_printed(self, event: CommandOutput) -> None:
+        self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
+        if event.stream == "stdout":
+            *lines, rest = (self._line + event.data).split("\n")
+            self._lines += sum(bool(line.strip()) for line in lines)
+            self._line = "+" if rest.strip() else ""
+
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, CommandStarted):
             self._running, self._printed, self._news = event.command, "", ()
+            self._lines, self._line = 0, ""
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
@@ -312,8 +321,10 @@ class TerminalEmitter:
         line = partial(describe.summary_line, event, said=self._said, planning=self._planning)
         color, columns = self._display.err.color, self._display.err.size()[0]
         done, self._done = self._done[len(_DONE[0]) :], ""
-        if done == self._printed.strip():
-            done = ""  # it stands above
+        if done in (self._printed.strip(), f"{self._lines + bool(self._line)} lines of output"):
+            if done and not undo and describe.is_plain(event):
+                return  # all of it stands above
+            done = ""
         if done == _SILENT:
             done = self._commands.made or "done"
         if done and cell_width(line(color=False, done=done, undo=undo)) > columns:

@@ -416,7 +416,7 @@ def test_a_continued_session_shows_what_was_done_before(home: Path, work: Path) 
         person.type("count the lines of note3.txt\r")
         person.at_confirmation("wc")
         person.type("\r")
-        person.see("completed")
+        person.see("37 note3.txt")
         person.at_prompt()
         person.type("exit\r")
         assert person.leaves() == 0

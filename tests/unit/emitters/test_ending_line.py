@@ -13,7 +13,7 @@ from agent.protocol.events.command import CommandFinished, CommandOutput, Comman
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantDelta, AssistantMessage, Warned
-from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.outcomes import ExecutionResult, Usage
 from agent.protocol.rehearsals import Totals
 from tests.support.event_cases import as_record
 
@@ -24,9 +24,11 @@ def ran(undo_id: str = "") -> CommandFinished:
     return CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id=undo_id)
 
 
-def ended(status: str = "completed", exit_code: int = 0) -> GoalFinished:
-    commands = [{"command": "x", "outcome": "ran", "duration": 0.03}]
-    return GoalFinished(goal="g", status=status, exit_code=exit_code, commands=commands)
+def ended(
+    status: str = "completed", exit_code: int = 0, *, duration: float = 0.03, usage: Usage | None = None
+) -> GoalFinished:
+    commands = [{"command": "x", "outcome": "ran", "duration": duration}]
+    return GoalFinished(goal="g", status=status, exit_code=exit_code, commands=commands, usage=usage or Usage())
 
 
 def shown(*told: Event, typed: bool = False, columns: int = 80, one_screen: bool = True) -> list[str]:
@@ -64,8 +66,25 @@ def test_what_was_done_and_how_to_take_it_back_are_one_line(pieces: tuple[str, .
 
 
 def test_what_the_output_says_is_not_said_again() -> None:
-    assert shown(OUTPUT, ran(), *message("done: 3 a.txt"), ended()) == [f"✓ completed · {LINE}"]
+    assert shown(OUTPUT, ran("6k2m"), *message("done: 3 a.txt"), ended()) == [
+        f"✓ completed · {LINE} · undo: :undo 6k2m"
+    ]
     assert shown(OUTPUT, ran(), *message("done: 3 of them"), ended()) == [f"✓ 3 of them · {LINE}"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [(["3 a.txt\n"], "3 a.txt"), (["a\n\nb\n"], "2 lines of output"), (["a", "b\nc\n", "d"], "3 lines of output")],
+)
+def test_where_all_of_it_is_on_the_screen_nothing_is_said(pieces: list[str], said: str) -> None:
+    told = [CommandOutput(command_id="c", stream="stdout", data=piece, offset=0.0) for piece in pieces]
+    begun = CommandStarted(command_id="c", command="x")
+    done = message(f"done: {said}")
+    assert shown(begun, *told, ran(), *done, ended()) == []
+    assert shown(begun, *told[:-1], ran(), *done, ended()) == [f"✓ {said} · {LINE}"]
+    assert len(shown(begun, *told, ran(), *done, ended(duration=2.0))) == 1
+    assert len(shown(begun, *told, ran(), *done, ended("failed", 1))) == 2
+    assert len(shown(begun, *told, ran(), *done, ended(usage=Usage(input_tokens=5)))) == 1
 
 
 def test_what_prints_nothing_says_what_it_changed() -> None:
