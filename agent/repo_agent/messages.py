@@ -11,6 +11,8 @@ TASK, FEATURE, SUBMITTED = "Task", "Feature", "Submitted-for-review"
 
 _BRANCH = re.compile(r"agent/task-([1-9][0-9]{0,8})")
 _LONGEST_TITLE = 100
+_LONGEST_BODY = 3_000
+"""Characters that a person who is asked about a commit still reads."""
 _MOST_FILES = 50
 _MENTION = re.compile(r"(?<![\w`/.])@(?=[\w-])")
 
@@ -43,7 +45,7 @@ def submit_message(task: int, title: str) -> str:
 
 def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> str:
     lines = [f"feat(task {number}): {one_line(title)}", ""]
-    text = _plain(body)
+    text = _plain(body)[:_LONGEST_BODY].rstrip()
     if text:
         lines += [text, ""]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items())]) + "\n"
@@ -59,7 +61,7 @@ class Proof:
     acceptance: Sequence[str] = ()
 
 
-def tests_words(*, untestable: bool, green: bool, passed: int | None, total: int | None) -> str:
+def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: int | None) -> str:
     """Say how the tests went."""
     if untestable:
         return "the repository has no tests that could be run"

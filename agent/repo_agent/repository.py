@@ -184,11 +184,6 @@ class Repository:
             return "the repository has no commits yet"
         return "" if await self.branch() else "no branch is checked out (detached HEAD)"
 
-    async def submodules(self) -> tuple[str, ...]:
-        """The folders of submodules, as the last commit has them."""
-        text = await self._asked("ls-tree", "-r", "-z", "HEAD")
-        return tuple(line.partition("\t")[2] for line in text.split("\0") if line.startswith("160000 "))
-
     async def ahead_behind(self, other: str) -> tuple[int, int] | None:
         """How many commits HEAD has that `other` has not, and the other way round; None where there is no such revision."""
         code, text = await self._git("rev-list", "--left-right", "--count", f"HEAD...{other}", "--")
@@ -242,7 +237,8 @@ class Repository:
     async def _asked(self, *words: str, quietly: tuple[str, ...] = ()) -> str:
         code, text = await self._git(*words, quietly=quietly)
         if code:
-            raise IoError(f"`git {words[0]}` failed in {self.root} (exit code {code})")
+            hint = f"`git -C {self.root} {words[0]}` says why; what is very large, or takes very long, is given up"
+            raise IoError(f"`git {words[0]}` failed in {self.root} (exit code {code})", hint=hint)
         return text
 
     async def _git(self, *words: str, quietly: tuple[str, ...] = ()) -> tuple[int, str]:

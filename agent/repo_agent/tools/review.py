@@ -69,6 +69,11 @@ class Publication:
         secret = [each.path for each in changes if each.state == "??" and is_secret(f"/{each.path}")]
         if secret:
             raise NotPublished(f"{', '.join(secret[:5])} may hold secrets: add it to .gitignore, or delete it")
+        nested = [each.path for each in changes if each.state == "??" and each.path.endswith("/")]
+        if nested:
+            raise NotPublished(
+                f"{', '.join(nested[:5])} is a repository of its own: add it to .gitignore, or delete it"
+            )
         item = await self.doors.run(
             git_commands.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
         )
@@ -88,12 +93,13 @@ class Publication:
             git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
         )
         if not succeeded(item):
-            raise NotPublished(f"{branch} was not pushed: {await self._rejected(remote, branch)}{said_by(item)}")
+            why = await self._rejected(remote, branch) if item.outcome == "ran" else ""
+            raise NotPublished(f"{branch} was not pushed: {why}{said_by(item)}")
         return remote
 
     async def _rejected(self, remote: str, branch: str) -> str:
         """Say what the remote has that is not here, where that is why."""
-        await self.fetch(remote)
+        await self.doors.run(git_commands.fetch(remote), reason="why the push was rejected")
         there = await self.repository.ahead_behind(f"refs/remotes/{remote}/{branch}")
         if not there or not there[1]:
             return ""
@@ -139,7 +145,7 @@ class Publication:
         features = await self.repository.feature_commits(self.place.base, self.place.task)
         entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
         return messages.Proof(
-            tests=messages.tests_words(
+            tests=messages.words_on_tests(
                 untestable=progress.untestable,
                 green=progress.is_green,
                 passed=progress.passed,

@@ -10,7 +10,7 @@ import pytest
 
 from agent.policy.model import Rule
 from agent.protocol.actions import OpenPullRequest
-from agent.protocol.decisions import Level, Skipped
+from agent.protocol.decisions import Approved, Level, Skipped
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.ports import ToolResult
 from agent.protocol.requests import Approval
@@ -286,6 +286,28 @@ def test_files_that_may_hold_secrets_are_not_committed(world: RepoWorld) -> None
     result = feature(world, place)
     assert result.is_error and ".env may hold secrets" in result.content
     assert world.git("rev-parse", "agent/task-10") == world.git("rev-parse", "main")
+
+
+def test_a_repository_in_the_repository_is_not_committed(world: RepoWorld) -> None:
+    place = world.place()
+    world.git("clone", "-q", str(world.bare), str(Path(place.root) / "lib/copy"), at=world.base)
+    result = feature(world, place)
+    assert result.is_error and "lib/copy/ is a repository of its own" in result.content
+
+
+def test_a_push_that_nobody_agreed_to_is_not_looked_into(world: RepoWorld) -> None:
+    place = world.place()
+    write(world, place, hello__py="x\n")
+    world.person = FakePerson(Approved(command="git add -A && git commit -m x"), Skipped())
+    assert "agent/task-10 was not pushed: it did not run (skipped)" in feature(world, place).content
+    assert world.asked[-1].startswith("git push")
+
+
+def test_a_remote_that_is_gone_is_said_in_the_words_of_git(world: RepoWorld) -> None:
+    place = world.place()
+    write(world, place, hello__py="x\n")
+    world.bare.rename(world.base / "gone.git")
+    assert "does not appear to be a git repository" in feature(world, place).content
 
 
 def test_a_push_goes_where_it_went_when_the_cycle_began(world: RepoWorld) -> None:
