@@ -80,4 +80,4 @@ def _inlined(value: Any, parts: dict[str, Any]) -> Any:
         return value
     if "$ref" in value:
         return _inlined(parts[value["$ref"]], parts)
-    return {key: _inlined(each, parts) for key, each in value.items() if key != "title"}
+    return {key: _inlined(each, parts) for key, each in value.items() if key != "title" or isinstance(each, dict)}

@@ -7,11 +7,12 @@ from agent.repo_agent.tools.commands import COMMANDS
 from agent.repo_agent.tools.definition import ToolDefinition
 from agent.repo_agent.tools.files import FILES
 from agent.repo_agent.tools.listing import LISTING
+from agent.repo_agent.tools.patch import PATCHING
 from agent.repo_agent.tools.rename import RENAMING
 from agent.repo_agent.tools.signals import SIGNALS
 from agent.repo_agent.tools.testing import TESTING
 
-_ALL = (*LISTING, *FILES, *RENAMING, *TESTING, *COMMANDS, *review.TOOLS, *SIGNALS)
+_ALL = (*LISTING, *FILES, *PATCHING, *RENAMING, *TESTING, *COMMANDS, *review.TOOLS, *SIGNALS)
 TOOLS: dict[str, ToolDefinition] = {tool.name: tool for tool in _ALL}
 """The tools that a model is offered, by name."""
 
