@@ -32,6 +32,7 @@ from agent.protocol.ports import Confirmer
 from agent.protocol.records import Record, encode
 from agent.providers.scripted import Scripted, load_script
 from agent.tools.own_tools import WriteFile
+from tests.support import warm_program
 from tests.support.fake_terminal import FakeTerminal, open_terminal
 from tests.support.fakes import FakePerson
 from tests.support.front_end_driver import with_tools
@@ -291,8 +292,8 @@ def from_facade(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
 def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
     place.plan(*cases)
     answers = "".join(f"{answer.line}\n" for case in cases for answer in case.answers)
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.support.front_end_driver", *(case.goal for case in cases)],
+    done = warm_program.run(
+        [sys.executable, str(ROOT / "tests/support/front_end_driver.py"), *(case.goal for case in cases)],
         input=answers.encode(),
         capture_output=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -334,7 +335,8 @@ EXAMPLE = ROOT / "examples" / "front_end.py"
 
 def example(*goals: str) -> subprocess.Popen[bytes]:
     streams: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen([sys.executable, EXAMPLE, *goals], env={**os.environ, "PYTHONPATH": str(ROOT)}, **streams)
+    words = [sys.executable, str(EXAMPLE), *goals]
+    return warm_program.popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, **streams)
 
 
 def kinds(out: bytes) -> list[str]:

@@ -72,7 +72,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.
 # Appended, not prepended: the standard library always wins over whatever lies beside the package.
 # It ends at once: taking Python to pieces costs a quarter of what the process costs, and nothing waits to be written.
 _BOOT = (
-    "import os, sys; sys.path.append(sys.argv[2]); from agent.execution.supervision.supervisor import main; "
+    "import gc, os, sys; gc.disable(); sys.path.append(sys.argv[2]); from agent.execution.supervision.supervisor import main; "
     "main(int(sys.argv[1])); os._exit(0)"
 )
 # The helper gets no more of the environment than an unusual Python build needs to start.

@@ -97,7 +97,7 @@ def test_a_narrow_terminal_shows_all_of_it_in_rows_of_its_width(name: str, colum
 def test_another_width_on_the_way(name: str, old: int, new: int, wraps: bool) -> None:
     """The block under way stands there whole, as the new width has it, below all that was finished before; nothing is taken away."""
     text = TEXTS[name]
-    for part in range(1, len(text), max(1, len(text) // (9 if ALL else 4))):
+    for part in range(1, len(text), max(1, len(text) // (9 if ALL else 2))):
         streamed = Streamed(old)
         streamed.feed(text[:part])
         before, growing = len(streamed.text._shown), streamed.text._growing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +22,7 @@ from agent.protocol.events.session import SessionStarted
 from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.recording.reader import list_sessions, read_records
+from tests.support import warm_program
 from tests.support.fakes import FakePerson
 from tests.support.processes import killed_after
 from tests.support.undo_world import RealFacts, ScriptedUndoPerson, undo_actions
@@ -84,9 +84,9 @@ class Killed:
         with suppress(FileExistsError):
             (home / "agent-shell").symlink_to(self.state)
         environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home), "LC_ALL": "C.UTF-8"}
-        line = [sys.executable, "-m", "agent", *words, "--session-dir", self.logs]
         root = Path(agent.__file__).parents[1]
-        done = subprocess.run(line, env=environ, cwd=root, capture_output=True, text=True, timeout=60, check=True)
+        line = [sys.executable, str(root / "agent_shell.py"), *words, "--session-dir", self.logs]
+        done = warm_program.run(line, env=environ, cwd=root, capture_output=True, text=True, check=True)
         return " ".join(done.stdout.split())
 
     def events(self) -> list[Event]:

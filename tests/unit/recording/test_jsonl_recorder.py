@@ -196,7 +196,7 @@ def test_large_texts_lose_their_middle_with_a_note(opened) -> None:
     assert record.event.text[0] == "a"
     assert record.event.text[-1] == "z"
     assert "characters not recorded" in record.event.text
-    many = ToolFinished(call_id="1", name="t", result="r", files_written=tuple("y" * 900_000 for _ in range(40)))
+    many = ToolFinished(call_id="1", name="t", result="r", files_written=tuple("y" * 900_000 for _ in range(24)))
     recorder.append(many)
     assert os.path.getsize(recorder.path) < 20_000_000
     with pytest.raises(RecordingError):

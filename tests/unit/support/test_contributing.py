@@ -40,7 +40,7 @@ def tree(tmp_path: Path) -> Path:
         for folder, _, names in os.walk(ROOT / part):
             target = tmp_path / os.path.relpath(folder, ROOT)
             target.mkdir(parents=True)
-            for name in names if "__pycache__" not in folder else ():
+            for name in names:  # what is compiled too, as long as its source is the same
                 (target / name).symlink_to(Path(folder, name))
     return tmp_path
 

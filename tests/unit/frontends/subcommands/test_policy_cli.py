@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import warm_program
+
 ROOT = Path(__file__).resolve().parents[4]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -27,7 +29,7 @@ def run(tmp_path: Path) -> Run:
 
     def policy(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(ROOT / "agent_shell.py"), "policy", *words]
-        return subprocess.run(
+        return warm_program.run(
             command, cwd=place, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
 

@@ -72,7 +72,7 @@ def is_sub_command(words: list[str]) -> bool:
 
 
 @each("file, third", [(file, third) for file in SETS for third in range(3)], parts=3 * len(SETS))
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_an_option_that_no_program_of_it_knows_lowers_nothing(file: str, third: int) -> None:
     lowered = []
     for command in commands(file)[third::3]:
