@@ -45,8 +45,8 @@ test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m agent.risk.tables.build
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(SELECTED)" $(ARGS)
 
-# What takes long or tries every case, and property tests with all their tries; `make test` runs a few of it.
-test-thorough: SELECTED = thorough or hypothesis
+# What takes long or tries every case, and property tests and sampled tables with all their tries; `make test` runs a few of it.
+test-thorough: SELECTED = thorough or hypothesis or sampled
 test-thorough: export AGENT_TEST_TRIES = all
 test-thorough: test
 

@@ -107,6 +107,7 @@ def test_no_usage_is_no_error(connect) -> None:
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("write_size", [1, 7])
+@pytest.mark.few(10)
 def test_streams_cut_anywhere(connect, newline, write_size) -> None:
     with FakeLLMServer(
         Behaviour(pieces=("zwölf ", "🎉🎊", ' "quoted"\n'), newline=newline, write_size=write_size)
@@ -168,6 +169,7 @@ def test_history_with_tools_and_odd_text_is_sent(connect) -> None:
         (529, ProviderError, True, "temporary"),
     ],
 )
+@pytest.mark.few(26)
 def test_status_mapping(connect, status, kind, retryable, hint) -> None:
     said = {"error": {"message": f"no {KEY}\n\x1b[31mred\u202e", "type": "x", "code": status}}
     with FakeLLMServer(*[Behaviour(status=status, error=said)] * 10) as server:
@@ -238,6 +240,7 @@ def test_error_in_the_middle_of_a_stream(connect) -> None:
         b"[" * 100_000,
     ],
 )
+@pytest.mark.few(20)
 def test_nonsense_with_status_200(connect, body) -> None:
     with FakeLLMServer(*[Behaviour(body=body)] * 3) as server:
         assert failure(connect(server)).status is None

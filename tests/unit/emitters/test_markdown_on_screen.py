@@ -23,7 +23,7 @@ from agent.protocol.outcomes import ExecutionResult
 from tests.support.each import each
 from tests.support.event_cases import as_record
 from tests.support.painted_screen import PaintedScreen, cut, drawable
-from tests.support.tries import ALL, tries
+from tests.support.tries import ALL, sampled, some, tries
 
 
 class KeptRenderer(RichRenderer):
@@ -77,8 +77,9 @@ def letters(text: str) -> str:
     return re.sub(r"[\W_]", "", drawable(text))
 
 
+@sampled
 @each("name", TEXTS)
-@each("columns", [4, 9, 10, 13, 20, 33, 60, 100])
+@each("columns", some([4, 9, 10, 13, 20, 33, 60, 100], 2))
 def test_a_narrow_terminal_shows_all_of_it_in_rows_of_its_width(name: str, columns: int) -> None:
     text = TEXTS[name]
     lines = RENDERER.render(text, columns)
@@ -91,6 +92,7 @@ def test_a_narrow_terminal_shows_all_of_it_in_rows_of_its_width(name: str, colum
     assert missing <= set("python")  # the name of a language, which is not shown
 
 
+@sampled
 @each("name", TEXTS)
 @each("wraps", [True, False], ids=["wraps", "cuts"])
 @each(("old", "new"), [(60, 25), (25, 60), (33, 32), (80, 12)])

@@ -104,7 +104,7 @@ def lives(events: list[Event], begins: type, ends: type) -> tuple[int, int]:
 KINDS = ("write", "new", "rename", "delete")
 # In `make test` some moments of two kinds, in `make test-thorough` every one of all.
 MOMENTS = pytest.mark.parametrize(
-    "kind, every", [("new", 14), ("write", 14), *(pytest.param(kind, 1, marks=pytest.mark.thorough) for kind in KINDS)]
+    "kind, every", [("new", 25), ("write", 25), *(pytest.param(kind, 1, marks=pytest.mark.thorough) for kind in KINDS)]
 )
 
 

@@ -53,7 +53,7 @@ def test_its_neighbours_that_only_tell_stay_low(command: str) -> None:
 
 
 @each("no", ["false", "F"])
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.thorough)])
 def test_an_option_that_is_said_no_to_holds_nothing_back(no: str, every: int) -> None:
     """Of every table with sub-commands: `--help=false` lowers no more than an option that nobody has heard of."""
     wrong, tried = [], 0

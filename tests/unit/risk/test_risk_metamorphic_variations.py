@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
 from tests.support.risk_variations import excluded, originals, variations
-from tests.support.tries import tries
+from tests.support.tries import sampled, some, tries
 
 WAYS = variations()
 COMMANDS = functools.cache(originals)
@@ -47,11 +47,12 @@ def test_every_variation_applies_to_something() -> None:
         assert any(vary(command, dice) not in (None, command) for command in samples), name
 
 
+@sampled
 def test_harmless_commands_stay_harmless() -> None:
     dice = random.Random(1)
     high, tried = [], 0
     for name, vary in WAYS.items():
-        for command in HARMLESS:
+        for command in some(HARMLESS, 2):
             varied = vary(command, dice)
             if varied is not None:
                 tried += 1

@@ -10,6 +10,7 @@ from agent.risk.tables.options import split_args
 from agent.risk.tables.store import WRAPPERS
 from tests.support.each import each
 from tests.support.risk_tables import TABLES
+from tests.support.tries import sampled, some
 
 
 def examples(level: str) -> list[tuple[str, str, str]]:
@@ -31,11 +32,12 @@ def test_there_are_enough_to_say_something() -> None:
     assert len(examples("low")) > 300
 
 
+@sampled
 @each("option", ["--zz-unknown", "-ZQ9"])
 def test_the_value_of_an_unknown_option_does_not_hide_a_high_sub_command(option: str) -> None:
     wrong = [
         f"{program} {option} v {rest}"
-        for name, program, rest in examples("high")
+        for name, program, rest in some(examples("high"), 3)
         if classify(f"{program} {rest}").level is Level.HIGH
         and knowledge_build.compile_program(name, TABLES[name]).style in ("gnu", "posix")
         and classify(f"{program} {option} v {rest}").level is not Level.HIGH
@@ -43,11 +45,12 @@ def test_the_value_of_an_unknown_option_does_not_hide_a_high_sub_command(option:
     assert wrong == []
 
 
+@sampled
 def test_a_known_option_with_a_value_changes_nothing() -> None:
     """Both ways: what is high stays high, what is low stays low, for the options of the program itself."""
     wrong = []
     for level in ("high", "low"):
-        for name, program, rest in examples(level):
+        for name, program, rest in some(examples(level), 3):
             table = knowledge_build.compile_program(name, TABLES[name])
             if table.handler or table.style == "posix":
                 continue

@@ -13,6 +13,7 @@ from agent.planner.offline.confidence import OFFERED
 from agent.protocol.replies import Command, Plan
 from tests.support.each import each
 from tests.support.needs import needing
+from tests.support.tries import sampled, some
 from tests.unit.planner.offline.offline_support import answer, goal_item
 
 _FOLDERS = ("src", "docs", "logs", "photos", "backup", "build", "tests")
@@ -38,11 +39,12 @@ def world(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+@sampled
 def test_no_goal_gets_the_command_that_mistakes_it(world: str) -> None:
     rows = _rows()
     assert len(rows) >= 70
 
-    @each(("goal", "mistake"), rows, ids=lambda row: row[0])
+    @each(("goal", "mistake"), some(rows, 2), ids=lambda row: row[0])
     def is_not_mistaken(goal: str, mistake: str) -> None:
         reply = answer(goal_item(goal, world))
         commands = [step.command for step in reply.steps] if isinstance(reply, Plan) else []
