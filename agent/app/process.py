@@ -107,7 +107,7 @@ class Process:
         return Engine(self.app_state())
 
     def app_state(self) -> AppState:
-        from agent.config.paths import config_dir
+        from agent.config.paths import config_dir, state_dir
         from agent.engine.context import AppState
 
         config = self.settings.config or os.path.join(config_dir(self.environ), "config.toml")
@@ -127,6 +127,8 @@ class Process:
             remembered=self.memory.examples,
             performer=built_late(self._performer),
             pull_requests=built_late(self._pull_requests),
+            processes=self.processes,
+            state_dir=state_dir(self.environ),
             rate_action=self.policies.rate_action,
             lacking=self.manuals.lacking,
             open_sub_agent=self._open_sub_agent,

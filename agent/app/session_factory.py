@@ -36,7 +36,16 @@ class LazyGoalLoop:
         return await GoalLoop().pursue(goal)
 
 
-PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop()}
+class LazyRepoAgent:
+    """strategy.TurnStrategy: a cycle of the repo agent, imported likewise."""
+
+    async def pursue(self, goal: Goal) -> Ending:
+        from agent.repo_agent.cycle import RepoAgent
+
+        return await RepoAgent().pursue(goal)
+
+
+PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAgent()}
 """A strategy keeps nothing of a session, so that one serves all that have its profile."""
 
 

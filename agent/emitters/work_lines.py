@@ -198,7 +198,7 @@ def _document(text: str) -> Any:
 
 
 def without_task(reason: str, text: str, *, color: bool) -> str:
-    """How a cycle ended that had no task."""
+    """Tell of a cycle that had no task."""
     style = _STYLES.get(reason, "yellow")
     return paint(f"{MARKS[style]} {safe_line(text, 400) or 'no task can be worked on'}", style, color=color)
 
@@ -206,7 +206,7 @@ def without_task(reason: str, text: str, *, color: bool) -> str:
 def summary(
     started: CycleStarted, event: CycleFinished, features: list[str], costs: list[str], *, way: str, color: bool
 ) -> str:
-    """What the cycle came to, what is proven of it, where it is, and what to do next."""
+    """Tell how the cycle ended, what is proven of it, where it is, and what to do next."""
     if event.reason == "question":
         return _question(started, event, costs, way=way, color=color)
     style, at_end = _STYLES.get(event.reason, "yellow"), event.reason in ("complete", "one_plan")

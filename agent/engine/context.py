@@ -16,7 +16,7 @@ from agent.protocol.approvals import PendingApproval
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import BudgetExceeded, InvalidState, NotFound
-from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Rehearser
+from agent.protocol.execution import Checkpoints, Executor, Jobs, Performer, Processes, Rehearser
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput
 from agent.protocol.outcomes import GoalSummary, Usage
 from agent.protocol.ports import (
@@ -65,7 +65,7 @@ class AppState:
 
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
     before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools,
-    `pull_requests` opens them.
+    `pull_requests` opens them. `processes` runs programs of the host's own, `state_dir` is where the program keeps its state.
     `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
@@ -89,6 +89,8 @@ class AppState:
     pull_requests: PullRequests | None = None
     rate_action: Callable[[Action, RiskContext], RiskReport] = rate_action
     lacking: Callable[[RiskReport], str] = lambda report: ""
+    processes: Processes | None = None
+    state_dir: str = ""
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     open_sub_agent: Callable[[RequestContext, str], RequestContext] = _no_sub_agent

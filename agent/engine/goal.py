@@ -161,7 +161,14 @@ class Goal:
         self.ctx.history.append(NoteItem(text=text))
 
     async def run(
-        self, reply: Command, *, origin: str, call_id: str = "", private: bool = False, secrets: tuple[str, ...] = ()
+        self,
+        reply: Command,
+        *,
+        origin: str,
+        call_id: str = "",
+        private: bool = False,
+        secrets: tuple[str, ...] = (),
+        grant: str = "",
     ) -> CommandItem:
         """A command through the gate; what became of it is in the history when this returns, unless it is `private`."""
         ctx = self.ctx
@@ -187,6 +194,7 @@ class Goal:
                 look=reply.look,
                 slots=reply.slots,
                 secrets=secrets,
+                grant=grant,
             )
         )
         self.commands.append(item)

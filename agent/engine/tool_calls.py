@@ -124,12 +124,14 @@ async def _tool(goal: Goal, call: ToolCall, came_to: _Calls) -> None:
     came_to.failed = call.name if result.is_error else ""
 
 
-async def run_tool(goal: Goal, call: ToolCall, run: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
-    """Run one call between its two events; its result is in the history then.
+async def run_tool(
+    goal: Goal, call: ToolCall, run: Callable[[], Awaitable[ToolResult]], *, state: str = ""
+) -> ToolResult:
+    """Run one call between its two events; its result is in the history then. `state`: with another one the same call is another try.
 
     Raises PlannerError for a planner that goes round in circles, RecordingError; what goes wrong else is a result.
     """
-    words = ("tool", call.name, json.dumps(call.arguments, sort_keys=True))  # half characters and all
+    words = ("tool", call.name, json.dumps(call.arguments, sort_keys=True), state)  # half characters and all
     before = goal.guard.before(words, "")
     if before.kind == "error":
         raise PlannerError(before.text, hint="say what should be done differently")

@@ -193,7 +193,7 @@ class Screen:
 
 
 def _edited(text: str) -> str:
-    """What is left of keys when Backspace, Ctrl-W and Ctrl-U have done to their line what they do at a prompt."""
+    """Return what is left of keys when Backspace, Ctrl-W and Ctrl-U have done to their line what they do at a prompt."""
     left = ""
     for key in text:
         above, newline, line = left.rpartition("\n")

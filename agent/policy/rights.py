@@ -114,7 +114,6 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         network |= effect.kind in NETWORK_KINDS
         if effect.kind == _RECORDS:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)] or [context.cwd]
-            write += _new_worktrees(effect, report, context)
         elif effect.kind == _SWITCH:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)]
             write += _below(context)
@@ -180,21 +179,10 @@ def _paths(effect: Effect, context: RiskContext) -> list[str]:
         return []
     if effect.scope in _WORKSPACE and (workspace := _below(context)):
         return workspace
-    return _named(effect.targets, context)
-
-
-def _named(targets: tuple[str, ...], context: RiskContext) -> list[str]:
-    """Return the places that are known, absolute."""
-    known = [target for target in targets if target and "…" not in target and "*" not in target]
+    known = [target for target in effect.targets if target and "…" not in target and "*" not in target]
     return [
         posixpath.normpath(posixpath.join(context.cwd, target)) for target in known if context.cwd or target[0] == "/"
     ]
-
-
-def _new_worktrees(effect: Effect, report: RiskReport, context: RiskContext) -> list[str]:
-    """Return the folder that `git worktree add` fills: the first thing that it names."""
-    begins = any(_is_git(run) and _git_verb(run) == "worktree" and "add" in run.words for run in report.programs)
-    return _named(effect.targets[:1], context) if begins else []
 
 
 def _below(context: RiskContext) -> list[str]:

@@ -53,7 +53,7 @@ def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> st
 
 @dataclass(frozen=True)
 class Proof:
-    """What shows that a task is done: how its tests went (in words), its features with their commits, the files that changed."""
+    """The proof that a task is done: how its tests went (in words), its features with their commits, the files that changed."""
 
     tests: str
     features: Sequence[tuple[str, str, str]] = ()

@@ -16,13 +16,14 @@ class Progress:
     last one that ran the tests and saw them pass, the last one that submitted.
 
     `passed`, `total`: of the last run of the tests, None where nothing was counted. `untestable`: nothing says how the repository is
-    tested. `features`: numbers of those that have their commit. `violations`: calls in a row that the definition of done did not let pass.
+    tested. `features`: numbers of those that have their commit. `violations`: calls in a row that came before their time.
     """
 
     calls: int = 0
     changes: int = 0
     green: int = 0
     submitted: int = 0
+    ran: bool = False
     untestable: bool = False
     passed: int | None = None
     total: int | None = None
@@ -39,7 +40,7 @@ class Progress:
 
     def tested(self, *, ok: bool, passed: int | None, total: int | None) -> None:
         """Count a run of the tests."""
-        self.passed, self.total = passed, total
+        self.ran, self.passed, self.total = True, passed, total
         self.green = self.calls if ok else 0
 
     @property

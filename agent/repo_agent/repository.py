@@ -85,7 +85,7 @@ class Repository:
         return await self._line("symbolic-ref", "--quiet", "--short", "HEAD")
 
     async def changes(self) -> tuple[Change, ...]:
-        """What differs from the last commit, untracked files included, ignored ones not; of submodules, that they are at another commit."""
+        """Return what differs from the last commit, untracked files included, ignored ones not; of submodules, only that they moved."""
         options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
         text = await self._asked("status", *options, quietly=await self._quietly())
         return tuple(Change(each[:2], each[3:]) for each in text.split("\0") if each)
@@ -104,8 +104,12 @@ class Repository:
         return ""
 
     async def address(self, remote: str) -> str:
-        """Where pushes to that remote go."""
+        """Return where pushes to that remote go."""
         return await self._line("remote", "get-url", "--push", "--", remote)
+
+    async def signs_off(self) -> bool:
+        """Tell whether the person vouches for their commits by a line in each."""
+        return await self._line("config", "--type=bool", "--get", "format.signOff") == "true"
 
     async def base(self) -> Base:
         """The default branch of the remote as it was fetched last; without a remote the branch that is checked out.
@@ -185,7 +189,7 @@ class Repository:
         return "" if await self.branch() else "no branch is checked out (detached HEAD)"
 
     async def ahead_behind(self, other: str) -> tuple[int, int] | None:
-        """How many commits HEAD has that `other` has not, and the other way round; None where there is no such revision."""
+        """Return how many commits HEAD has that `other` has not, and the other way round; None where there is no such revision."""
         code, text = await self._git("rev-list", "--left-right", "--count", f"HEAD...{other}", "--")
         if code:
             return None

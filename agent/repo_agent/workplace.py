@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from agent.repo_agent.progress import Progress
 if TYPE_CHECKING:
     from agent.protocol.execution import Processes
     from agent.protocol.ports import PullRequests
+    from agent.repo_agent.open_questions import OpenQuestions
     from agent.repo_agent.repository import Repository
 
 
@@ -19,6 +22,7 @@ class Workplace:
 
     `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
     went when the cycle began, "" without a remote. `sign_off`: the person vouches for their commits by a line in each.
+    `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal.
     """
 
     root: str
@@ -33,3 +37,18 @@ class Workplace:
     pull_requests: PullRequests | None = None
     address: str = ""
     sign_off: bool = False
+    questions: OpenQuestions | None = None
+    copied: str = ""
+
+
+def reader(root: str) -> Callable[[str], str | None]:
+    """Return what reads files of the worktree that say how it is tested."""
+
+    def read(path: str) -> str | None:
+        try:
+            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+                return file.read(1 << 20)
+        except OSError:
+            return None
+
+    return read

@@ -38,7 +38,7 @@ def shown_name(text: str) -> str:
 
 
 def fresh_line(columns: int) -> str:
-    """What leads to the next line unless at the start of one: as many blanks as fit leave the cursor in its line only from there."""
+    """Return what leads to the next line unless at the start of one: as many blanks as fit leave the cursor in its line only from there."""
     return " " * columns + "\r"
 
 

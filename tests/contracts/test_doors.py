@@ -61,6 +61,12 @@ WRITERS = {
     "frontends/external_programs.py": "what an editor or pager is given",
     "frontends/sessions/pager.py": "what a pager is given",
     "planner/offline/book_build.py": "compiled tables",
+    "repo_agent/beginning.py": "the folder of a rehearsal",
+    "repo_agent/cycle.py": "the folder of a rehearsal",
+    "repo_agent/open_questions.py": "the question that waits for its answer",
+    "repo_agent/pull_requests/local.py": "a review before git takes it",
+    "repo_agent/worktrees.py": "the folder of worktrees, and what was submitted from them",
+    "tools/root.py": "reading alone, by descriptors",
 }
 """Who may change files without an action, and which."""
 

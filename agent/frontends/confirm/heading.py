@@ -227,7 +227,7 @@ def is_previewed(content: str) -> bool:
 
 
 def write_verb(request: ConfirmationRequest) -> tuple[str, str]:
-    """What a yes does to what, in words: ("write", "file"). A call of a tool that is only asked about is carried out."""
+    """Return what a yes does to what, in words: ("write", "file"). A call of a tool that is only asked about is carried out."""
     verb, _, what = request.proposal.command.partition(" ")[0].partition("_")
     return (verb, what.replace("_", " ")) if what in ("file", "folder", "pull_request") else ("make", "call")
 

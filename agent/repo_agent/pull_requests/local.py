@@ -67,7 +67,7 @@ class _Git:
     root: str
 
     async def line(self, *words: str, variable: str = "") -> str:
-        """What git answers. Raises IoError."""
+        """Return what git answers. Raises IoError."""
         code, text = await self._run(words, variable)
         if code:
             raise IoError(f"`git {words[0]}` failed in {self.root} (exit code {code}), so there is no review branch")

@@ -9,17 +9,17 @@ from agent.repo_agent.tools.files import FILES
 from agent.repo_agent.tools.listing import LISTING
 from agent.repo_agent.tools.patch import PATCHING
 from agent.repo_agent.tools.rename import RENAMING
-from agent.repo_agent.tools.signals import SIGNALS
+from agent.repo_agent.tools.signals import SESSION_COMPLETE, SIGNALS
 from agent.repo_agent.tools.testing import TESTING
 
 _ALL = (*LISTING, *FILES, *PATCHING, *RENAMING, *TESTING, *COMMANDS, *review.TOOLS, *SIGNALS)
 TOOLS: dict[str, ToolDefinition] = {tool.name: tool for tool in _ALL}
 """The tools that a model is offered, by name."""
 
-ALIASES = {"file_write": "write_file", "session_complete": "finish"}
-"""Names that models know from elsewhere, with the tool that is meant."""
+_UNOFFERED = {"file_write": TOOLS["write_file"], SESSION_COMPLETE.name: SESSION_COMPLETE}
+"""Tools by names that models know from elsewhere."""
 
 
 def tool_named(name: str) -> ToolDefinition | None:
-    """Return the tool of a name or alias, None for none."""
-    return TOOLS.get(ALIASES.get(name, name))
+    """Return the tool of that name, also of one that is not offered, None for none."""
+    return TOOLS.get(name) or _UNOFFERED.get(name)

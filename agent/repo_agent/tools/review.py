@@ -43,7 +43,7 @@ class NotPublished(Exception):
 
 @dataclass(frozen=True)
 class Publication:
-    """What one call commits and pushes. Raises NotPublished."""
+    """All that one call commits and pushes. Raises NotPublished."""
 
     place: Workplace
     doors: Doors

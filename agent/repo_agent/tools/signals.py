@@ -18,6 +18,10 @@ class Finish(Arguments, frozen=True, kw_only=True):
     reason: Literal["done", "no_tasks"] = "done"
 
 
+class SessionComplete(Arguments, frozen=True, kw_only=True):
+    message: str = ""
+
+
 async def ask_question(arguments: AskQuestion, place: Workplace, doors: Doors) -> ToolResult:
     """Halt the cycle with a question."""
     question = arguments.question_text.strip()
@@ -33,6 +37,12 @@ async def finish(arguments: Finish, place: Workplace, doors: Doors) -> ToolResul
     return ToolResult(content="this cycle is done")
 
 
+async def session_complete(arguments: SessionComplete, place: Workplace, doors: Doors) -> ToolResult:
+    """Do nothing: a session is no cycle."""
+    return ToolResult(content="noted; `finish` ends this cycle")
+
+
+SESSION_COMPLETE = ToolDefinition("session_complete", SessionComplete, Effect.TELLS, session_complete)
 SIGNALS = (
     ToolDefinition("ask_question", AskQuestion, Effect.TELLS, ask_question),
     ToolDefinition("finish", Finish, Effect.TELLS, finish),

@@ -73,7 +73,7 @@ def _text(root: Root, name: str) -> str | None:
 
 
 def _told(item: CommandItem) -> dict[str, Any] | None:
-    """What a script of the repository's own printed, where that is such an object. It cannot call a failure a success."""
+    """Return what a script of the repository's own printed, where that is such an object. It cannot call a failure a success."""
     try:
         told = json.loads(item.stdout)
     except ValueError:

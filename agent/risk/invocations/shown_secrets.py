@@ -125,7 +125,7 @@ _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
 def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -> None:
-    """What a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
+    """Rate what a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
     words = invocation.words[1:_FIRST_WORDS]
     told = [word for word in words if len(word.text) > 9 and word.text[:2] == "--" and _TELLS.fullmatch(word.text)]
     if not told and not table.operands and not table.wrap:

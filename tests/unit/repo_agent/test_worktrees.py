@@ -155,7 +155,8 @@ def test_before_the_first_commit_there_is_nothing_to_begin_from(world: RepoWorld
 
 
 def test_where_nobody_has_to_be_asked_it_is_made_unasked(world: RepoWorld) -> None:
-    world.approval = Approval(mode="low", interactive=False)
+    """It fills a folder, as a clone does: medium."""
+    world.approval = Approval(mode="medium", interactive=False)
     fetch(world)
     assert (Path(world.prepared().root) / "hello.py").exists()
     assert world.asked == []

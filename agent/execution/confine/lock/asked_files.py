@@ -158,8 +158,7 @@ class AskedFiles:
             raise error(errno.EEXIST)
         with self._new(path, "make", folder=folder) as (parent, name, real):
             self._as(caller, lambda: make(parent, name))
-        plan = self._plan
-        if not folder or plan.writes(real, made=self._made) or plan.makes(real) or plan.begins_worktree(real):
+        if not folder or self._plan.writes(real, made=self._made) or self._plan.makes(real):
             self._made.add(real)  # one that only leads somewhere opens nothing else
         return 0
 

@@ -113,13 +113,6 @@ class LockPlan(NamedTuple):
         folder, name = os.path.split(path)
         return folder in self.temporary or (folder in self.private and is_data(folder, name))
 
-    def begins_worktree(self, path: bytes) -> bool:
-        """Tell whether a new folder is the inside of a linked working tree, of a command that may make such a tree."""
-        return bool(self.write) and any(
-            path.startswith(inside + b"/worktrees/") and b"/" not in path[len(inside) + 11 :]
-            for inside in self.repositories
-        )
-
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
         return any(_below(target, path) for target in (*self.write, *self.private)) or any(

@@ -1,0 +1,158 @@
+"""Begin a cycle: fetch, choose the task, go to its worktree, and tell the model what it is for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from shlex import quote
+
+from agent.engine.goal import Goal
+from agent.engine.strategy import Ending
+from agent.planner.facts.git_facts import repository_of
+from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
+from agent.repo_agent.calls import CallDoors
+from agent.repo_agent.done_check import tasks_here
+from agent.repo_agent.open_questions import OpenQuestions
+from agent.repo_agent.progress import TASK_FILE, Progress
+from agent.repo_agent.repository import Repository
+from agent.repo_agent.task_file import Entry, TaskFile, read_tasks
+from agent.repo_agent.test_runner import runner_words
+from agent.repo_agent.workplace import Workplace, reader
+from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded
+
+_MOST_TASK_TEXT = 20_000
+
+
+async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
+    """Return the place to work in, the ending that somebody chose meanwhile, or in words why there is no task. Raises CoreError."""
+    processes, state = goal.app.processes, goal.app.state_dir
+    if processes is None:
+        raise InvalidState(expected="a session that may ask git", found="one that runs no programs")
+    top = repository_of(goal.ctx.base or goal.ctx.cwd)
+    if not top:
+        raise InvalidState(expected="a git repository", found=goal.ctx.base, hint="--repo names its folder")
+    doors = CallDoors(goal, os.path.realpath(top), "")
+    try:
+        repository = Repository(processes, os.path.realpath(top))
+        if goal.options.cycle.rehearse:
+            repository = await _copied(repository, doors)
+            state, doors = os.path.dirname(repository.root), CallDoors(goal, repository.root, "")
+        worktrees = Worktrees(repository, state)
+        await worktrees.fetch(doors)
+        base = await repository.base()
+        text = await repository.text_at(base.revision, TASK_FILE)
+        if text is None:
+            raise NotFound("file", f"{TASK_FILE} on {base.branch}", hint="docs/repo-agent.md says what stands in it")
+        entry = await _chosen(read_tasks(text), goal.options.cycle.task, worktrees)
+        if isinstance(entry, str):
+            return entry
+        prepared = await worktrees.prepare(entry.task, doors)
+    except CoreError:
+        if doors.ended is not None:
+            return doors.ended
+        raise
+    place = Workplace(
+        root=prepared.root,
+        task=entry.task,
+        title=entry.title,
+        branch=prepared.branch,
+        base=prepared.base.revision,
+        base_branch=prepared.base.branch,
+        address=prepared.address,
+        processes=processes,
+        repository=Repository(processes, prepared.root, repository.protected),
+        pull_requests=goal.app.pull_requests,
+        questions=OpenQuestions(os.path.dirname(prepared.root)),
+        copied=repository.root if goal.options.cycle.rehearse else "",
+        sign_off=await repository.signs_off(),
+    )
+    place.progress = await _progress(place, prepared)
+    return place, prepared
+
+
+async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> Entry | str:
+    """Return the task to work on, or in words why there is none. Raises NotFound and InvalidState for one that was asked for."""
+    submitted = await worktrees.submitted()
+    if wanted is not None:
+        entry = file.find(wanted)
+        if entry is None:
+            raise NotFound("task", str(wanted))
+        if wanted in submitted:
+            raise InvalidState(expected="a task to work on", found=f"task {wanted}, which waits for its review")
+        if entry not in file.eligible:
+            raise InvalidState(
+                expected="a task to work on", found=f"task {wanted}, which is {entry.status} or depends on others"
+            )
+        return entry
+    able = [each for each in file.eligible if each.task not in submitted]
+    if able:
+        begun = {each.task for each in await worktrees.repository.task_branches()}
+        return min(able, key=lambda each: each.task not in begun)  # the first in the file, unless one was begun
+    if file.eligible:
+        return f"no task can be worked on: {_listed([str(each.task) for each in file.eligible])} wait for review"
+    return f"no task can be worked on: each one in {TASK_FILE} is done, blocked, or depends on others"
+
+
+async def _copied(repository: Repository, doors: CallDoors) -> Repository:
+    """Copy the repository for a rehearsal: it has the same base, and no remote that anything could be pushed to."""
+    base = await repository.base()
+    folder = os.path.join(tempfile.mkdtemp(prefix="agent-shell-rehearsal-"), "repository")
+    top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
+    item = await doors.run(
+        f"git clone --quiet --no-checkout -- {top} {there} && git -C {there} fetch --quiet -- {top} {quote(base.revision)}"
+        f" && git -C {there} remote remove origin && git -C {there} checkout --quiet -B {branch} FETCH_HEAD",
+        reason="a copy to rehearse in; nothing of it comes back",
+    )
+    if not succeeded(item):
+        raise IoError(f"the repository could not be copied: {said_by(item)}")
+    return Repository(repository.processes, os.path.realpath(folder), repository.protected)
+
+
+async def _progress(place: Workplace, prepared: Prepared) -> Progress:
+    """Return how far earlier cycles have come: features that have their commit, and changes that no test has seen."""
+    assert place.repository is not None
+    commits = await place.repository.feature_commits(place.base, place.task)
+    progress = Progress(calls=1, features=[int(each.feature.rpartition(".")[2]) for each in commits])
+    if prepared.left or commits:
+        progress.changes = progress.calls
+    progress.untestable = not runner_words(reader(place.root))
+    return progress
+
+
+def brief(place: Workplace, prepared: Prepared) -> str:
+    """Tell the model what its cycle is for, and where it stands."""
+    entry = tasks_here(place).find(place.task)
+    lines = [
+        f"This cycle is for task {place.task}: {place.title}. Its part of {TASK_FILE}:",
+        "",
+        _text_of(place, entry),
+        "",
+    ]
+    lines.append(
+        f"You are in a worktree of its own, on the branch {place.branch}, which began from {prepared.base.branch}."
+    )
+    if place.progress.features:
+        lines.append(
+            f"These features have their commit already: {', '.join(f'{place.task}.{each}' for each in place.progress.features)}."
+        )
+    if prepared.left:
+        lines.append(f"Earlier work that is in no commit yet: {_listed([each.path for each in prepared.left])}.")
+    if place.progress.untestable:
+        lines.append("Nothing says how the repository is tested: run_tests finds no tests.")
+    return "\n".join(lines)
+
+
+def _text_of(place: Workplace, entry: Entry | None) -> str:
+    """Return the lines of a task, up to the next one."""
+    file = tasks_here(place)
+    if entry is None:
+        return "(it is not there any more)"
+    later = [each.line for each in file.tasks if each.line > entry.line]
+    text = "\n".join(file.lines[entry.line : min(later, default=len(file.lines))]).strip()
+    return text if len(text) <= _MOST_TASK_TEXT else f"{text[:_MOST_TASK_TEXT]}\n…"
+
+
+def _listed(paths: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(paths) - most:,} more" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

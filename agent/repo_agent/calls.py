@@ -1,0 +1,130 @@
+"""Run the tool calls of one reply: in order, each checked against the definition of done, the rest skipped after a change that failed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from agent.engine.goal import Goal
+from agent.engine.proposing import react
+from agent.engine.strategy import Ending
+from agent.engine.tool_calls import answer, run_tool
+from agent.protocol.actions import FileAction, OpenPullRequest, Performed
+from agent.protocol.errors import InvalidRequest, PlannerError
+from agent.protocol.messages import CommandItem, ToolCall
+from agent.protocol.outcomes import ExitCode, GoalStatus
+from agent.protocol.ports import ToolResult
+from agent.protocol.replies import Command, ToolCalls
+from agent.repo_agent.done_check import violation
+from agent.repo_agent.tools.definition import Effect, ToolDefinition
+from agent.repo_agent.tools.registry import TOOLS, tool_named
+from agent.repo_agent.workplace import Workplace
+
+_MOST_VIOLATIONS = 6
+"""In a row, before a model that does not heed the definition of done is stopped."""
+
+
+@dataclass(eq=False)
+class CallDoors:
+    """tools.definition.Doors: the goal's gate for one call, with the shell in the worktree.
+
+    `ended`: how the goal ended by what became of a change (nobody was there to agree, a person turned two down in a row, Ctrl-C).
+    """
+
+    goal: Goal
+    root: str
+    call_id: str
+    ended: Ending | None = None
+
+    async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
+        came = await self.goal.gate.for_call(self.call_id).perform(action)
+        if came.outcome == "ran":
+            self.goal.skips = 0
+        elif came.outcome == "declined" and not self.goal.options.approval.interactive:
+            self.ended = Ending(GoalStatus.SKIPPED, came.remark)
+        elif came.outcome in ("declined", "skipped"):
+            self.goal.skips += 1
+            if self.goal.skips > 1:
+                self.ended = Ending(GoalStatus.CANCELLED, "two changes in a row were turned down", ExitCode.DECLINED)
+        elif came.outcome == "cancelled":
+            self.ended = Ending(GoalStatus.CANCELLED, "cancelled")
+        return came
+
+    async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        if self.goal.ctx.cwd != self.root:
+            command = f"cd -- {shlex.quote(self.root)} && {command}"
+        reply = Command(command=command, reason=reason)
+        item = await self.goal.run(reply, origin="tool", call_id=self.call_id, grant=grant)
+        self.ended = await react(self.goal, item)
+        return item
+
+
+@dataclass(eq=False)
+class CallRunner:
+    """Runs the calls of one cycle. `ask`: "each" has a person agree to every call, also to one that only reads."""
+
+    goal: Goal
+    place: Workplace
+    ask: Literal["each", "changes"] = "changes"
+
+    async def run(self, reply: ToolCalls) -> Ending | None:
+        """Run them; how the goal ended by one of them, None where it goes on.
+
+        Raises PlannerError for a model that does not heed what it is told, BudgetExceeded, RecordingError, Cancelled.
+        """
+        goal, progress = self.goal, self.place.progress
+        ended: Ending | None = None
+        stopped = ""
+        for call in reply.calls:
+            if stopped:
+                await answer(goal, call, ToolResult(content=f"skipped: {stopped}", is_error=True))
+                continue
+            goal.tool_calls += 1
+            progress.calls += 1
+            tool, doors = tool_named(call.name), CallDoors(goal, self.place.root, call.id)
+            work = partial(self._called, call, tool, doors)
+            result = await run_tool(goal, call, work, state=f"{progress.changes} {progress.green}")
+            progress.changed(*result.files_written)
+            if progress.violations > _MOST_VIOLATIONS:
+                raise PlannerError(f"the model does not heed what its work still lacks: {result.content}")
+            if result.is_error and (tool is None or tool.effect is not Effect.READS):
+                stopped = f"{call.name} failed"
+            ended = doors.ended
+            if progress.ended is not None or ended is not None:
+                stopped = "this cycle has ended"
+        if not reply.calls:
+            await self._idle()
+        return ended
+
+    async def _called(self, call: ToolCall, tool: ToolDefinition | None, doors: CallDoors) -> ToolResult:
+        if tool is None:
+            known = ", ".join(TOOLS)
+            return ToolResult(content=f"there is no tool called {call.name!r}; the tools are: {known}", is_error=True)
+        try:
+            arguments = tool.read(call.arguments)
+        except InvalidRequest as error:
+            return ToolResult(content=error.message, is_error=True)
+        missing = await violation(tool.name, arguments, self.place)
+        if missing:
+            self.place.progress.violations += 1
+            return ToolResult(content=f"not done: {missing}", is_error=True)
+        self.place.progress.violations = 0
+        if self.ask == "each" and tool.effect in (Effect.READS, Effect.TELLS) and not await self._agreed(call):
+            return ToolResult(content="the person did not agree to this call", is_error=True)
+        return await tool.run(arguments, self.place, doors)
+
+    async def _agreed(self, call: ToolCall) -> bool:
+        text = f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}"
+        return await self.goal.gate.agree(call.id, text)
+
+    async def _idle(self) -> None:
+        """Tell a model that called nothing. Raises PlannerError for a monologue."""
+        idle = self.goal.guard.idle()
+        if idle.kind == "error":
+            raise PlannerError(idle.text)
+        await self.goal.note(
+            "Nothing was called. Go on with calls; `ask_question` puts a question, `finish` ends the cycle."
+        )

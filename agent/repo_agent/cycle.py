@@ -1,0 +1,127 @@
+"""Pursue one cycle of work on a task: begin it, ask the model and run its calls until the work is done or cannot go on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+
+from agent.engine.goal import Goal
+from agent.engine.goal_loop import ask
+from agent.engine.strategy import Ending
+from agent.engine.summary import ended_by
+from agent.protocol.errors import InvalidState
+from agent.protocol.events.goal import CycleFinished, CyclePlanned, CycleStarted
+from agent.protocol.outcomes import GoalStatus
+from agent.protocol.replies import Chat, ToolCalls
+from agent.repo_agent.beginning import begin, brief
+from agent.repo_agent.calls import CallRunner
+from agent.repo_agent.open_questions import OpenQuestion
+from agent.repo_agent.tools.definition import prompt
+from agent.repo_agent.tools.registry import TOOLS
+from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.worktrees import Prepared
+
+_REASONS = {
+    GoalStatus.BUDGET_EXHAUSTED: "budget",
+    GoalStatus.CANCELLED: "cancelled",
+    GoalStatus.INTERRUPTED: "cancelled",
+    GoalStatus.SKIPPED: "cancelled",
+}
+
+
+@dataclass(frozen=True)
+class RepoAgent:
+    """strategy.TurnStrategy: one cycle of the repo agent."""
+
+    async def pursue(self, goal: Goal) -> Ending:
+        if goal.ctx.planner.name == "offline":
+            hint = "choose one with --planner and --model; `agent-shell models` shows what there is"
+            raise InvalidState(expected="a planner that asks a model", found="the offline planner", hint=hint)
+        begun = await begin(goal)
+        if isinstance(begun, Ending):
+            return begun
+        if isinstance(begun, str):
+            await goal.events.send(CycleStarted(task=0))
+            await goal.events.send(CycleFinished(reason="no_tasks", text=begun))
+            return Ending(GoalStatus.ANSWERED, begun)
+        place, prepared = begun
+        rehearse = goal.options.cycle.rehearse
+        await goal.events.send(
+            CycleStarted(
+                task=place.task,
+                title=place.title,
+                branch=place.branch,
+                base=prepared.base.branch,
+                worktree=place.root,
+                resumed=prepared.resumed,
+                rehearse=rehearse,
+            )
+        )
+        reason, ending = "cancelled", Ending(GoalStatus.INTERRUPTED, "interrupted")
+        try:
+            reason, ending = await self._work(goal, place, prepared)
+        except Exception as error:
+            ending, _ = ended_by(error)
+            reason = _REASONS.get(ending.status, "failed")
+            raise
+        finally:
+            await goal.events.send_if_possible(_finished(goal, place, reason, ending.message))
+            if rehearse:
+                shutil.rmtree(os.path.dirname(place.copied), ignore_errors=True)
+        return ending
+
+    async def _work(self, goal: Goal, place: Workplace, prepared: Prepared) -> tuple[str, Ending]:
+        """Ask and run until the cycle ends: the reason for the log, and the ending of the goal."""
+        await goal.note(brief(place, prepared))
+        options, specs = goal.options.cycle, tuple(tool.spec for tool in TOOLS.values())
+        runner = CallRunner(goal, place, options.ask)
+        while True:
+            reply = (await ask(goal, tools=specs, instructions=prompt("system"))).reply
+            calls = reply if isinstance(reply, ToolCalls) else ToolCalls(calls=())
+            plan = reply.message if isinstance(reply, Chat) else calls.plan or calls.text
+            await goal.events.send(CyclePlanned(plan=plan, calls=tuple(call.name for call in calls.calls)))
+            ended = await runner.run(calls)
+            if place.progress.ended is not None:
+                return place.progress.ended, await _end(goal, place)
+            if ended is not None:
+                return _REASONS.get(ended.status, "failed"), ended
+            if options.one_plan:
+                return "one_plan", Ending(GoalStatus.COMPLETED, "the calls of one plan were carried out")
+
+
+async def _end(goal: Goal, place: Workplace) -> Ending:
+    """Keep the question until it is answered; or forget one, since its task is done."""
+    progress = place.progress
+    questions = None if goal.options.cycle.rehearse else place.questions
+    if progress.ended == "question":
+        goal.asked = True
+        question = OpenQuestion(
+            session=goal.ctx.session_id,
+            task=place.task,
+            title=place.title,
+            question=goal.ctx.redactor.redact(progress.words),
+            worktree=place.root,
+        )
+        if questions is not None:
+            questions.keep(question)
+        return Ending(GoalStatus.ANSWERED, progress.words)
+    goal.done = True
+    if questions is not None:
+        questions.clear()
+    return Ending(GoalStatus.COMPLETED, f"task {place.task} waits for its review")
+
+
+def _finished(goal: Goal, place: Workplace, reason: str, text: str) -> CycleFinished:
+    progress, redact = place.progress, goal.ctx.redactor.redact
+    return CycleFinished(
+        reason=reason,
+        task=place.task,
+        text=redact(text),
+        url=redact(progress.url),
+        features=tuple(progress.features),
+        passed=progress.passed,
+        total=progress.total,
+        files=tuple(goal.files_written),
+        worktree=place.root,
+    )

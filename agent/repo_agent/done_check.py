@@ -1,0 +1,84 @@
+"""Check a call against the definition of done: changes, green tests, a commit for each feature, the status, submission, the end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from agent.repo_agent.progress import TASK_FILE
+from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
+from agent.repo_agent.tools.definition import Arguments
+from agent.repo_agent.workplace import Workplace
+
+_SUBMITTED = (Status.REVIEW, Status.DONE)
+_UNTESTED = "the tests have not passed since the last change: call run_tests, and mend what fails"
+
+
+async def violation(name: str, arguments: Arguments, place: Workplace) -> str:
+    """Say in words for a model what has to come before this call; "" where it may be done."""
+    match name:
+        case "finish_feature":
+            return _of_feature(arguments.task_id, arguments.feature_id, place)  # type: ignore[attr-defined]
+        case "submit_for_review":
+            return await _of_submission(arguments.task_id, place)  # type: ignore[attr-defined]
+        case "finish":
+            return _of_end(arguments.reason, place)  # type: ignore[attr-defined]
+    return ""
+
+
+def tasks_here(place: Workplace) -> TaskFile:
+    """Read the task file of the worktree; an empty one where there is none."""
+    with (
+        suppress(OSError),
+        open(os.path.join(place.root, TASK_FILE), encoding="utf-8", errors="surrogateescape") as file,
+    ):
+        return read_tasks(file.read())
+    return read_tasks("")
+
+
+def _of_feature(task: int, feature: int, place: Workplace) -> str:
+    if task != place.task:
+        return f"this cycle is for task {place.task}, not for task {task}"
+    entry = tasks_here(place).find(task)
+    known = [each.feature for each in entry.features] if entry is not None else []
+    if known and feature not in known:
+        return f"task {task} has no feature {feature}; its features are {', '.join(f'{task}.{each}' for each in known)}"
+    if feature in place.progress.features:
+        return f"feature {task}.{feature} has its commit already"
+    return "" if place.progress.is_green else _UNTESTED
+
+
+async def _of_submission(task: int, place: Workplace) -> str:
+    if task != place.task:
+        return f"this cycle is for task {place.task}, not for task {task}"
+    entry = tasks_here(place).find(task)
+    if entry is None:
+        return f"task {task} is not in {TASK_FILE} any more; put it back, with its new status"
+    assert place.repository is not None
+    before = read_tasks(await place.repository.text_at(place.base, TASK_FILE) or "").find(task)
+    if entry.status not in _SUBMITTED or (before is not None and before.status is entry.status):
+        return f"the status of task {task} in {TASK_FILE} is still {entry.status}: set it to review (or done) by write_file first"
+    missing = _without_commit(entry, place)
+    if missing:
+        return f"finish_feature has made no commit for {', '.join(missing)}"
+    return "" if place.progress.is_green else _UNTESTED
+
+
+def _without_commit(entry: Entry, place: Workplace) -> list[str]:
+    """Return the names of features that were neither committed nor dropped."""
+    return [
+        each.name
+        for each in entry.features
+        if each.feature not in place.progress.features and each.status is not Status.DROPPED
+    ]
+
+
+def _of_end(reason: str, place: Workplace) -> str:
+    progress = place.progress
+    if progress.submitted and progress.submitted > progress.changes:
+        return ""
+    if reason == "no_tasks":
+        return f"task {place.task} can be worked on; where it cannot be done, say why with ask_question"
+    if progress.submitted:
+        return "files were changed after submit_for_review: run_tests and submit_for_review again"
+    return "submit_for_review comes before finish; where the task cannot be done, say why with ask_question"
