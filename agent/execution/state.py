@@ -19,6 +19,7 @@ _END = "agent-shell-state-end"
 # Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
 _KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglob", " physical", " pipefail")
 _UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
+_UNSEEN_SHOPTS = ("-s cdable_vars", "-s nocaseglob")  # a later line would go elsewhere, or match more, than it says
 # Set by each shell itself; restoring them would only confuse it.
 _OWN_VARIABLES = ("_", "SHLVL", "PWD")
 
@@ -124,7 +125,9 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
         cwd=cwd,
         env=kept_environment(variables, before.env),
         umask=umask,
-        shopts="\n".join(line for line in shopts.splitlines() if _SHOPT.fullmatch(line)),
+        shopts="\n".join(
+            line for line in shopts.splitlines() if _SHOPT.fullmatch(line) and not line.endswith(_UNSEEN_SHOPTS)
+        ),
         options="\n".join(line for line in options.splitlines() if _OPTION.fullmatch(line)),
         aliases=aliases,
         functions=functions,

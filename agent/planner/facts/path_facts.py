@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from agent.planner.facts import file_systems
-from agent.planner.facts.file_systems import repositories_below, size_of, size_words
+from agent.planner.facts.file_systems import STORES, repositories_below, size_of, size_words
 from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
@@ -252,7 +252,8 @@ class _Collector:
     def _repositories(self, key: str) -> list[str]:
         """Repositories in and below a folder, or what a pattern matches, as "holds=sub/.git"."""
         paths = matches(key)[:8] if any(char in key for char in GLOB) and not os.path.lexists(key) else [key]
-        found = [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
+        found = [name for name in map(os.path.basename, paths) if name in STORES and paths != [key]]
+        found += [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
         return [f"holds={at}" for at in found]
 
     def _work(self, path: str) -> list[str]:

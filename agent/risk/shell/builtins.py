@@ -58,9 +58,14 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _found_by_cdpath(walker: Walker, invocation: Invocation, folder: str) -> bool:
-    """Tell whether `cd folder` may lead below another folder than this one: CDPATH was set, and the name does not begin with a place."""
+    """Tell whether `cd folder` may lead below another folder than this one: CDPATH was set, and the name does not begin with a place. Where
+    there is no such folder, `cdable_vars` has it lead to what a variable of that name says.
+    """
     if folder.partition("/")[0] in ("", ".", ".."):
         return False
+    if folder in walker.state.variables:
+        known = walker.rater.context.facts.get(absolute(folder, invocation.cwd), ())
+        return "dir" not in known and "link" not in known
     given = [word.text for name, word in invocation.environment if name == "CDPATH"]
     value = walker.state.variables.get("CDPATH")
     return bool(given[-1]) if given else value is not None and any(value.texts)

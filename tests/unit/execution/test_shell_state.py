@@ -29,6 +29,11 @@ from tests.unit.execution.running import MakeRunner, Marker, Runner
         ('f() { echo "f:$1"; }', "f x", "f:x"),
         ("alias hi='echo hello'", "hi there", "hello there"),
         ("shopt -s extglob nullglob", "shopt -q nullglob && echo on", "on"),
+        (
+            "shopt -s cdable_vars nocaseglob; export far=/usr",
+            "cd far 2>/dev/null || echo stays; shopt -q nocaseglob || echo off",
+            "stays\noff",
+        ),
         ("set -o pipefail", "false | true; echo $?", "1"),
         ("umask 027", "umask", "0027"),
         ("export -f nothing 2>/dev/null; f() { echo exported; }; export -f f", "bash -c f", "exported"),

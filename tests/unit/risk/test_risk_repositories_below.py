@@ -135,3 +135,8 @@ def test_pruning_leaves_them_out_but_not_for_delete(action: str, tree: Path) -> 
 def test_all_of_a_folder_counts_with_the_repositories_in_it(command: str, tree: Path) -> None:
     assert rated(command.format("q7x"), tree) == "high"
     assert rated(command.format("build"), tree) == "medium"
+
+
+@each("pattern", [".g*", ".gi?", ".[a-z]it", "./.g*", "q7x/.g*"])
+def test_a_wildcard_that_matches_a_repository_names_it(pattern: str, tree: Path) -> None:
+    assert rated(f"rm -rf {pattern}", tree) == rated(f"rm -rf {tree}/.git", tree) == "high"

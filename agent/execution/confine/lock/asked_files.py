@@ -25,6 +25,7 @@ from agent.execution.confine.lock.asked_descriptors import (
     open_device,
 )
 from agent.execution.confine.lock.caller import PATH, Caller, Later, Name, Refused, is_at, makes_nothing, real_path
+from agent.execution.confine.lock.own_places import OwnPlaces
 from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
 from agent.execution.system_calls import error
 
@@ -42,7 +43,7 @@ class AskedFiles:
     def __init__(self, plan: LockPlan, descriptors: OwnDescriptors) -> None:
         self._plan = plan
         self._descriptors = descriptors
-        self._made: set[bytes] = set()
+        self._own = OwnPlaces()
 
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
@@ -98,9 +99,7 @@ class AskedFiles:
             status = os.fstat(found)
             real = real_path(found)
             if unnamed:
-                if not is_at(found, real) or not (
-                    self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)
-                ):
+                if not is_at(found, real) or not (self._plan.makes(real + b"/x") or self._plan.writes(real, self._own)):
                     raise Refused(_said(real), needless=True)
             elif (status.st_dev, status.st_ino) in self._plan.files and self._descriptors.is_copy_of_shell(caller):
                 return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # its own state is nobody's
@@ -133,7 +132,7 @@ class AskedFiles:
         flags |= os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # what is there by now was not judged
         with self._new(path, "write", follow=follow) as (parent, name, real):
             opened = self._as(caller, lambda: os.open(name, flags, mode & 0o1777, dir_fd=parent))
-        self._made.add(real)
+        self._own.made.add(real)
         return opened
 
     def make_folder(self, caller: Caller, folder: int, address: int, mode: int) -> int:
@@ -158,15 +157,15 @@ class AskedFiles:
             raise error(errno.EEXIST)
         with self._new(path, "make", folder=folder) as (parent, name, real):
             self._as(caller, lambda: make(parent, name))
-        if not folder or self._plan.writes(real, made=self._made) or self._plan.makes(real):
-            self._made.add(real)  # one that only leads somewhere opens nothing else
+        if not folder or self._plan.writes(real, self._own) or self._plan.makes(real):
+            self._own.made.add(real)  # one that only leads somewhere opens nothing else
         return 0
 
     def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
         """A name, or with AT_REMOVEDIR an empty folder. Raises OSError or Refused."""
         with self._entry(caller.name(folder, address), "remove") as (parent, name, real):
             self._as(caller, lambda: (os.rmdir if flags & _REMOVEDIR else os.unlink)(name, dir_fd=parent))
-        self._made.discard(real)
+        self._own.remove(real)
         return 0
 
     def rename(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
@@ -175,16 +174,13 @@ class AskedFiles:
             path = caller.name(*new)
             there = path.is_there()
             with self._entry(path, "replace") if there else self._new(path, "make") as (target, other, becomes):
-                if not there and not self._plan.writes(becomes, made=self._made):
+                if not there and not self._plan.writes(becomes, self._own):
                     flags |= _NOREPLACE
                 for place in (was, becomes) if flags & _EXCHANGE else (was,):
                     self._keep_whole(place)
                 move = partial(kernel.renameat2, source_folder=source, target_folder=target)
                 self._as(caller, lambda: move(name, other, flags))
-        moved = was in self._made
-        self._made = {path for path in self._made if not (path + b"/").startswith(was + b"/")}
-        if moved:
-            self._made.add(becomes)
+        self._own.move(was, becomes, exchanged=bool(flags & _EXCHANGE))
         return 0
 
     def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
@@ -209,12 +205,12 @@ class AskedFiles:
 
     def _keep_whole(self, folder: bytes) -> None:
         """A folder may not be moved with a repository or settings in it: another could be put in their place. Raises Refused."""
-        if folder not in self._made and self._plan.holds(folder):
+        if folder not in self._own.made and self._plan.holds(folder):
             raise Refused(f"rename {_said(folder)}")
 
     def may_change(self, fd: int) -> bool:
         real = real_path(fd)
-        return self._plan.writes(real, made=self._made) and is_at(fd, real)
+        return self._plan.writes(real, self._own) and is_at(fd, real)
 
     def _judge_content(self, caller: Caller, fd: int, real: bytes, status: os.stat_result, needless: bool) -> None:
         """Tell whether what is there may be written. Raises as below."""
@@ -241,7 +237,7 @@ class AskedFiles:
         parent, name, real = _parted(path)
         with kernel.closing(parent):
             os.lstat(name, dir_fd=parent)
-            if not is_at(parent, os.path.dirname(real)) or not self._plan.writes(real, made=self._made):
+            if not is_at(parent, os.path.dirname(real)) or not self._plan.writes(real, self._own):
                 self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
             yield parent, name, real
 
@@ -256,7 +252,7 @@ class AskedFiles:
             if makes_nothing(parent):
                 raise error(errno.ENOENT)
             here = is_at(parent, os.path.dirname(real))
-            may = plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))
+            may = self._plan.writes(real, self._own) or plan.makes(real) or (folder and plan.leads(real))
             if not here or not may:
                 self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
             yield parent, name, real

@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any, NamedTuple
 
+from agent.execution.confine.lock.own_places import OwnPlaces, is_below
+
 _FOLDERS = b"objects refs logs reftable sequencer rr-cache lfs worktrees modules info".split()
 """Places with all below them. As a whole they may be made, but not moved away or replaced: git would read another one's content."""
 _BELOW = re.compile(
@@ -33,10 +35,11 @@ def is_record(inside: bytes, *, new: bool = False) -> bool:
     if place == b"modules":  # a name may have slashes, so each way to part it has to be harmless
         parts = rest.split(b"/")[:_PARTS_OF_A_NAME]
         ways = (rest.split(b"/", count)[-1] for count in range(1, len(parts)))
-        return _SET_UP.search(rest) is None and any(is_record(way) for way in ways)
-    if place == b"objects" and _SET_UP.search(inside):
+        return _SET_UP.search(rest.lower()) is None and any(is_record(way) for way in ways)
+    set_up = _SET_UP.search(inside.lower())  # `CONFIG` is the configuration where letters count as the same
+    if place == b"objects" and set_up:
         return False  # a folder may be renamed with what is in it
-    return _FILES.fullmatch(inside) is not None or _BELOW.fullmatch(inside) is not None
+    return (_FILES.fullmatch(inside) is not None and not set_up) or _BELOW.fullmatch(inside) is not None
 
 
 def leads_to_records(inside: bytes) -> bool:
@@ -95,34 +98,33 @@ class LockPlan(NamedTuple):
         flags = {name: getattr(self, name) for name in _FLAGS}
         return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
 
-    def writes(self, path: bytes, *, made: set[bytes]) -> bool:
-        """Tell whether what is at the real `path`, or will be, may be changed. `made`: what the command itself has made."""
-        if any(_below(path, folder) for folder in self.protected):
+    def writes(self, path: bytes, own: OwnPlaces) -> bool:
+        """Tell whether what is at the real `path`, or will be, may be changed."""
+        if any(is_below(path, folder) for folder in self.protected):
             return False
         for inside in self.repositories:
-            if _below(path, inside):
-                worktrees = (folder for folder in made if folder.startswith(inside + b"/worktrees/"))
-                return is_record(path[len(inside) + 1 :], new=any(_below(path, folder) for folder in worktrees))
-        own = any(_below(path, folder) for folder in made)
-        return own or (not _runs_later(path) and any(_below(path, folder) for folder in self.write))
+            if is_below(path, inside):
+                worktrees = (folder for folder in own.made if folder.startswith(inside + b"/worktrees/"))
+                return is_record(path[len(inside) + 1 :], new=any(is_below(path, folder) for folder in worktrees))
+        return path in own or (not _runs_later(path) and any(is_below(path, folder) for folder in self.write))
 
     def makes(self, path: bytes) -> bool:
         """Tell whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
-        if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
+        if any(is_below(path, folder) for folder in self.protected) or _runs_later(path):
             return False
         folder, name = os.path.split(path)
         return folder in self.temporary or (folder in self.private and is_data(folder, name))
 
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
-        return any(_below(target, path) for target in (*self.write, *self.private)) or any(
+        return any(is_below(target, path) for target in (*self.write, *self.private)) or any(
             path.startswith(inside + b"/") and leads_to_records(path[len(inside) + 1 :]) for inside in self.repositories
         )
 
     def holds(self, folder: bytes) -> bool:
         """Tell whether something that may not be written would be moved or replaced with a whole folder."""
         kept = (*self.repositories, *self.protected)
-        return any(_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
+        return any(is_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
 
 
 def decoded(spec: dict[str, Any]) -> LockPlan:
@@ -138,19 +140,19 @@ def is_by_the_way(path: bytes) -> bool:
     return _BY_THE_WAY.search(path) is not None and _NOT_BY_THE_WAY.search(path) is None
 
 
-def _below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+_SETTINGS = re.compile(rb"/(\.git|git~\d)[. ]*(/|$)|/\.agent-shell", re.I)
+"""By whatever name: where letters count as the same `.GIT` is it as well, and on disks of Windows `GIT~1`."""
 
 
 def _runs_later(path: bytes) -> bool:
     """Tell whether it lies where git or agent-shell find what they run, or are set up by."""
-    return b"/.git/" in path + b"/" or b"/.agent-shell" in path
+    return _SETTINGS.search(path) is not None
 
 
 def temporary(env_folder: str | None) -> tuple[bytes, ...]:
     """The folders for temporary files, by real paths. The session's first TMPDIR counts where it lies in one of them and is ours."""
     folders = tuple(dict.fromkeys(os.path.realpath(path) for path in _TEMPORARY if os.path.isdir(path)))
     named = os.path.realpath(os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else b""
-    if named and any(_below(named, folder) for folder in folders) and os.path.isdir(named):
+    if named and any(is_below(named, folder) for folder in folders) and os.path.isdir(named):
         return folders if os.stat(named).st_uid != os.geteuid() else tuple(dict.fromkeys((*folders, named)))
     return folders

@@ -18,6 +18,7 @@ import pytest
 from agent.execution.confine.lock import asked_files, asked_sockets
 from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
+from agent.execution.confine.lock.own_places import OwnPlaces
 from agent.execution.confine.lock.plan import LockPlan, is_record
 from tests.scenarios.ordinary_user import NOBODY
 from tests.support.few import ONE_USER
@@ -258,3 +259,63 @@ def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # 
         done = world.run([f"export TMPDIR={folder}", f"echo evil > {folder}/conftest.py"], lying=True, gate=True)
         assert [item["outcome"] for item in done] == ["ran", "declined"]
         assert os.listdir(folder) == []
+
+
+def test_what_was_moved_below_what_it_made_is_not_its_own(world):  # noqa: F811
+    theirs = world.workspace / "sub" / "deep" / ".git"
+    theirs.mkdir(parents=True)
+    (theirs / "config").write_text("theirs")
+    world.own()
+    exchange = "import ctypes; ctypes.CDLL(None).renameat2(-100, b'{}', -100, b'{}', 2)"
+    for line in (
+        "mkdir new && mv sub new/s; echo evil >> new/s/deep/.git/config",
+        "mkdir new && mv sub new/s && mv new else; echo evil >> else/s/deep/.git/config",
+        f'mkdir new && python3 -c "{exchange.format("new", "sub")}"; echo evil >> new/deep/.git/config',
+        f'mkdir -p new/a && mv sub new/s && python3 -c "{exchange.format("new/s", "new/a")}"; echo evil >> new/a/deep/.git/config',
+    ):
+        (item,) = world.run([line], lying=True, gate=True, kind="create")
+        assert (item["outcome"], ".git/config, which" in item["remark"]) == ("declined", True), line
+        (moved,) = world.workspace.rglob("deep")
+        assert (moved / ".git" / "config").read_text() == "theirs", line
+        moved.parent.rename(world.workspace / "put-back")
+        for name in ("new", "else", "sub"):
+            shutil.rmtree(world.workspace / name, ignore_errors=True)
+        (world.workspace / "put-back").rename(world.workspace / "sub")
+
+
+def test_where_letters_count_as_the_same_the_settings_of_git_do_too():
+    plan = LockPlan(write=(b"/w",), repositories=(b"/w/.git",))
+    own = OwnPlaces()
+    for name in (
+        ".git",
+        "a/.GIT/hooks/x",
+        ".Git",
+        "GIT~1/config",
+        "a/git~1",
+        ".git./config",
+        ".git /x",
+        ".Agent-Shell.toml",
+    ):
+        assert not plan.writes(b"/w/" + os.fsencode(name), own), name
+    for name in (
+        "CONFIG",
+        "HOOKS",
+        "COMMONDIR",
+        "CONFIG.lock",
+        "GITDIR",
+        "objects/INFO/ALTERNATES",
+        "modules/x/HOOKS/y",
+        "worktrees/x/CONFIG",
+    ):
+        assert not plan.writes(b"/w/.git/" + os.fsencode(name), own), name
+    for name in (
+        ".gitignore",
+        "git~",
+        "x.git/a",
+        ".github/x",
+        ".git/HEAD",
+        ".git/ORIG_HEAD",
+        ".git/FETCH_HEAD",
+        ".git/refs/heads/CONFIG",
+    ):
+        assert plan.writes(b"/w/" + os.fsencode(name), own), name

@@ -63,6 +63,10 @@ def test_what_surely_went_elsewhere_is_rated_there(line: str) -> None:
     assert classify(line.format(EMPTY), HOME).level == "medium"
 
 
+def test_a_variable_may_stand_for_a_folder_that_is_not_there() -> None:
+    assert classify("shopt -s cdable_vars; far=~; cd far && " + EMPTY, HOME).level == "high"
+
+
 def test_a_folder_that_is_there_is_gone_to(tmp_path: Path) -> None:
     home = RiskContext(cwd=str(tmp_path), home=str(tmp_path), workspace=str(tmp_path))
     for line, folder, level in (
