@@ -26,6 +26,7 @@ def main(fd: int) -> None:
     """Serve requests on socket `fd` until its other end closes; a first byte says that we have begun."""
     channel = socket.socket(fileno=fd)
     channel.set_inheritable(False)
+    gc.enable()  # not before: among what was loaded for good, there is none to collect
     channel.sendall(b"\0")
     for number in spawning.IGNORED:
         signal.signal(number, signal.SIG_IGN)
