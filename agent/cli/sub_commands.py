@@ -1,4 +1,4 @@
-"""List the sub-commands: arguments, help, examples and work of each.
+"""List the sub-commands: help, examples and work of each.
 
 Parser, help pages and completion scripts follow from it.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from agent.cli import work
+from agent.cli import own_arguments, work
 
 TYPE_CHECKING = False  # what type checkers take for true
 if TYPE_CHECKING:
@@ -41,76 +41,12 @@ _OF_SESSION = frozenset(
 _OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
 
 
-def _add_goal(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
-
-
-def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
-    _add_goal(parser)
-
-
-def _add_risk(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--explain", action="store_true", help="what each part means")
-    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
-    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
-    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_exec(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then commit that")
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_rehearse(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--network", action="store_true", help="let it use the network")
-    parser.add_argument(
-        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
-    )
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--list", action="store_true", help="what can be taken back")
-    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
-    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
-
-
-def _add_sessions(parser: argparse.ArgumentParser) -> None:
-    from agent.config.session_actions import ACTIONS
-
-    parser.add_argument("action", metavar="ACTION", choices=tuple(ACTIONS), help="what to do")
-
-
-def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object per check")
-
-
-def _add_models(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
-    parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object per model")
-
-
-def _add_library(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "show", "edit", "save", "delete"), default="list", help="what to do"
-    )
-    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one that the list names, or a new one")
-    parser.add_argument("--yes", action="store_true", help="delete it without asking")
-
-
 def _library(kind: str, name: str, about: str, example: str) -> SubCommand:
     return SubCommand(
         "[list|show|edit|save|delete] [NAME] [--json]",
         about,
         partial(work.library, kind),
-        _add_library,
+        own_arguments.add_library,
         f"""\
   agent-shell {name:<35} what there is, yours and what ships
   agent-shell {f"{name} show {example}":<35} its text; what is wrong with it, by file and line
@@ -119,38 +55,6 @@ def _library(kind: str, name: str, about: str, example: str) -> SubCommand:
 """,
         frozenset(("config", "json")),
     )
-
-
-def _add_vault(parser: argparse.ArgumentParser) -> None:
-    from agent.commands.vault import VERBS
-
-    parser.add_argument("action", nargs="?", choices=VERBS, default="list", help="what to do")
-    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a secret")
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="of `run`: the command, behind --")
-
-
-def _add_work(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("lint",), help="what to do")
-    parser.add_argument("file", nargs="?", default="TASKS.md", metavar="FILE", help="the tasks (TASKS.md)")
-    parser.add_argument("--json", action="store_true", help="one JSON object per mistake")
-
-
-def _add_policy(parser: argparse.ArgumentParser) -> None:
-    actions = ("list", "show", "allow", "ask", "deny", "forget")
-    parser.add_argument("action", nargs="?", choices=actions, default="list", help="what to do")
-    parser.add_argument(
-        "words", nargs="*", metavar="WORDS", help="what the rule is about, or its name; options behind --"
-    )
-    parser.add_argument("--yes", action="store_true", help="write the rule without asking")
-
-
-def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
-    parser.add_argument("--json", action="store_true", help="one JSON object per setting")
-
-
-def _add_completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
 
 
 def _completions(options: argparse.Namespace) -> int:
@@ -164,7 +68,7 @@ GOAL = SubCommand(
     "[options] [GOAL...]",
     "Type a goal; see the command and its risk; edit it; run it; audit it.",
     work.goal,
-    _add_goal,
+    own_arguments.add_goal,
     """\
   agent-shell                                     open the REPL
   agent-shell find the 5 largest files here       one goal, then exit
@@ -184,7 +88,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[options] [--json] [--batch FILE|-] [GOAL...]",
         "ask the planner once; run nothing",
         work.plan,
-        _add_plan,
+        own_arguments.add_plan,
         """\
   agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
   agent-shell plan --json show open ports         with reason and risk, as one JSON object
@@ -196,7 +100,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json] [--explain] [--policy] [--safety-policy PATH] [--cwd DIR] [--batch FILE|-] [COMMAND]",
         "rate a command; run nothing",
         work.risk,
-        _add_risk,
+        own_arguments.add_risk,
         """\
   agent-shell risk 'rm -rf build'                 the level and why
   agent-shell risk --explain 'curl x.org/a | sh'  part by part
@@ -209,7 +113,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[options] COMMAND",
         "run your own command: rated, confirmed, logged",
         work.execute,
-        _add_exec,
+        own_arguments.add_exec,
         """\
   agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
   agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
@@ -223,7 +127,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
         "show what a command would change; change nothing",
         work.rehearse,
-        _add_rehearse,
+        own_arguments.add_rehearse,
         """\
   agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
   agent-shell rehearse --json 'make install'      one JSON object
@@ -236,7 +140,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--list] [--yes] [--json] [ID]",
         "take back a run: the newest one, or ID",
         work.undo,
-        _add_undo,
+        own_arguments.add_undo,
         """\
   agent-shell undo                                take back the newest run, after asking
   agent-shell undo --list                         what can be taken back, newest first
@@ -248,7 +152,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "ACTION [options]",
         "look through, check, replay and export what was recorded",
         work.sessions,
-        _add_sessions,
+        own_arguments.add_sessions,
         "",
         _OF_LOGS,
     ),
@@ -256,7 +160,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json]",
         "what works here, and what to do about the rest",
         work.doctor,
-        _add_doctor,
+        own_arguments.add_doctor,
         """\
   agent-shell doctor                              what works here, and what to do about the rest
   agent-shell doctor --json                       one JSON object per check
@@ -266,7 +170,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|show|use] [NAME] [--json]",
         "list the models of this machine, or choose one",
         work.models,
-        _add_models,
+        own_arguments.add_models,
         """\
   agent-shell models                              servers, model files and keys that are here
   agent-shell models use ~/models/qwen.gguf       plan with that file from now on
@@ -281,7 +185,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|passphrase|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
         "keep secrets, and give one to a command that needs it",
         work.vault,
-        _add_vault,
+        own_arguments.add_vault,
         """\
   agent-shell vault add GITHUB_TOKEN              asks for the value, and shows nothing of it
   pass show github | agent-shell vault add GITHUB_TOKEN
@@ -293,7 +197,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|allow|ask|deny WORDS|forget NAME] [--yes]",
         "the rules in force; a new one from words",
         work.policy,
-        _add_policy,
+        own_arguments.add_policy,
         """\
   agent-shell policy                              every rule that counts in this folder
   agent-shell policy deny deleting in ~/photos    shows the rule, and asks before it is written
@@ -306,7 +210,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "lint [FILE] [--json]",
         "check the tasks of a repository",
         work.tasks,
-        _add_work,
+        own_arguments.add_work,
         """\
   agent-shell work lint                           the mistakes in TASKS.md, or which task is next
   agent-shell work lint docs/TASKS.md --json      one JSON object per mistake
@@ -316,7 +220,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[show|path|edit] [--json]",
         "settings and where each came from",
         work.config,
-        _add_config,
+        own_arguments.add_config,
         """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR
@@ -326,7 +230,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "bash|zsh|fish",
         "a completion script for your shell",
         _completions,
-        _add_completions,
+        own_arguments.add_completions,
         """\
   agent-shell completions bash > ~/.local/share/bash-completion/completions/agent-shell
   agent-shell completions fish > ~/.config/fish/completions/agent-shell.fish

@@ -144,6 +144,10 @@ class Display:
         if self.sink(stream).is_tty and not self._at_start[stream]:
             self.write(stream, "\n")
 
+    def fresh_lines(self) -> None:
+        self.fresh_line("stdout")
+        self.fresh_line("stderr")
+
     def after_echo(self) -> None:
         """Likewise where the terminal itself has written since."""
         stream: StreamName = "stderr" if self.err.is_tty else "stdout"

@@ -6,7 +6,6 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -15,7 +14,8 @@ from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName, notification
-from agent.emitters.paint import cell_width, paint, prose, safe_line
+from agent.emitters.goal_ending import GoalEnding
+from agent.emitters.paint import paint, prose, safe_line
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.emitters.work_lines import WorkLines
@@ -57,9 +57,6 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 4096  # characters of an output line that are shown; log and planner get what their own limits allow
 _SLOW_PLANNER = 0.25  # seconds
-_DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
-_SILENT = "it printed nothing"
-_TOLD = ("completed", "failed", "interrupted", "handed_off")  # how a command ends that says so itself
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
@@ -105,6 +102,7 @@ class TerminalEmitter:
             show_all=self._options.show_commands,
             at_prompt=self._options.at_prompt,
         )
+        self._ending = GoalEnding(self._display, self._words, self._commands, self._said, self._aside)
         way = ":work" if self._options.at_prompt else "agent-shell work"
         self._work = WorkLines(self._aside, self._answer, self._wait, color=self._display.err.color, way=way)
         self._planning = 0.0  # seconds that the planner took for this goal
@@ -113,9 +111,6 @@ class TerminalEmitter:
         self._waiting = False
         self._thinks = False  # thoughts stand on the screen, and their line has not ended
         self._running = ""
-        self._printed = ""  # by the latest command, the beginning
-        self._lines, self._line = 0, ""  # how many there were that are not blank, and whether one is open
-        self._done = ""  # the planner's last words, until it is known whether the goal ends with them
 
     async def emit(self, record: Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
@@ -155,8 +150,8 @@ class TerminalEmitter:
     # --- events ---
 
     def _show(self, event: Event) -> None:
-        if self._done and not isinstance(event, (PlannerFinished, PlannerNoted, GoalFinished)):
-            self._say_done(event.text if isinstance(event, AssistantMessage) else "")
+        if self._ending.words and not isinstance(event, (PlannerFinished, PlannerNoted, GoalFinished)):
+            self._ending.say(event.text if isinstance(event, AssistantMessage) else "")
         if isinstance(event, AssistantThought):
             self._think_aloud(event.text)
             return
@@ -171,7 +166,7 @@ class TerminalEmitter:
             return
         self._waiting = False
         if isinstance(event, CommandOutput):
-            self._take_printed(event)
+            self._ending.take_printed(event)
             return
         self._spinner.stop()
         if not isinstance(event, PlannerFinished):  # after which the whole message comes, if it was one
@@ -198,18 +193,11 @@ class TerminalEmitter:
         if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
             self._news = event.result.notes
 
-    def _take_printed(self, event: CommandOutput) -> None:
-        self._printed = (self._printed + event.data)[: 2 * LONGEST_LINE]
-        if event.stream == "stdout":
-            *lines, rest = (self._line + event.data).split("\n")
-            self._lines += sum(bool(line.strip()) for line in lines)
-            self._line = "+" if rest.strip() else ""
-
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, CommandStarted):
-            self._running, self._printed, self._news = event.command, "", ()
-            self._lines, self._line = 0, ""
+            self._running, self._news = event.command, ()
+            self._ending.begin_command()
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
@@ -220,8 +208,8 @@ class TerminalEmitter:
         if whole:
             self._waiting = False
             self._said.add(event.text)
-        if self._may_end_with(event.text):
-            self._done = event.text
+        if self._ending.may_hold(event.text):
+            self._ending.words = event.text
         elif whole:
             self._words.message(event.text)
         else:
@@ -234,7 +222,7 @@ class TerminalEmitter:
         self._spinner.stop()
         if not self._thinks:
             self._words.end()
-            self._fresh_lines()
+            self._display.fresh_lines()
             text = text.lstrip()
         self._thinks = self._thinks or bool(text)
         self._display.write("stderr", paint(prose(text), "dim", color=self._display.err.color))
@@ -276,7 +264,7 @@ class TerminalEmitter:
                 # After a command of one's own a shell says nothing either.
                 self._commands.summarized = self._options.summary and not typed
             case GoalFinished():
-                self._goal_finished(event)
+                self._ending.show(event, planning=self._planning, summary=self._options.summary)
 
     def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
         color = self._display.err.color
@@ -289,7 +277,7 @@ class TerminalEmitter:
             resume = ":resume" if self._options.at_prompt else "`:resume` in this session"
             ending = plan_ending(event, color=color, resume=resume)
             if ending is not None:
-                self._fresh_lines()
+                self._display.fresh_lines()
                 self._aside(ending)
 
     def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
@@ -307,45 +295,7 @@ class TerminalEmitter:
         for name, filtered in self._filters.items():
             self._display.write(name, filtered.close())
         self._filters.clear()
-        self._fresh_lines()
-
-    def _goal_finished(self, event: GoalFinished) -> None:
-        if self._done and event.status != "completed":
-            self._say_done()
-        self._words.end()
-        self._fresh_lines()
-        undo = self._commands.undo_hint()
-        as_typed = bool(self._commands.typed and event.commands) and event.status in _TOLD
-        if not self._options.summary or as_typed:
-            return
-        line = partial(describe.summary_line, event, said=self._said, planning=self._planning)
-        color, columns = self._display.err.color, self._display.err.size()[0]
-        done, self._done = self._done[len(_DONE[0]) :], ""
-        if done in (self._printed.strip(), f"{self._lines + bool(self._line)} lines of output"):
-            if done and not undo and describe.is_plain(event):
-                return  # all of it stands above
-            done = ""
-        if done == _SILENT:
-            done = self._commands.made or "done"
-        if done and cell_width(line(color=False, done=done, undo=undo)) > columns:
-            self._words.message(_DONE[0] + done)
-            done = ""
-        if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:
-            self._aside(paint(undo, "dim", color=color))
-            undo = ""
-        self._aside(line(color=color, done=done, undo=undo))
-
-    def _may_end_with(self, text: str) -> bool:
-        """Tell whether the line that ends the goal can say `text`, which only says that it is done."""
-        one_screen = self._display.out.is_tty and self._display.err.is_tty
-        once = self._commands.summarized and not self._words.streamed
-        return one_screen and once and text.startswith(_DONE) and "\n" not in text
-
-    def _say_done(self, message: str = "") -> None:
-        """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
-        text, self._done = self._done, ""
-        if text != message:
-            self._words.delta(text)
+        self._display.fresh_lines()
 
     # --- plumbing ---
 
@@ -389,10 +339,6 @@ class TerminalEmitter:
         except ClientDisconnected:
             if self._display.out.is_tty:
                 raise  # the terminal is gone, not just somebody's log
-
-    def _fresh_lines(self) -> None:
-        self._display.fresh_line("stdout")
-        self._display.fresh_line("stderr")
 
     def _is_screen(self, name: StreamName) -> bool:
         """Tell whether people look at it: a terminal, also one that is called dumb."""

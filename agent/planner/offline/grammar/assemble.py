@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
+from agent.planner.offline.grammar.intent import Intent, Sink, Stage
 from agent.planner.offline.grammar.stagesread import RANKS, Step
 from agent.planner.offline.grammar.tablewords import table_in
 from agent.planner.offline.grammar.understanding.tables import fit_to_table
+from agent.planner.offline.grammar.uniqueness import unique_and_frequency
 from agent.planner.offline.values import Value
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _stages(draft: Forms, source: str, kinds: list[str]) -> tuple[Stage, ...]:
     separator = separator_of(draft)
     if any(step.stage.op == "uniq_keep" for step in stages.steps):
         stages.steps = [step for step in stages.steps if step.stage.op != "unique"]
-    finished = list(_unique_and_frequency(_summed(list(stages.finish(separator))), stages.frequency))
+    finished = list(unique_and_frequency(_summed(list(stages.finish(separator))), stages.frequency))
     return tuple(fit_to_table(draft, finished, separator))
 
 
@@ -238,53 +239,6 @@ def _summed(stages: list[Stage]) -> list[Stage]:
 
 def _has_unique(draft: Forms) -> bool:
     return any(step.stage.op in ("unique", "dups", "once") for step in draft.stages.steps)
-
-
-def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, ...]:
-    """`sort | uniq` in one of its forms where unique lines or how often each comes were asked for."""
-    order = next((stage.order for stage in stages if stage.op == "sort" and stage.order is not None), None)
-    kinds = [stage.op for stage in stages]
-    if frequency:
-        before = [s for s in stages if s.op not in ("unique", "dups", "once", "sort", "head", "tail", "count")]
-        after = [s for s in stages if s.op in ("head", "tail")]
-        by_count = order is None or (
-            order.key in ("count", "whole", "num") and (order.numeric or order.reverse or order.key == "count")
-        )
-        counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
-        if frequency == "common" or after or (order is not None and by_count):
-            rare = order is not None and order.then == "rare"
-            reverse = not rare and (frequency == "common" or order is None or order.reverse or order.key == "count")
-            counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))
-        return (*before, *counted, *after)
-    for name, op in (("unique", "uniq"), ("dups", "uniq_d"), ("once", "uniq_u")):
-        if name not in kinds:
-            continue
-        at = kinds.index(name)
-        out: list[Stage] = []
-        for index, stage in enumerate(stages):
-            if stage.op == name and index == at:
-                if order is not None and op == "uniq":
-                    continue
-                out += [Stage(op="sort", order=Order(key="whole", then="unique" if op == "uniq" else ""))]
-                if op != "uniq":
-                    out.append(Stage(op=op))
-            elif stage.op == name or (name == "dups" and stage.op == "unique"):
-                continue
-            elif stage.op == "sort" and order is not None and stage.order is order and op == "uniq":
-                out.append(structs.replace(stage, order=structs.replace(order, then="unique")))
-            elif (
-                stage.op == "sort"
-                and op != "uniq"
-                and order is not None
-                and order.key == "whole"
-                and not order.reverse
-                and not order.numeric
-            ):
-                continue
-            else:
-                out.append(stage)
-        return tuple(out)
-    return tuple(stages)
 
 
 def _sink(draft: Forms, source: str, verbs: list[str], stages: tuple[Stage, ...]) -> Sink:

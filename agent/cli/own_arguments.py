@@ -1,0 +1,103 @@
+"""Declare the arguments that a sub-command has besides the settings it takes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # what type checkers take for true
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
+    add_goal(parser)
+
+
+def add_risk(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--explain", action="store_true", help="what each part means")
+    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
+    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
+    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then commit that")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def add_rehearse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--network", action="store_true", help="let it use the network")
+    parser.add_argument(
+        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
+    )
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def add_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--list", action="store_true", help="what can be taken back")
+    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
+    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
+
+
+def add_sessions(parser: argparse.ArgumentParser) -> None:
+    from agent.config.session_actions import ACTIONS
+
+    parser.add_argument("action", metavar="ACTION", choices=tuple(ACTIONS), help="what to do")
+
+
+def add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object per check")
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object per model")
+
+
+def add_library(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "show", "edit", "save", "delete"), default="list", help="what to do"
+    )
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="one that the list names, or a new one")
+    parser.add_argument("--yes", action="store_true", help="delete it without asking")
+
+
+def add_vault(parser: argparse.ArgumentParser) -> None:
+    from agent.commands.vault import VERBS
+
+    parser.add_argument("action", nargs="?", choices=VERBS, default="list", help="what to do")
+    parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a secret")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="of `run`: the command, behind --")
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("lint",), help="what to do")
+    parser.add_argument("file", nargs="?", default="TASKS.md", metavar="FILE", help="the tasks (TASKS.md)")
+    parser.add_argument("--json", action="store_true", help="one JSON object per mistake")
+
+
+def add_policy(parser: argparse.ArgumentParser) -> None:
+    actions = ("list", "show", "allow", "ask", "deny", "forget")
+    parser.add_argument("action", nargs="?", choices=actions, default="list", help="what to do")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORDS", help="what the rule is about, or its name; options behind --"
+    )
+    parser.add_argument("--yes", action="store_true", help="write the rule without asking")
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
+    parser.add_argument("--json", action="store_true", help="one JSON object per setting")
+
+
+def add_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")

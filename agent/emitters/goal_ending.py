@@ -1,0 +1,89 @@
+"""End a goal on the terminal with one line that says how it went, and nothing that stands above it already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from agent.emitters import describe
+from agent.emitters.assistant_text import AssistantText
+from agent.emitters.command_lines import CommandLines
+from agent.emitters.display import Display
+from agent.emitters.paint import cell_width, paint
+from agent.protocol.events.command import CommandOutput
+from agent.protocol.events.goal import GoalFinished
+
+_DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
+_SILENT = "it printed nothing"
+_TOLD = ("completed", "failed", "interrupted", "handed_off")  # how a command ends that says so itself
+_KEPT = 8192  # characters of an output
+
+
+class GoalEnding:
+    """`said`: in this goal; the summary does not repeat it. `aside`: prints a line that is no answer."""
+
+    def __init__(
+        self,
+        display: Display,
+        answer: AssistantText,
+        commands: CommandLines,
+        said: set[str],
+        aside: Callable[[str], None],
+    ) -> None:
+        self._display = display
+        self._answer = answer
+        self._commands = commands
+        self._said = said
+        self._aside = aside
+        self.words = ""  # the planner's last ones, until it is known whether the goal ends with them
+        self.begin_command()
+
+    def begin_command(self) -> None:
+        self._printed = ""  # by the latest command, the beginning
+        self._lines, self._line = 0, ""  # how many there were that are not blank, and whether one is open
+
+    def take_printed(self, event: CommandOutput) -> None:
+        self._printed = (self._printed + event.data)[:_KEPT]
+        if event.stream == "stdout":
+            *lines, rest = (self._line + event.data).split("\n")
+            self._lines += sum(bool(line.strip()) for line in lines)
+            self._line = "+" if rest.strip() else ""
+
+    def may_hold(self, text: str) -> bool:
+        """Tell whether the line that ends the goal can say `text`, which only says that it is done."""
+        one_screen = self._display.out.is_tty and self._display.err.is_tty
+        once = self._commands.summarized and not self._answer.streamed
+        return one_screen and once and text.startswith(_DONE) and "\n" not in text
+
+    def say(self, message: str = "") -> None:
+        """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
+        text, self.words = self.words, ""
+        if text != message:
+            self._answer.delta(text)
+
+    def show(self, event: GoalFinished, *, planning: float, summary: bool) -> None:
+        """`planning`: seconds that the planner took."""
+        if self.words and event.status != "completed":
+            self.say()
+        self._answer.end()
+        self._display.fresh_lines()
+        undo = self._commands.undo_hint()
+        as_typed = bool(self._commands.typed and event.commands) and event.status in _TOLD
+        if not summary or as_typed:
+            return
+        line = partial(describe.summary_line, event, said=self._said, planning=planning)
+        color, columns = self._display.err.color, self._display.err.size()[0]
+        done, self.words = self.words[len(_DONE[0]) :], ""
+        if done in (self._printed.strip(), f"{self._lines + bool(self._line)} lines of output"):
+            if done and not undo and describe.is_plain(event):
+                return  # all of it stands above
+            done = ""
+        if done == _SILENT:
+            done = self._commands.made or "done"
+        if done and cell_width(line(color=False, done=done, undo=undo)) > columns:
+            self._answer.message(_DONE[0] + done)
+            done = ""
+        if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:
+            self._aside(paint(undo, "dim", color=color))
+            undo = ""
+        self._aside(line(color=color, done=done, undo=undo))
