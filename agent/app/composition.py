@@ -15,6 +15,7 @@ from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
 from agent.config.paths import follows_folder
+from agent.emitters.paint import use_theme
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def load(flags: Mapping[str, Any]) -> Loaded:
     except OSError:
         raise ConfigError("the working folder does not exist any more", hint="cd to another one") from None
     loaded = load_settings(flags, os.environ, cwd=cwd)
+    use_theme(loaded.settings.theme)
     _search_own_programs_in_fixed_places()
     if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
         raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")

@@ -33,10 +33,8 @@ def _emitter(
 
         emitter = JsonlEmitter(streams[0].buffer)
     else:
-        from agent.emitters.paint import use_theme
         from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 
-        use_theme(settings.theme or "")
         options = TerminalEmitterOptions(
             highlight=settings.highlight,
             verbose_tool_calls=settings.verbose,

@@ -64,7 +64,8 @@ def vault_names(environ: dict[str, str]) -> tuple[str, ...]:
 def load_settings(
     flags: Mapping[str, Any], environ: Mapping[str, str], *, cwd: str, checkout: str | None = None
 ) -> Loaded:
-    """Merge all sources: flag > environment > own `.env` > user file > project file and folder's `.env` > default.
+    """Merge all sources: flag > environment > own `.env` > user file > project file and folder's `.env` > default, which of the theme is
+    what the terminal says of its background.
 
     `flags` maps setting names to values given on the command line. Raises ConfigError for what cannot be used.
     """
@@ -75,6 +76,8 @@ def load_settings(
     own_env_files = [os.path.join(folder, ".env") for folder in (root, config_dir) if folder]
     work = str(flags.get("cwd") or env.get("AGENT_CWD") or cwd)
 
+    if _is_light(env.get("COLORFGBG", "")):
+        merge.user({"theme": "light"}, "COLORFGBG")
     merge.project(_read_toml(os.path.join(work, PROJECT_FILE), trusted=False, warn=merge.warn), PROJECT_FILE)
     if os.path.join(work, ".env") not in own_env_files:
         merge.project(_settings_of_env(_read_env(os.path.join(work, ".env"), trusted=False, warn=merge.warn)), ".env")
@@ -149,6 +152,12 @@ class _Merge:
                 self.origins[name] = f"{origin} of this folder"
             else:
                 self.warn(f"{origin} of this folder may not set {name}; ignored")
+
+
+def _is_light(colors: str) -> bool:
+    """Tell whether a terminal's colours "TEXT;BACKGROUND" (with others in between, perhaps) have a light background."""
+    background = colors.rpartition(";")[2]
+    return background.isdecimal() and int(background) in (7, *range(9, 16))
 
 
 def _tightens(setting: Setting, value: Any, current: Any) -> bool:

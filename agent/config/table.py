@@ -244,7 +244,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="edit_mode", kind="choice", choices=("emacs", "vi"), group="screen", help="keys of the prompt"),
     Setting(name="highlight", kind="bool", group="screen", help="render Markdown and highlight code"),
-    Setting(name="theme", kind="text", group="screen", help="colours for a background that is dark or light, or a Pygments style for code"),
+    Setting(
+        name="theme", kind="text", group="screen",
+        help="colours for a background that is dark or light, or a Pygments style for code; by default what COLORFGBG says, else dark",
+    ),
     Setting(
         name="notify", kind="choice", choices=("auto", "osc9", "osc777", "off"), group="screen",
         help="tell the terminal when a command of more than 10 s has ended; auto: where it is known to notify",

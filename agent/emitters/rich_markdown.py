@@ -9,7 +9,16 @@ from typing import Any, ClassVar
 
 from agent.emitters.paint import most_columns, prose, theme_in_use
 
-_OF_CODE = {"": "ansi_dark", "dark": "ansi_dark", "light": "ansi_light"}
+_OF_CODE = {"": "ansi_dark", "dark": "ansi_dark"}
+# On white a terminal's own shades of these cannot be read.
+_ON_LIGHT = {
+    "cyan": "blue",
+    "green": "magenta",
+    "yellow": "red",
+    "bright_blue": "blue",
+    "bright_red": "red",
+    "white": "default",
+}
 _NARROWEST = 10  # columns; in less there is room for words alone
 _CELL = 4  # columns that one of a table takes at the least
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -52,13 +61,13 @@ class RichRenderer:
 
         from rich.console import Console
 
-        target = StringIO()
+        target, theme = StringIO(), self._theme or theme_in_use()
         console = Console(
             file=target, force_terminal=True, color_system="standard", width=width, legacy_windows=False,
-            highlight=False, emoji=False, markup=False, theme=_colors(), _environ={},
+            highlight=False, emoji=False, markup=False, theme=_colors(light=theme == "light"), _environ={},
         )  # fmt: skip
-        theme = self._theme or theme_in_use()
-        document = _document_class()("", code_theme=_OF_CODE.get(theme, theme), hyperlinks=False)
+        code_theme = _light_code() if theme == "light" else _OF_CODE.get(theme, theme)
+        document = _document_class()("", code_theme=code_theme, hyperlinks=False)
         document.markup = source
         document.parsed = _parser().parse(source)
         console.print(document)
@@ -98,11 +107,28 @@ def _parser() -> Any:
 
 
 @cache
-def _colors() -> Any:
+def _colors(*, light: bool) -> Any:
     from rich.theme import Theme
 
-    # readable on dark and light backgrounds: no background colours
-    return Theme({"markdown.code": "cyan", "markdown.h1": "bold underline", "markdown.h2": "bold underline"})
+    # no background colours
+    styles = {"code": "cyan", "h1": "bold underline", "h2": "bold underline"}
+    if light:
+        styles |= dict.fromkeys(
+            ("code", "code_block", "list", "item.number", "link", "table.border", "table.header"), "blue"
+        )
+    return Theme({f"markdown.{name}": style for name, style in styles.items()})
+
+
+@cache
+def _light_code() -> Any:
+    from rich.style import Style
+    from rich.syntax import ANSI_LIGHT, ANSISyntaxTheme
+
+    def readable(style: Any) -> Any:
+        color = style.color and _ON_LIGHT.get(style.color.name)
+        return style + Style(color=color) if color else style
+
+    return ANSISyntaxTheme({token: readable(style) for token, style in ANSI_LIGHT.items()})
 
 
 @cache

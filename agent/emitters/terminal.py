@@ -111,6 +111,7 @@ class TerminalEmitter:
         self._waiting = False
         self._thinks = False  # thoughts stand on the screen, and their line has not ended
         self._running = ""
+        self._came = False  # output of the latest command came through us, and not by its own drawing on the terminal
 
     async def emit(self, record: Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
@@ -124,6 +125,7 @@ class TerminalEmitter:
         """Live output of a command, filtered for a terminal, exact for a pipe or file. Any thread; never raises."""
         name: StreamName = "stderr" if stream == "stderr" else "stdout"
         with self._lock:
+            self._came = True
             try:
                 if self._work.is_open and not self._options.verbose_tool_calls:
                     return  # a line says how the call went, and the log has all of it
@@ -196,9 +198,11 @@ class TerminalEmitter:
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, CommandStarted):
-            self._running, self._news = event.command, ()
+            self._running, self._news, self._came = event.command, (), False
             self._ending.begin_command()
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
+            if event.result is not None and event.result.stdout.total_bytes and not self._came:
+                return  # the person had a whole-screen program before them, and left it
             told = notification(event, self._running, self._options.notify, self._options.environ)
             if told:
                 self._display.err.write(told)

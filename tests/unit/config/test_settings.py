@@ -57,6 +57,16 @@ def test_precedence(home):
     assert loaded.origins["max_steps"] == "command line"
 
 
+@pytest.mark.parametrize(
+    ("said", "theme"),
+    [("0;15", "light"), ("0;default;15", "light"), ("0;7", "light"), ("15;0", "dark"), ("7;8", "dark"), ("15;default", "dark"),
+     ("", "dark"), (";", "dark"), ("0;²", "dark")],
+)  # fmt: skip
+def test_the_theme_is_what_the_terminal_says_unless_it_is_set(home, said, theme):
+    assert load(home, environ={"COLORFGBG": said}).settings.theme == theme
+    assert load(home, environ={"COLORFGBG": said, "AGENT_THEME": "dark"}).settings.theme == "dark"
+
+
 @pytest.mark.parametrize("name", [s.name for s in SETTINGS if s.from_project == "never"])
 def test_a_working_folder_never_sets_what_could_loosen(home, name):
     value = {"bool": "true", "int": "3", "float": "3"}.get(BY_NAME[name].kind, BY_NAME[name].choices[-1:] or "x")

@@ -150,6 +150,17 @@ def test_a_theme_that_is_set_counts_for_code_at_once() -> None:
         use_theme("")
 
 
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_nothing_is_painted_in_what_cannot_be_read_on_white(text: str) -> None:
+    use_theme("light")
+    try:
+        lines = RichRenderer().render(text + "\n\n`code` and [a link](https://example.org)", 80)
+    finally:
+        use_theme("")
+    codes = {code for found in re.findall(r"\x1b\[([0-9;]*)m", "".join(lines)) for code in found.split(";")}
+    assert codes <= {"0", "1", "2", "3", "4", "9", "31", "34", "35", "39"}
+
+
 # --- the emitter: others write in between ---
 
 STEPS = "First words that are long enough for a row of their own.\n\n```sh\necho one\necho two\n```\n\nLast words."

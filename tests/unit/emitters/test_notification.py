@@ -6,7 +6,7 @@ import pytest
 
 from agent.emitters.display import notification
 from agent.protocol.events.command import CommandFinished, CommandStarted
-from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from tests.unit.emitters.test_terminal_behaviour import emit, one_screen
 
 _KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
@@ -63,3 +63,13 @@ def test_nothing_of_it_goes_into_a_file() -> None:
     sink.is_tty = False
     emit(emitter, CommandStarted(command_id="c", command="make all"), ended())
     assert "\x1b]9" not in sink.text
+
+
+@pytest.mark.parametrize(("printed", "told"), [(b"", False), (b"x", True)])
+def test_who_had_the_whole_terminal_before_them_is_not_called_back(printed: bytes, told: bool) -> None:
+    emitter, sink = one_screen(notify="osc9")
+    emit(emitter, CommandStarted(command_id="c", command="vim a.txt"))
+    if printed:
+        emitter.output("stdout", printed)
+    emit(emitter, ended(stdout=CapturedStream(total_bytes=5)))
+    assert ("\x1b]9;" in sink.text) is told
