@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+from agent.planner.facts.git_facts import HARDENED
+from agent.protocol.errors import IoError
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
@@ -15,9 +19,10 @@ class RunCommand(Arguments, frozen=True):
 
 
 async def run_command(arguments: RunCommand, place: Workplace, doors: Doors) -> ToolResult:
-    """Return what it printed, and how it ended."""
+    """Return what it printed, how it ended, and which files differ from before."""
     if not arguments.command.strip():
         return refused("`command` must be a non-empty string")
+    before = await _states(place)
     item = await doors.run(arguments.command, reason=arguments.reason)
     if item.outcome != "ran" or item.exit_code is None:
         return refused(item.remark or f"it was not run ({item.outcome})")
@@ -32,7 +37,40 @@ async def run_command(arguments: RunCommand, place: Workplace, doors: Doors) -> 
         if text:
             cut = f", {dropped:,} bytes in the middle were not kept" if dropped else ""
             parts.append(f"{name}{cut}:\n{text}")
-    return ToolResult(content="\n".join(parts), is_error=item.exit_code != 0)
+    written = await _written(before, place)
+    return ToolResult(content="\n".join(parts), is_error=item.exit_code != 0, files_written=written)
+
+
+async def _states(place: Workplace) -> dict[str, object] | None:
+    """Return the commit, by "", and what tells of every file that differs from it whether it was changed again; None: it is not known."""
+    if place.repository is None:
+        return None
+    try:
+        states: dict[str, object] = {"": await place.repository.head()}
+        for change in await place.repository.changes():
+            try:
+                info = os.lstat(os.path.join(place.root, change.path))
+                states[change.path] = (info.st_ino, info.st_ctime_ns, info.st_size)
+            except OSError:
+                states[change.path] = None
+    except IoError:
+        return None
+    return states
+
+
+async def _written(before: dict[str, object] | None, place: Workplace) -> tuple[str, ...]:
+    """Return the files that a command changed; where that is not known, it is anything."""
+    after = await _states(place)
+    if before is None or after is None:
+        return (".",)
+    gone = object()
+    written = {path for path in {*before, *after} - {""} if before.get(path, gone) != after.get(path, gone)}
+    if before[""] != after[""]:
+        commits = (str(before[""]), str(after[""]))
+        words = (*HARDENED, "diff-tree", "-r", "--name-only", "--no-renames", "-z", *commits)
+        code, text = await place.processes.capture(words, cwd=place.root)
+        written |= {"."} if code else {*text.split("\0")} - {""}
+    return tuple(sorted(written))
 
 
 COMMANDS = (ToolDefinition("run_command", RunCommand, Effect.RUNS, run_command),)

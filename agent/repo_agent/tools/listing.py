@@ -22,6 +22,7 @@ _MOST_MATCHES = 100
 _MOST_OF_A_FILE = 20
 _LONGEST_LINE = 300
 _MOST_READ = 16 << 20
+_MOST_FOUND = 1 << 20
 _TIMEOUT = 20.0
 _FAILED = 128
 _FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -50,8 +51,9 @@ async def list_files(arguments: ListFiles, place: Workplace, doors: Doors) -> To
     if code:
         return refused(f"cannot list {top or '.'}: {_why(code)}")
     names = sorted(set(filter(None, text.split("\0"))))
-    if len(names) <= _MOST_NAMES:
-        there = [name for name in names if os.path.lexists(os.path.join(place.root, name))]
+    if len(names) <= _MOST_NAMES or arguments.pattern:
+        there = [name for name in names[:_MOST_NAMES] if os.path.lexists(os.path.join(place.root, name))]
+        there += [f"… and {len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else []
         return ToolResult(content="\n".join(there) or "no such file")
     return ToolResult(content="\n".join(_by_folder(names, top)))
 
@@ -74,9 +76,9 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
     top = root_of(place.root).place(arguments.path, follow=True).relative
     case = ("-i",) if arguments.ignore_case else ()
     where = ("-e", arguments.pattern, "--", _spec(top, arguments.files))
-    code, text = await _git(place, *_TEXT, *case, "-P", *where)
+    code, text = await _git(place, *_TEXT, *case, "-P", *where, most=_MOST_FOUND)
     if code == _FAILED:  # a git without these expressions, or one that cannot be read
-        code, text = await _git(place, *_TEXT, *case, "-E", *where)
+        code, text = await _git(place, *_TEXT, *case, "-E", *where, most=_MOST_FOUND)
     if code > 1 and not text:
         return refused(f"cannot search for {arguments.pattern!r}: {_why(code)}")
     found = list(_matches(text))
@@ -86,15 +88,19 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
         if files[path] <= _MOST_OF_A_FILE and len(told) < _MOST_MATCHES:
             told.append(f"{path}:{number}: {line[:_LONGEST_LINE]}")
     if len(found) > len(told):
-        told.append(f"… of {len(found):,} lines in {counted(len(files), 'file')}, so many are shown")
+        least = "at least " if code > 1 else ""
+        told.append(f"… of {least}{len(found):,} lines in {least}{counted(len(files), 'file')}, so many are shown")
     return ToolResult(content="\n".join(told) or "no line matches")
 
 
 def _matches(text: str) -> Iterator[tuple[str, str, str]]:
+    secret = dict[str, bool]()
     for line in text.split("\n"):
         path, _, rest = line.partition("\0")
         number, _, found = rest.partition("\0")
-        if number.isdigit() and not protected(path):
+        if path not in secret:
+            secret[path] = bool(protected(path))
+        if number.isdigit() and not secret[path]:
             yield path, number, found.rstrip("\r")
 
 
@@ -112,8 +118,8 @@ def _why(code: int) -> str:
     return {124: "it took too long; narrow it", 127: "there is no git"}.get(code, "git cannot read that")
 
 
-async def _git(place: Workplace, *words: str) -> tuple[int, str]:
-    return await place.processes.capture((*HARDENED, *words), cwd=place.root, timeout=_TIMEOUT, most=_MOST_READ)
+async def _git(place: Workplace, *words: str, most: int = _MOST_READ) -> tuple[int, str]:
+    return await place.processes.capture((*HARDENED, *words), cwd=place.root, timeout=_TIMEOUT, most=most)
 
 
 LISTING = (

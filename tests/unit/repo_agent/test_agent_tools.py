@@ -36,7 +36,7 @@ def test_each_tool_is_a_method_with_the_same_arguments(name: str) -> None:
 @pytest.mark.covers("S2-5", "S2-6", "S2-7", "S2-9", "S2-10", "S2-11", "S2-12", "S2-13")
 def test_the_eight_of_the_document_are_there_by_name() -> None:
     assert {*DOCUMENT} <= {*TOOLS}
-    assert tool_named("file_write") is TOOLS["write_file"] and tool_named("session_complete") is TOOLS["finish"]
+    assert tool_named("file_write") is TOOLS["write_file"] and tool_named("session_complete") is not TOOLS["finish"]
     assert tool_named("rm") is None
     for name, tool in TOOLS.items():
         assert tool.spec.description == prompt(name) and tool.spec.parameters["additionalProperties"] is False

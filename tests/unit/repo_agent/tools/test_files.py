@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,35 @@ def test_a_folder_that_is_swapped_while_the_person_thinks(tmp_path: Path) -> Non
     (here.root / "dir").mkdir()
     assert here.call("write_file", path="dir/x", content="x").is_error
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.covers("S2-20")
+def test_a_folder_that_is_swapped_again_and_again_is_never_written_through(tmp_path: Path) -> None:
+    """One thread turns a folder into a link out and back; whatever is written, nothing of it is outside."""
+    here, over, outside = ToolPlace(tmp_path), threading.Event(), tmp_path / "outside"
+    outside.mkdir()
+    here.write("dir/old", "old")
+    (tmp_path / "link").symlink_to(outside)
+
+    def swap() -> None:
+        while not over.is_set():
+            os.rename(here.root / "dir", tmp_path / "kept")
+            os.rename(tmp_path / "link", here.root / "dir")
+            time.sleep(0.0005)
+            os.rename(here.root / "dir", tmp_path / "link")
+            os.rename(tmp_path / "kept", here.root / "dir")
+            time.sleep(0.002)
+
+    thread, written = threading.Thread(target=swap), 0
+    thread.start()
+    try:
+        for number in range(60):
+            written += not here.call("write_file", path=f"dir/{number}", content="x").is_error
+            here.call("rename_files", operations=[{"from_path": f"dir/{number}", "to_path": f"dir/again-{number}"}])
+    finally:
+        over.set()
+        thread.join()
+    assert written and os.listdir(outside) == []
 
 
 @pytest.mark.covers("S2-6")

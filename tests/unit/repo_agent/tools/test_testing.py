@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.messages import CommandItem
+from agent.repo_agent.repository import Repository
 from tests.support.tool_place import ToolPlace, git
 
 KEYS = ["ok", "exit_code", "stdout", "stderr", "passed", "total"]
@@ -82,6 +83,17 @@ def test_of_long_output_both_ends_stay(here: ToolPlace) -> None:
     assert told["total"] == 5
 
 
+def test_of_an_object_that_is_cut_the_counts_are_taken(here: ToolPlace) -> None:
+    async def cut(command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        out = '{"ok": true, "exit_code": 0, "stdout": "a\n[… 9 bytes not kept …]\nb", "stderr": "", "passed": 41, "total": 42}\n'
+        return CommandItem(command_id="c", proposed=command, run=command, exit_code=1, stdout=out)
+
+    here.write("scripts/run_tests.py", "")
+    here.run = cut  # type: ignore[method-assign]
+    told = here.told("run_tests")
+    assert (told["ok"], told["exit_code"], told["passed"], told["total"]) == (False, 1, 41, 42)
+
+
 def test_what_has_no_tests_says_so(here: ToolPlace) -> None:
     result = here.call("run_tests")
     assert (
@@ -121,6 +133,36 @@ def test_what_was_not_run_is_no_success(here: ToolPlace) -> None:
     result = here.call("run_tests")
     assert result.is_error and "nobody is there" in result.content and not here.place.progress.is_green
     assert here.call("run_command", command="true").content == "nobody is there"
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("cat a", ()),
+        ("echo y > a", ("a",)),
+        ("echo x > new; rm b", ("b", "new")),
+        ("echo more >> dirty", ("dirty",)),
+        ("rm dirty", ("dirty",)),
+        ("git rm -q --cached b; rm b; git -c user.name=a -c user.email=a@b commit -qm y", ("b",)),
+        ("git checkout -q HEAD~1", ("b",)),
+        ("echo y > a; false", ("a",)),
+    ],
+)
+def test_files_that_a_command_changes_are_changes(here: ToolPlace, command: str, written: tuple[str, ...]) -> None:
+    here.write(".gitignore", ".venv\n")
+    here.write("a", "x\n")
+    git(here.root, "add", ".")
+    git(here.root, "commit", "-qm", "one")
+    here.write("b", "x\n")
+    git(here.root, "add", "b")
+    git(here.root, "commit", "-qm", "two")
+    here.write("dirty", "x\n")
+    here.place.repository = Repository(here.place.processes, str(here.root))
+    assert here.call("run_command", command=command).files_written == written
+
+
+def test_without_a_repository_a_command_may_have_changed_anything(here: ToolPlace) -> None:
+    assert here.call("run_command", command="true").files_written == (".",)
 
 
 def test_a_command_is_told_whole(here: ToolPlace) -> None:
