@@ -75,7 +75,7 @@ class Worktrees:
         inside = Repository(self.repository.processes, folder)
         if await inside.is_dirty():
             raise IoError(f"{folder} has changes that are in no commit; it stays")
-        remote = await inside.remote()
+        remote = await self.repository.remote()
         pushed = await inside.ahead_behind(f"refs/remotes/{remote}/{branch}") if remote else (0, 0)
         if pushed is None or pushed[0]:
             raise IoError(f"{branch} has commits that were not pushed; {folder} stays")

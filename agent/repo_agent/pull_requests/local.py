@@ -14,6 +14,7 @@ from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import IoError
 from agent.protocol.execution import Processes
 from agent.repo_agent.messages import task_of
+from agent.repo_agent.repository import Repository
 
 FILE = "REVIEW.md"
 _SECONDS = 30.0
@@ -37,11 +38,18 @@ class LocalReviews:
         tree = await self._tree(git, tip, _text(action))
         done = before and tree == await git.line("rev-parse", f"{before}^{{tree}}")
         if not done:
+            await self._free(action.root, branch)
             behind = bool(before) and await git.holds("merge-base", "--is-ancestor", tip, before)
             parents = [*(["-p", before] if before else []), *([] if behind else ["-p", tip])]
             commit = await git.line("commit-tree", tree, *parents, "-m", f"review: {action.title}")
             await git.line("update-ref", f"refs/heads/{branch}", commit)
         return PullRequest(url=f"{branch}:{FILE}", number=task, created=not before, push=branch)
+
+    async def _free(self, root: str, branch: str) -> None:
+        """Leave alone what somebody has checked out: their files would not be those of the branch any more."""
+        for folder, checked_out in (await Repository(self.processes, root).worktrees()).items():
+            if checked_out == branch:
+                raise IoError(f"{branch} is checked out in {folder}", hint="switch to another branch there first")
 
     async def _before(self, git: _Git, branch: str) -> str:
         """Return the last commit of the review branch, of the one that a remote has where it is not here; "" for none."""

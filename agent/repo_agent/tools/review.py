@@ -81,21 +81,28 @@ class Publication:
             raise NotPublished(f"nothing was committed: {said_by(item)}")
         return True
 
-    async def push(self, branch: str) -> str:
-        """Push a branch; returns to which remote, "" where there is none."""
-        remote = await self.repository.remote()
+    @property
+    def remote(self) -> str:
+        """The remote whose branch the work began from, "" where it was a branch of this repository."""
+        place = self.place
+        known = place.base.startswith("refs/remotes/")
+        return place.base.removeprefix("refs/remotes/").removesuffix(f"/{place.base_branch}") if known else ""
+
+    async def push(self, branch: str) -> bool:
+        """Push a branch; False where there is no remote."""
+        remote = self.remote
         address = await self.repository.address(remote) if remote else ""
         if address != self.place.address:
             raise NotPublished("pushes would go elsewhere than when the cycle began: put the remote back as it was")
         if not remote:
-            return ""
+            return False
         item = await self.doors.run(
             git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
         )
         if not succeeded(item):
             why = await self._rejected(remote, branch) if item.outcome == "ran" else ""
             raise NotPublished(f"{branch} was not pushed: {why}{said_by(item)}")
-        return remote
+        return True
 
     async def _rejected(self, remote: str, branch: str) -> str:
         """Say what the remote has that is not here, where that is why."""
@@ -108,11 +115,13 @@ class Publication:
             f"`git log HEAD..{remote}/{branch}`, rebase or merge by run_command, test, and call this tool again. "
         )
 
-    async def fetch(self, remote: str) -> None:
+    async def fetch(self) -> None:
         """Bring the newest state of the remote here."""
-        item = await self.doors.run(git_commands.fetch(remote), reason="the newest state of what is to be merged into")
-        if not succeeded(item):
-            raise NotPublished(f"{remote} could not be fetched: {said_by(item)}")
+        if self.remote:
+            text = git_commands.fetch(self.remote)
+            item = await self.doors.run(text, reason="the newest state of what is to be merged into")
+            if not succeeded(item):
+                raise NotPublished(f"{self.remote} could not be fetched: {said_by(item)}")
 
     async def check_merge(self) -> None:
         """Refuse what would conflict with what has become of the base since."""
@@ -169,14 +178,14 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
             commits = await publication.repository.feature_commits(place.base, task)
             if name not in [each.feature for each in commits]:
                 raise NotPublished(f"there is nothing to commit for feature {name}: no file differs")
-        remote = await publication.push(place.branch)
+        pushed = await publication.push(place.branch)
         commit = await publication.repository.head()
     except (NotPublished, CoreError) as error:
-        return ToolResult(content=str(error), is_error=True)
+        return _failed(error)
     if feature not in place.progress.features:
         place.progress.features.append(feature)
-    pushed = f"pushed to {remote}" if remote else "there is no remote to push to"
-    return ToolResult(content=f"feature {name} is committed as {commit[:12]}; {pushed}")
+    where = f"pushed to {publication.remote}" if pushed else "there is no remote to push to"
+    return ToolResult(content=f"feature {name} is committed as {commit[:12]}; {where}")
 
 
 async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors: Doors) -> ToolResult:
@@ -187,9 +196,7 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
             raise NotPublished("this session opens no pull requests")
         await publication.check(arguments.task_id)
         repository = publication.repository
-        remote = await repository.remote()
-        if remote:
-            await publication.fetch(remote)
+        await publication.fetch()
         await publication.commit(messages.submit_message(place.task, arguments.task_title))
         ahead = await repository.ahead_behind(place.base)
         if ahead is not None and not ahead[0]:
@@ -197,14 +204,18 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
         await publication.check_merge()
         await publication.push(place.branch)
         opened = await publication.open(place.pull_requests, arguments.task_title)
-        if opened.push and remote:
+        if opened.push:
             await publication.push(opened.push)
         mark_submitted(place.root, await repository.head())
     except (NotPublished, CoreError) as error:
-        return ToolResult(content=str(error), is_error=True)
+        return _failed(error)
     place.progress.submitted, place.progress.url = max(1, place.progress.calls), opened.url
     what = "opened" if opened.created else "was open, and its text is new"
     return ToolResult(content=f"pull request {opened.number or ''}".rstrip() + f" {what}: {opened.url}")
+
+
+def _failed(error: Exception) -> ToolResult:
+    return ToolResult(content=error.terminal_message() if isinstance(error, CoreError) else str(error), is_error=True)
 
 
 def _publication(place: Workplace, doors: Doors) -> Publication:

@@ -79,6 +79,15 @@ def test_hooks_filters_and_the_index_of_the_person_are_left_alone(world: RepoWor
     assert (world.checkout / ".git/index").read_bytes() == index
 
 
+def test_a_review_that_somebody_looks_at_does_not_move_beneath_them(world: RepoWorld) -> None:
+    opened(world)
+    world.git("switch", "-q", "review/task-10")
+    assert not opened(world).created  # nothing new: nothing moves
+    with pytest.raises(IoError, match="review/task-10 is checked out in"):
+        opened(world, body="More.\n")
+    assert world.git("status", "--porcelain") == ""
+
+
 def test_only_a_branch_of_a_task_has_one(world: RepoWorld) -> None:
     for branch in ("main", "agent/task-0", "agent/task-10/../x"):
         with pytest.raises(IoError, match="no task"):

@@ -17,6 +17,7 @@ from agent.protocol.requests import Approval
 from agent.repo_agent.tools.review import TOOLS
 from agent.repo_agent.workplace import Workplace
 from tests.support.fakes import FakePerson
+from tests.support.github_server import GitHubServer
 from tests.support.repo_world import RepoWorld
 
 GRANTED = Approval(mode="medium", interactive=False, grants=("push", "pull-request"))
@@ -122,6 +123,20 @@ def test_submitting_again_brings_the_same_review_up_to_date_without_force(world:
 
 
 @pytest.mark.covers("S2-23")
+def test_it_goes_to_the_remote_that_the_work_began_from(world: RepoWorld) -> None:
+    fork = world.base / "fork.git"
+    world.git("init", "-q", "--bare", str(fork), at=world.base)
+    world.git("remote", "add", "fork/ada", str(fork))
+    world.git("push", "-q", "-u", "fork/ada", "main")
+    place = world.place()
+    assert place.base == "refs/remotes/fork/ada/main"
+    write(world, place, hello__py="x\n")
+    assert feature(world, place).content.endswith("pushed to fork/ada")
+    assert world.git("branch", "--list", "agent/*", at=fork) and not world.git(
+        "branch", "--list", "agent/*", at=world.bare
+    )
+
+
 def test_without_a_remote_nothing_is_pushed(tmp_path: Path) -> None:
     world = RepoWorld(tmp_path, remote=False)
     place = world.place()
@@ -308,6 +323,18 @@ def test_a_remote_that_is_gone_is_said_in_the_words_of_git(world: RepoWorld) -> 
     write(world, place, hello__py="x\n")
     world.bare.rename(world.base / "gone.git")
     assert "does not appear to be a git repository" in feature(world, place).content
+
+
+def test_credentials_in_the_address_of_a_remote_are_in_no_answer_and_no_log(world: RepoWorld) -> None:
+    with GitHubServer() as server:  # it is no git server: the push fails, and says where it went
+        world.git("remote", "set-url", "origin", f"http://ada:{server.token}@{server.host}/ada/project.git")
+        place = world.place()
+        write(world, place, hello__py="x\n")
+        result = feature(world, place)
+    assert result.is_error and server.host in result.content
+    assert server.token not in result.content
+    assert server.token not in repr([record.event for record in world.recorder.records])
+    assert server.token not in repr(world.person.asked)
 
 
 def test_a_push_goes_where_it_went_when_the_cycle_began(world: RepoWorld) -> None:
