@@ -9,6 +9,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program, may_be_command
+from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -53,7 +54,22 @@ def keyword(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     """command, builtin, exec: `command -v name` only looks."""
     if table.name == "command" and args.has("-v", "-V"):
         return (args.operands[0].text if args.operands else None), ""
+    if (given := args.value("-a")) is not None and table.name == "exec" and args.rest:
+        _judge_disguise(walker, invocation, given, args.rest[0])
     return argv(walker, invocation, table, args)
+
+
+def _judge_disguise(walker: Walker, invocation: Invocation, given: Word, program: Word) -> None:
+    """A program that lists of processes show as a part of the kernel, or as another one that everybody knows."""
+    shown = given.text.lstrip("-").rpartition("/")[2]
+    real = program.text.rpartition("/")[2]
+    own = find_program(real) is None or program.text.startswith(("./", "../", "/tmp/", "/dev/shm/", "/var/tmp/"))  # noqa: S108
+    other = program.known and shown != real and find_program(shown) is not None and own
+    if given.text[:1] == "[" or other:
+        reason = f"runs {real[:60]} under the name {{targets}}, which hides it in lists of processes".replace(
+            UNKNOWN, "…"
+        )
+        walker.add("run-opaque", [given], invocation.place, reason=reason, rule="run.disguised")
 
 
 def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
@@ -79,6 +95,8 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         reason = "shows the whole environment, secrets and all"
         walker.add("secret", [], invocation.place, reason=reason, rule="secret.environment")
         return None, "secret"
+    if (given := args.value("-a", "--argv0")) is not None:
+        _judge_disguise(walker, invocation, given, words[0])
     inner = invocation.inner(words, "env")
     inner.environment = environment
     folder = args.value("-C", "--chdir")

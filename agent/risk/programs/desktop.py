@@ -86,9 +86,12 @@ def command_prompt(walker: Walker, invocation: Invocation, table: Program, args:
     return None, ""
 
 
+_WHERE_IT_LIES = re.compile(r"^(?:\S*\\)?(\S+?)(?:\.exe|\.com)?(?=\s|$)", re.I)
+
+
 def judge_windows(walker: Walker, invocation: Invocation, line: str) -> bool:
     """Findings for commands of Windows, told apart by `&` and `|`; tells whether all of them only show something."""
-    pieces = [re.sub(r"^(?:\S*\\)?", "", piece.strip().strip('"(@ ')) for piece in re.split(r"[&|\n]+", line)]
+    pieces = [_WHERE_IT_LIES.sub(r"\1", piece.strip().strip('"(@ '), count=1) for piece in re.split(r"[&|\n]+", line)]
     for command in pieces:
         for kind, sign in _EFFECTS.items():
             if sign.match(command):
@@ -105,7 +108,13 @@ def windows_program(walker: Walker, invocation: Invocation, table: Program, args
     return None, ""
 
 
-def windows_line(invocation: Invocation) -> str:
-    """The words as the command prompt would be given them, the program by its plain name."""
-    first, *words = (word.text for word in invocation.words)
-    return " ".join([re.sub(r"^.*/|\.(?:exe|com)$", "", first, flags=re.I), *words])
+def wine(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """wine PROGRAM WORDS: a program of Windows by its name; any other is run all the same."""
+    judge_windows(walker, invocation, windows_line(invocation, 1))
+    return None
+
+
+def windows_line(invocation: Invocation, first: int = 0) -> str:
+    """The words from the program on as the command prompt would be given them, that by its plain name."""
+    texts = [word.text for word in invocation.words[first:]]
+    return " ".join([text.rpartition("/")[2] for text in texts[:1]] + texts[1:])

@@ -164,6 +164,8 @@ def _judge_code(walker: Walker, invocation: Invocation, urls: list[Word], bodies
     """Judge what a server is sent to run; most addresses have no room for any."""
     if fed and invocation.stdin is not None:
         bodies = [*bodies, invocation.stdin[0] or ""]
+    if any(pattern("requests.says_destroy").search(body) for body in bodies):
+        walker.add("remote-destroy", urls[:1], invocation.place)
     if bodies or any("?" in url.text for url in urls):
         from agent.risk.programs.sent_code import judge_sent_code  # with readers of languages: rarely needed
 
@@ -242,11 +244,11 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     """wget: saves by default."""
     place = invocation.place
     data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
+    _judge_code(walker, invocation, args.operands, [word.text for word in data], fed=False)
     if data or args.has("--method"):
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
         secret = any(confides(w.taint) for w in data) or any(is_kept(walker, invocation, w) for w in files)
         walker.add("send-secret" if secret else "send", args.operands[:1], place)
-        _judge_code(walker, invocation, args.operands, [word.text for word in data], fed=False)
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":
             walker.add("remote-destroy", args.operands[:1], place)

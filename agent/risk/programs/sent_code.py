@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _CODE_FIELDS = names("requests.code_fields")
-_ASKED_FIELDS = frozenset(("q", "query"))  # of a search as often as of a database
 _CODE_PATH = LazyPattern(
     r"/(?:exec|execute|eval|run|shell|console|cmd|commands?|scripts?(?:Text)?|cgi-bin/.*)(?:/|$)", re.I
 )
+_ASKED = LazyPattern(r"/(?:query|sql|statement)s?(?:/|$)", re.I)
+_CMDLET = LazyPattern(r"[A-Z][a-z]+-[A-Z]\w+\s")
 _FORM = LazyPattern(r"[\w.\[\]-]{1,60}=")
 _LONGEST = 5_000
 _MOST = 40
+_DEEPEST = 200  # what nests deeper is no request
 Field = tuple[str, str]  # its name, "" for a body without names; its value
 
 
@@ -31,35 +33,47 @@ def judge_sent_code(walker: Walker, invocation: Invocation, urls: list[str], bod
     """Findings for what is sent as code, by the field or the path that it goes to: only high counts, as in any text that may be code."""
     addresses = [url.partition("#")[0].partition("?") for url in urls]
     runs = any(_CODE_PATH.search(path) for path, _, _ in addresses)
-    searches = any("search" in url for url in urls)
-    fields = [field for _, _, query in addresses for field in parse_qsl(query)]
-    fields += [field for body in bodies if len(body) < _LONGEST for field in _fields(body)]
+    asks = any(_ASKED.search(path) for path, _, _ in addresses)
+    given = [field for _, _, query in addresses for field in parse_qsl(query)]
+    given += [field for body in bodies if len(body) < _LONGEST for field in fields(body)]
     far = invocation.inner(invocation.words, "", remote=True)
     far.stdin = None
-    for name, value in fields[:_MOST]:
+    for name, value in given[:_MOST]:
         code = name.lower() in _CODE_FIELDS or (runs and name in ("", "text"))
-        if code or (not searches and (not name or name.lower() in _ASKED_FIELDS)):
+        if code or not name or name.lower() == "query" or (asks and name.lower() == "q"):  # `q` is a search, mostly
             _judge_value(walker, far, value, commands=code)
 
 
 def _judge_value(walker: Walker, invocation: Invocation, value: str, *, commands: bool) -> None:
-    from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
     from agent.risk.programs.databases import judge_sql
 
     before = len(walker.findings)
     if pattern("requests.statements", re.I).match(value):
         judge_sql(walker, invocation, value, "")
     walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
-    if commands and " " in value:
-        judge_suspects(walker, invocation, value)
-        if is_like_command(value):
-            suspect_text(walker, invocation, value)
+    if commands:
+        judge_code_text(walker, invocation, value)
 
 
-def _fields(body: str) -> Iterator[Field]:
+def judge_code_text(walker: Walker, invocation: Invocation, text: str) -> None:
+    """High findings for a text that another machine runs, in a shell or in a language of its own."""
+    from agent.risk.inline.powershell import judge_cmdlets  # readers of languages, rarely needed
+    from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
+
+    if " " in text and len(text) < _LONGEST:
+        judge_suspects(walker, invocation, text)
+        if text.startswith("#!") or is_like_command(text):
+            suspect_text(walker, invocation, text)
+        if _CMDLET.search(text):
+            before = len(walker.findings)
+            judge_cmdlets(walker, invocation, text)
+            walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+
+
+def fields(body: str) -> Iterator[Field]:
     """The fields of a body: of JSON, of a form, or the whole as one without a name."""
     text = body.strip()
-    if text[:1] in ("{", "[") and UNKNOWN not in text:
+    if text[:1] in ("{", "[") and UNKNOWN not in text and text.count("[") + text.count("{") < _DEEPEST:
         import json  # rarely needed
 
         try:
@@ -67,15 +81,21 @@ def _fields(body: str) -> Iterator[Field]:
         except ValueError:
             yield "", text
     elif _FORM.match(text):
-        pairs = parse_qsl(text.replace("+", "%2B")) if "%" in text else [_split(part) for part in text.split("&")]
-        yield from pairs
+        if "%" in text:
+            yield from parse_qsl(text.replace("+", "%2B"))
+        else:
+            yield from (field for part in text.split("&") for field in _split(part))
     else:
         yield "", text
 
 
-def _split(part: str) -> Field:
+def _split(part: str) -> Iterator[Field]:
+    """A field of a form, whose value may be JSON."""
     name, _, value = part.partition("=")
-    return name, value
+    if value[:1] not in ("{", "["):
+        yield name, value
+    else:
+        yield from ((inner or name, text) for inner, text in fields(value))
 
 
 def _members(name: str, value: object) -> Iterator[Field]:

@@ -54,7 +54,8 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     judge_package_source(walker, invocation, args)
     rule, used = choose_case(table, args)
-    walker.reads = rule is not None and _only_reads(rule, table, args)
+    shown = bool(chosen) and all(flag.effect == "read" for flag in chosen)
+    walker.reads = _only_reads(rule, table, args) if rule is not None else shown
     if rule is not None and rule.effect == "none":
         return
     if evaluates(invocation, table, args, rule or next(iter(chosen), None)):

