@@ -125,6 +125,15 @@ def decided_words(command: CommandStory, approve: str = "") -> str:
     return words + typed + (", safety off" if decision.safety_off else "") + remark
 
 
+def from_whom(command: CommandStory) -> str:
+    """Tell whose command it is, "" for the planner's."""
+    if command.origin in ("planner", ""):
+        return ""
+    if command.is_write:
+        return "asked for by a tool"
+    return "typed by the person" if command.origin == "person" else f"from {command.origin}"
+
+
 def _says_more(decision: Decision) -> bool:
     """Tell whether the remark is more than what the decision itself says."""
     return decision.by != "nobody" and decision.decision != "dry-run"
@@ -138,6 +147,8 @@ def _decision(decision: Decision, command: CommandStory, approve: str) -> str:
             if command.is_write:
                 what = "allowed"
             mode = f" (--approve {safe_line(approve, 20)})" if approve not in ("", "ask") else ""
+            if command.origin == "person":  # of commands of one's own another setting says which are asked about
+                mode = f", {from_whom(command)}"
             return f"{what} unasked{mode}" if decision.by == "approve-mode" else f"{what} {by}"
         case "declined" if decision.by == "nobody":
             return f"not run: {by}"

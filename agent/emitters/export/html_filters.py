@@ -18,7 +18,7 @@ from agent.audit.story.model import CommandStory, GoalStory, PlannerStep, Said
 from agent.emitters.export.html_output import printed
 from agent.emitters.paint import STATUS_STYLE, prose, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
-from agent.emitters.story_words import from_words, steps_of, took, usage_words
+from agent.emitters.story_words import from_whom, from_words, steps_of, took, usage_words
 from agent.text.shown import shown
 from agent.text.sizes import counted
 
@@ -127,15 +127,6 @@ def chips(command: CommandStory) -> Iterator[tuple[str, str]]:
 def by(decider: str) -> str:
     """The one who decided, in words."""
     return _BY.get(decider, decider)
-
-
-def from_whom(command: CommandStory) -> str:
-    """Tell whose command it is, "" for the planner's."""
-    if command.origin in ("planner", ""):
-        return ""
-    if command.is_write:
-        return "asked for by a tool"
-    return "typed by the person" if command.origin == "person" else f"from {command.origin}"
 
 
 def indented(args: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ from agent.emitters.story_output import recorded_lines
 from agent.emitters.story_words import (
     decided_words,
     ending_words,
+    from_whom,
     from_words,
     origin_words,
     steps_of,
@@ -175,7 +176,8 @@ def _command(command: CommandStory, number: str, approve: str) -> Iterator[str]:
     facts = [] if not command.reason else [f"Why: {inline(command.reason)}"]
     facts += [f"Read as: {inline(command.reading, 300)}"] if command.reading else []
     facts += [f"Not used: {inline(', '.join(command.unused), 300)}"] if command.unused else []
-    facts.append(f"Decision: {inline(decided_words(command, approve))}")
+    decided, whose = decided_words(command, approve), from_whom(command)
+    facts.append(f"Decision: {inline(decided if whose in decided else f'{decided}, {whose}')}")
     facts += [f"Confined: {inline(command.confine, 60)}"] if command.confine not in ("", "off") else []
     facts += [f"In {code(command.cwd)}, started {code(command.started, 40)}"] if command.ran else []
     facts += [inline(text[0].upper() + text[1:]) for text in (ending_words(command)[0], undo_words(command)) if text]

@@ -29,6 +29,7 @@ from agent.emitters.export import html_report as page
 from agent.emitters.export.html_filters import markdown
 from agent.emitters.export.html_output import ColoredText, settled
 from agent.emitters.export.html_report import Checked, html_report, rendered, verdict
+from agent.emitters.story_words import decided_words
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record, decode, encode
@@ -242,6 +243,19 @@ def section(*steps: Step, **changes: object) -> str:
 def test_an_edit_shows_what_differs() -> None:
     html = section(CommandStory(command_id="c", began="", proposed="rm -rf <build>", run="rm -rf <build>/cache"))
     assert "rm -rf &lt;build&gt;<ins>/cache</ins>" in html
+
+
+def test_no_approve_mode_has_approved_a_command_of_ones_own_that_was_not_asked_about() -> None:
+    decided = Decision(time="", decision="approved", by="approve-mode")
+    command = CommandStory(
+        command_id="c", began="", proposed="ls", run="ls", origin="person", decisions=(decided,), cwd="/w"
+    )
+    html = section(command)
+    assert "<b>approved</b> unasked" in html and "typed by the person" in html and "the approve mode" not in html
+    assert decided_words(command, "low") == "approved unasked, typed by the person"
+    by_mode = structs.replace(command, origin="planner")
+    assert decided_words(by_mode, "low") == "approved unasked (--approve low)"
+    assert "<b>approved</b> by the approve mode" in section(by_mode)
 
 
 def test_answers_lead_nowhere() -> None:
