@@ -33,7 +33,7 @@ class TimedEmitter(FakeEmitter):
         self.times.append((event.__struct_config__.tag, getattr(event, "name", ""), time.perf_counter()))
         await super().emit(record)
 
-    def calls(self) -> list[tuple[str, float]]:
+    def durations(self) -> list[tuple[str, float]]:
         """Each call with the seconds that it took."""
         found, began = [], 0.0
         for tag, name, at in self.times:
@@ -47,6 +47,8 @@ class TimedEmitter(FakeEmitter):
 def main() -> list[Figure]:
     """Seconds on the wall: what a person waits for."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for name in ("small", "large"):
+            Path(folder, name).mkdir()
         small = CycleWorld(Path(folder, "small"), patch)
         overhead = _overhead(small)
         large = CycleWorld(Path(folder, "large"), patch)
@@ -72,8 +74,13 @@ def main() -> list[Figure]:
 def _overhead(world: CycleWorld) -> float:
     """Return the median time of a call that reads a file of three bytes."""
     world.emitter = emitter = TimedEmitter()
-    world.cycle(("read", *[("retrieve_context_files", {"paths": ["README"]})] * _CALLS, _ASK))
-    return statistics.median(took for name, took in emitter.calls() if name == "retrieve_context_files")
+    world.write({f"file{number}.txt": "hi\n" for number in range(_CALLS)})
+    git(world.work, "add", "-A")
+    git(world.work, "commit", "-qm", "Files")
+    git(world.work, "push", "-q")
+    reads = [("retrieve_context_files", {"paths": [f"file{number}.txt"]}) for number in range(_CALLS)]
+    world.cycle(*(("read", *reads[at : at + 20]) for at in range(0, _CALLS, 20)), ("stop", _ASK))
+    return statistics.median(took for name, took in emitter.durations() if name == "retrieve_context_files")
 
 
 def _grow(world: CycleWorld) -> None:
@@ -124,6 +131,6 @@ def _cycle(world: CycleWorld) -> tuple[float, float]:
     world.cycle(("look", *looks), ("work", *work))
     took = time.perf_counter() - began
     assert world.events("cycle.finished")[-1].reason == "complete", world.results()
-    tests = sum(seconds for name, seconds in emitter.calls() if name == "run_tests")
-    listings = sorted(seconds for name, seconds in emitter.calls() if name in ("list_files", "search"))
+    tests = sum(seconds for name, seconds in emitter.durations() if name == "run_tests")
+    listings = sorted(seconds for name, seconds in emitter.durations() if name in ("list_files", "search"))
     return took - tests, listings[int(len(listings) * 0.95)]
