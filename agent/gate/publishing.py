@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent.gate.command_record import ended_unrecorded, settle
 from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, allowed_by, failed_rating, refusal, told, unattended
-from agent.protocol.actions import OpenPullRequest, Performed, PullRequest, content_hash, text_of
+from agent.protocol.actions import LOCAL, OpenPullRequest, Performed, PullRequest, content_hash, text_of
 from agent.protocol.approvals import ApprovedPullRequest, Consent
 from agent.protocol.decisions import Approved, CancelGoal, ConfirmationRequest, Proposal, RiskContext, RiskReport
 from agent.protocol.errors import Cancelled
@@ -21,7 +21,8 @@ from agent.protocol.ports import Confirmer, EventSink, PullRequests
 from agent.protocol.requests import Approval
 from agent.waiting import cancellable
 
-FINAL = "it cannot be taken back here: others see it, and only they, or you on its page, can close it"
+FINAL = "it cannot be taken back here: others see it, and it can only be closed, on its page"
+BESIDE = "a branch with this text is made beside the work; others see it when it is pushed"
 _EDITED = "the answer is for another one, and this one cannot be edited"
 _LONGEST = 60_000
 """Characters of a text that a person may still read, and that servers take."""
@@ -77,7 +78,7 @@ class Publishing:
             verdict=rated.verdict,
             kind="write",
             preview=f"{action.title}\n\n{action.body}",
-            note=FINAL,
+            note=BESIDE if action.where == LOCAL else FINAL,
             safety_off=self.approval.safety_off,
             is_root=self.judges.is_root,
             approve=self.approval.mode,

@@ -6,7 +6,7 @@ import re
 import shlex
 
 from agent.protocol.decisions import Level, Proposal, RiskReport, Verdict
-from agent.protocol.requests import Approval
+from agent.protocol.requests import NOT_GRANTED, Approval
 
 OWN_BRANCH = re.compile(r"(?:agent|review)/task-[1-9][0-9]{0,8}")
 """The branches that a grant is for: those that work is done on, and those that show it for review."""
@@ -34,13 +34,15 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
     wanted = proposal.grant or (_published(report) if approval.grants is not None else "")
     if not wanted:
         return verdict
-    granted = wanted in (approval.grants or ()) and _fits(report, proposal)
+    fits = _fits(report, proposal)
+    granted = wanted in (approval.grants or ()) and fits
     by_level = verdict.action in ("allow", "ask") and verdict.rule.startswith(("level-", "approve-"))
     if granted and by_level:
         return Verdict(action="allow", rule=f"grant-{wanted}", reason="this run was granted it", word=verdict.word)
     if (verdict.action == "allow" or by_level) and not granted:
-        reason = "what is published is asked for, unless the run was granted it"
-        return Verdict(action="ask", rule="grant", reason=reason, word=verdict.word)
+        spared = f"; --grant {wanted} spares a run this question" if fits else ""
+        reason = f"what is published is asked for in every mode{spared}"
+        return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
     return verdict
 
 

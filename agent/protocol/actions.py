@@ -113,10 +113,13 @@ class TurnRun(Struct, frozen=True, kw_only=True, tag="turn_run"):
         return tuple(dict.fromkeys(found))
 
 
+LOCAL = "local"
+
+
 class OpenPullRequest(Struct, frozen=True, kw_only=True, tag="open_pull_request"):
     """Ask people to take `branch` over into `base`, or write `title` and `body` anew where that was asked already.
 
-    `root`: the folder of the repository (absolute). `where`: "github.com/owner/name", or "local" for a review branch beside it.
+    `root`: the folder of the repository (absolute). `where`: "github.com/owner/name", or LOCAL for a review branch beside it.
     """
 
     root: str

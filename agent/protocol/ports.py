@@ -225,7 +225,7 @@ class PullRequests(Protocol):
     """Asks people to look at a branch, on the server that hosts the repository or beside it."""
 
     def place(self, remote: str) -> str:
-        """Return where those for the address of a remote are opened, as `OpenPullRequest.where`; "local" where no server takes them."""
+        """Return where those for the address of a remote are opened, as `OpenPullRequest.where`; LOCAL where no server takes them."""
 
     async def open(self, approved: ApprovedPullRequest) -> PullRequest:
         """Open it; where one for that branch is open, write its texts anew. Raises CoreError, without any key in its words."""

@@ -14,6 +14,8 @@ from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInpu
 
 ApproveMode = Literal["ask", "low", "medium"]
 Grant = Literal["push", "pull-request"]
+NOT_GRANTED = "grant"
+"""The rule of a verdict that asks about what is published, since the run was not granted it."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):

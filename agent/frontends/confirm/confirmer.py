@@ -48,6 +48,7 @@ from agent.protocol.decisions import (
 from agent.protocol.execution import Processes
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview, Rehearsal
+from agent.protocol.requests import NOT_GRANTED
 from agent.text.shown import LEVEL_MARKS, shown
 
 
@@ -143,7 +144,7 @@ class PromptConfirmer:
                 request,
                 Document(text, cursor),
                 edit_mode=self.edit_mode,
-                makes_rules=self.rules is not None,
+                makes_rules=self._makes_rules(request),
                 guard=guard,
                 previews=previews,
             )
@@ -218,9 +219,13 @@ class PromptConfirmer:
             self.screen.discard_typed_ahead()
         return text, cursor
 
+    def _makes_rules(self, request: ConfirmationRequest) -> bool:
+        """Tell whether a rule could spare the person this question: not where what is published needs a grant."""
+        return self.rules is not None and request.verdict.rule != NOT_GRANTED
+
     async def _allow(self, request: ConfirmationRequest, editor: CommandEditor, text: str) -> None:
         """Make a rule of what stands in the editor; the command goes on waiting."""
-        if self.rules is None:
+        if self.rules is None or not self._makes_rules(request):
             self.screen.say("rules cannot be made here", "class:warn")
             return
         from agent.frontends.confirm.allow_rule import AllowRule

@@ -8,6 +8,7 @@ from agent.frontends.wrapping import cells, wrapped
 from agent.policy.rehearsable import tells
 from agent.protocol.confinement import Confining
 from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
+from agent.protocol.requests import NOT_GRANTED
 from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note
 
@@ -75,7 +76,8 @@ def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_ro
     if request.confining.mode != "off" and request.confining.reason:
         notes.append([("class:alert", "not confined: "), ("", shown_line(request.confining.reason))])
     if request.verdict.reason and not _is_built_in(request.verdict.rule):
-        notes.append([("class:warn", f"your policy: {shown_line(request.verdict.reason)}")])
+        whose = "" if request.verdict.rule == NOT_GRANTED else "your policy: "
+        notes.append([("class:warn", f"{whose}{shown_line(request.verdict.reason)}")])
     if request.safety_off:
         notes.append([("class:alert", "safety is off: high risk runs without a typed word")])
     if says_root and must_say_root(request):

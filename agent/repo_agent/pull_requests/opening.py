@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.protocol.actions import PullRequest
+from agent.protocol.actions import LOCAL, PullRequest
 from agent.protocol.approvals import ApprovedPullRequest
 from agent.repo_agent.pull_requests.github import GitHub
 from agent.repo_agent.pull_requests.local import LocalReviews
-
-LOCAL = "local"
 
 
 @dataclass(frozen=True)

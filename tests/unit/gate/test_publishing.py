@@ -134,8 +134,8 @@ def test_granted_it_is_opened_with_nobody_there() -> None:
 @pytest.mark.parametrize(
     ("approval", "outcome", "said"),
     [
-        (Approval(interactive=False, mode="medium"), "declined", "unless the run was granted it"),
-        (Approval(interactive=False, grants=("push",)), "declined", "granted it"),
+        (Approval(interactive=False, mode="medium"), "declined", "--grant pull-request spares"),
+        (Approval(interactive=False, grants=("push",)), "declined", "--grant pull-request spares"),
         (Approval(dry_run=True), "dry-run", "dry run"),
         (Approval(dry_run=True, grants=("pull-request",)), "dry-run", "dry run"),
     ],

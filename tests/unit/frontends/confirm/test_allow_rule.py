@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.services import RuleController
@@ -27,6 +28,7 @@ from agent.protocol.decisions import (
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import RuleAdded
+from agent.protocol.requests import NOT_GRANTED
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, typed
 
@@ -118,6 +120,18 @@ def test_rule_for_this_workspace_and_the_command_still_waits(terminal: FakeTermi
     assert isinstance(added, RuleAdded)
     assert (added.rules, added.where) == (("rm-build",), str(home.policy_path))
     assert 'name = "rm-build"' in added.text
+
+
+def test_no_rule_spares_the_question_about_what_is_published(terminal: FakeTerminal, home: Home) -> None:
+    asked = home.request
+
+    def request(command: str) -> ConfirmationRequest:
+        return replace(asked(command), verdict=Verdict(action="ask", rule=NOT_GRANTED, reason="published"))
+
+    home.request = request  # type: ignore[method-assign]
+    answer(terminal, home, "git push", F8, CTRL_C)
+    assert "rules cannot be made here" in flat(terminal) and "F8" not in flat(terminal)
+    assert home.written == ""
 
 
 def test_text_and_cursor_are_kept(terminal: FakeTerminal, home: Home) -> None:

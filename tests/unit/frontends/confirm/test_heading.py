@@ -84,7 +84,9 @@ def test_policy_speaks_only_where_it_says_more_than_the_level() -> None:
     request = request_for("ls", "low")
     built_in = replace(request, verdict=Verdict(action="ask", rule="level-low", reason="low risk is asked for"))
     own = replace(request, verdict=Verdict(action="ask", rule="team.rule", reason="we always look"))
+    asked = replace(request, verdict=Verdict(action="ask", rule="grant", reason="what is published is asked for"))
     assert len(heading(built_in)) == 1
+    assert text(heading(asked))[1] == "what is published is asked for"
     assert text(heading(own))[1] == "your policy: we always look"
 
 

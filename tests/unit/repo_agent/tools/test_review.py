@@ -157,7 +157,11 @@ def test_every_push_and_pull_request_is_asked_for_and_says_what_it_is(world: Rep
     assert [each.proposal.command.rpartition("/heads/")[2] for each in pushes] == ["agent/task-10", "review/task-10"]
     assert {each.verdict.rule for each in (*pushes, opened)} == {"grant"}
     assert opened.preview.startswith("feat(task 10): Greet people\n\nTask 10: Greet people\n")
-    assert "cannot be taken back" in opened.note
+    assert "others see it when it is pushed" in opened.note
+    assert (
+        opened.verdict.reason
+        == "what is published is asked for in every mode; --grant pull-request spares a run this question"
+    )
     assert len(world.person.asked) == 3  # the rest runs by the approve mode
 
 
