@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # what type checkers take for true
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_goal(parser: argparse.ArgumentParser) -> None:
@@ -80,9 +81,43 @@ def add_vault(parser: argparse.ArgumentParser) -> None:
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("lint",), help="what to do")
-    parser.add_argument("file", nargs="?", default="TASKS.md", metavar="FILE", help="the tasks (TASKS.md)")
-    parser.add_argument("--json", action="store_true", help="one JSON object per mistake")
+    def at_least(kind: type, least: float) -> Callable[[str], float]:
+        def number(text: str) -> float:
+            value = kind(text)
+            if not least <= value < float("inf"):
+                raise ValueError(text)
+            return float(value) if kind is float else value
+
+        number.__name__ = "number"  # as argparse names it where it is none
+        return number
+
+    whole, some = at_least(int, 1), at_least(float, 0.000001)
+    add = parser.add_argument
+    add("action", nargs="?", choices=("lint",), help="check the tasks; nothing is worked on")
+    add("file", nargs="?", default="TASKS.md", metavar="FILE", help="of lint: the tasks (TASKS.md)")
+    add("--mode", choices=("single", "continuous"), default="single", help="one task, or one after the other (single)")
+    add("--one-plan", action="store_true", help="carry out one reply of the model, and end")
+    add("--repo", dest="cwd", metavar="DIR", help="the repository (this folder)")
+    add("--task", type=whole, metavar="N", help="this task (the first that can be worked on)")
+    add("--cycles", type=whole, default=0, metavar="N", help="at most so many tasks")
+    add("--max-cost", type=some, metavar="USD", help="end when the model's calls have cost this much")
+    add("--max-time", type=some, metavar="SECONDS", help="end after this long")
+    add(
+        "--grant", action="append", choices=("push", "pull-request"), default=[], help="do not ask about it in this run"
+    )
+    add(
+        "--ask",
+        choices=("each", "changes"),
+        default="changes",
+        help="ask about each call, or what changes something (changes)",
+    )
+    add("--answer", default="", metavar="TEXT", help="the answer to the question that the last run ended with")
+    add(
+        "--dry-run",
+        dest="rehearsed",
+        action="store_true",
+        help="in a worktree that is thrown away; nothing is published",
+    )
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:

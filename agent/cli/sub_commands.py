@@ -38,6 +38,21 @@ ALL = frozenset(("*",))
 _OF_SESSION = frozenset(
     ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
 )
+_OF_WORK = (_OF_SESSION - {"session_id", "cwd"}) | frozenset(
+    (
+        "planner",
+        "model",
+        "base_url",
+        "api_key_env",
+        "timeout",
+        "redact",
+        "approve",
+        "confine",
+        "max_steps",
+        "command_timeout",
+        "verbose",
+    )
+)
 _OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
 
 
@@ -207,14 +222,18 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         frozenset(("config", "session_dir", "cwd")),
     ),
     "work": SubCommand(
-        "lint [FILE] [--json]",
-        "check the tasks of a repository",
-        work.tasks,
+        "[--mode single|continuous] [--task N] [--dry-run] [options] | lint [FILE]",
+        "have a model do the tasks of a repository, and submit them for review",
+        work.repository,
         own_arguments.add_work,
         """\
+  agent-shell work                                the next task of TASKS.md: branch, commits, tests, pull request
+  agent-shell work --task 7 --dry-run             task 7 where it is thrown away; nothing is published
+  agent-shell work --mode continuous --grant push --max-cost 5
+  agent-shell work --answer "TOML, please"        go on after a question
   agent-shell work lint                           the mistakes in TASKS.md, or which task is next
-  agent-shell work lint docs/TASKS.md --json      one JSON object per mistake
 """,
+        _OF_WORK,
     ),
     "config": SubCommand(
         "[show|path|edit] [--json]",

@@ -186,7 +186,31 @@ def config(options: argparse.Namespace) -> int:
     return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
 
 
-def tasks(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.work import run_lint
+def repository(options: argparse.Namespace) -> int:
+    """`work lint`, or cycles of the repo agent."""
+    if options.action == "lint":
+        from agent.frontends.subcommands.work import run_lint
 
-    return run_lint(options.file, json_output=bool(options.json))
+        return run_lint(options.file, json_output=bool(options.json))
+    from msgspec import structs
+
+    from agent.app.composition import build_services
+    from agent.frontends.subcommands.work import run_work
+    from agent.repo_agent.modes import WorkOptions
+
+    loaded = _loaded(options)
+    given = WorkOptions(
+        mode=options.mode,
+        one_plan=options.one_plan,
+        task=options.task,
+        cycles=options.cycles,
+        cost=options.max_cost,
+        seconds=options.max_time,
+        grants=frozenset(options.grant),
+        ask=options.ask,
+        answer=options.answer,
+        dry_run=options.rehearsed or loaded.settings.dry_run,
+    )
+    # What a dry run is here: the work is done where it is thrown away.
+    loaded = structs.replace(loaded, settings=structs.replace(loaded.settings, dry_run=False))
+    return _in_a_loop(run_work(build_services(loaded), given))

@@ -127,7 +127,7 @@ class TerminalEmitter:
         with self._lock:
             self._came = True
             try:
-                if self._work.is_open and not self._options.verbose_tool_calls:
+                if self._work.is_quiet and not self._options.verbose_tool_calls:
                     return  # a line says how the call went, and the log has all of it
                 self._spinner.stop()
                 self._display.write(name, self._filter(name).feed(name, data) if self._is_screen(name) else data)
@@ -187,7 +187,7 @@ class TerminalEmitter:
             self._show_message(event)
 
     def _show_command(self, event: Event) -> None:
-        self._commands.quiet = self._work.is_open and not self._options.verbose_tool_calls
+        self._commands.quiet = self._work.is_quiet and not self._options.verbose_tool_calls
         self._commands.show(event)
         self._notify(event)
         if isinstance(event, CommandStarted):

@@ -18,12 +18,12 @@ from agent.protocol.events.goal import (
     ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.session import AssistantDelta, AssistantMessage
+from agent.protocol.events.session import AssistantDelta, AssistantMessage, Failed, SessionFinished, SessionStarted
 from agent.text.shown import shown_line
 from agent.text.sizes import counted, seconds
 
-_OF_CYCLES = (CycleStarted, CyclePlanned, CycleFinished)
-_IN_CYCLES = (ToolStarted, ToolFinished, AssistantDelta, AssistantMessage, GoalFinished)
+_OF_CYCLES = (CycleStarted, CyclePlanned, CycleFinished, SessionStarted, SessionFinished)
+_IN_CYCLES = (ToolStarted, ToolFinished, AssistantDelta, AssistantMessage, Failed, GoalFinished)
 _SKIPPED = "skipped"
 _TOLD = ("finish_feature", "submit_for_review", "run_command")
 """Calls whose result is news to a person where they went well."""
@@ -61,6 +61,8 @@ class WorkLines:
         self._skipped: list[str] = []
         self._call = ""
         self._features: dict[str, str] = {}  # what is told of those that this cycle has finished
+        self._hint = ""  # what to do about the error that ended it
+        self.is_quiet = False  # in a session of the repo agent: what programs print is not shown, nor what runs unasked
 
     @property
     def is_open(self) -> bool:
@@ -76,8 +78,10 @@ class WorkLines:
         if not isinstance(event, (ToolStarted, ToolFinished)):
             self._tell_skipped()
         match event:
+            case SessionStarted() | SessionFinished():
+                self.is_quiet = isinstance(event, SessionStarted) and event.profile == "work"
             case CycleStarted():
-                self._started, self._finished, self._waiting, self._features = event, None, [], {}
+                self._started, self._finished, self._waiting, self._features, self._hint = event, None, [], {}, ""
                 if event.task:
                     self._aside(beginning(event, color=self._color))
             case CyclePlanned(plan=plan, calls=calls):
@@ -86,18 +90,23 @@ class WorkLines:
                     self._aside(plan_text(plan, color=self._color))
             case ToolStarted(name=name, args=args):
                 self._call = f"{safe_line(name, 60)}  {subject(name, args)}".rstrip()
-                if name in self._waiting:
-                    self._waiting.remove(name)
+                self._waiting = self._waiting[1:] if name in self._waiting[:1] else self._waiting
                 self.go_on()
             case ToolFinished():
                 self._call_finished(event)
-            case CycleFinished() if event.task:
-                self._finished = event
-            case CycleFinished(reason=reason, text=text):
-                self._started = self._started or CycleStarted(task=0)
-                self._answer(without_task(reason, text, color=self._color))
+            case CycleFinished():
+                self._cycle_finished(event)
+            case Failed(error=error):
+                self._hint = error.hint
             case GoalFinished():
                 self._cycle_ended(event, planning)
+
+    def _cycle_finished(self, event: CycleFinished) -> None:
+        if event.task:
+            self._finished = event
+        else:
+            self._started = self._started or CycleStarted(task=0)
+            self._answer(without_task(event.reason, event.text, color=self._color))
 
     def go_on(self) -> None:
         """Show the call that is under way again, after something else was drawn."""
@@ -135,7 +144,9 @@ class WorkLines:
         features = [
             self._features.get(f"{started.task}.{each}", f"{started.task}.{each}") for each in finished.features
         ]
-        self._answer(summary(started, finished, features, costs, way=self._way, color=self._color))
+        told = summary(started, finished, features, costs, way=self._way, color=self._color)
+        hint = paint(f"\n  {prose(self._hint)}", "dim", color=self._color) if self._hint else ""
+        self._answer(told + hint)
 
 
 def beginning(event: CycleStarted, *, color: bool) -> str:

@@ -28,15 +28,19 @@ async def open_controller(
     confirmer: Confirmer | None = None,
     origin: Origin | None = None,
     cwd: str | None = None,
+    profile: str = "",
+    session: str | None = None,
 ) -> AsyncIterator[SessionController]:
     """A session with its confirmer and signals, closed in order whatever happens.
 
     `emitter`: instead of the one for this terminal. `confirmer`: asks instead of the person, who then counts as not there.
-    `origin`: the session is a new one that was made from this other one; it starts in `cwd`.
+    `origin`: the session is a new one that was made from this other one. It starts in `cwd`; `profile`: how its goals
+    are pursued. `session`: the one to go on in, instead of what the settings say.
     """
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
-    session = None if origin else await in_thread(partial(_session_of, services))
+    if session is None and origin is None:
+        session = await in_thread(partial(_session_of, services))
     is_new = (
         session is not None and sys.stderr.isatty() and not await in_thread(partial(services.session_is_there, session))
     )
@@ -46,7 +50,13 @@ async def open_controller(
         controller = SessionController(
             services=services,
             ctx=await services.opened(
-                "cli", session, cwd=cwd, origin=origin, terminal=services.has_terminal, attended=interactive
+                "cli",
+                session,
+                cwd=cwd,
+                origin=origin,
+                terminal=services.has_terminal and not profile,
+                attended=interactive,
+                profile=profile,
             ),
             emitter=emitter or Noticing(services.make_emitter()),
             confirmer=asked,
@@ -61,7 +71,9 @@ async def open_controller(
         ):  # the question comes soon, and waits for no more than 0.3 seconds
             threading.Thread(target=services.warm_shells, name="warm", daemon=True).start()
         told = controller.ctx.notes or controller.ctx.restored
-        if is_new or session != services.settings.session_id or told:  # which one that is must be seen
+        if not profile and (
+            is_new or session != services.settings.session_id or told
+        ):  # which one that is must be seen
             for line in opening_lines(controller.ctx, new=is_new) if session else ():
                 complain(f"agent-shell: {line}", style="dim" if is_new else "")
         try:

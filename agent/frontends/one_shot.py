@@ -96,6 +96,10 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
             if attach is not None:
                 await controller.send(None, attach)
             outcome = await controller.run(line)
+            if outcome.frontend_request is not None and outcome.frontend_request.action == "work":
+                from agent.frontends.work_cycles import cycle_beside
+
+                outcome = await cycle_beside(controller, outcome.frontend_request.argument)
             # Ctrl-C ends the lines, too, where it came when this one was as good as done.
             return ExitCode.CANCELLED if controller.interrupted else outcome.exit_code, True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
@@ -41,6 +41,12 @@ def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
         return await ask_letter(screen, question, letters)
 
     return ask, choose
+
+
+def words_at(confirmer: Confirmer) -> Callable[[str], Awaitable[str | None]] | None:
+    """The question for a line of text at that terminal."""
+    screen = getattr(confirmer, "screen", None)
+    return partial(ask_words, screen) if isinstance(screen, Screen) else None
 
 
 def secretly_at(confirmer: Confirmer) -> tuple[AskHidden | None, Callable[[str], None] | None]:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 class SessionController:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
-    `show` shows a text that may be long. `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
+    `show` shows a text that may be long. `adjust` gives the options of each run. `ctx` changes with `:new`, `:session NAME`, and where a
+    branch is made.
     """
 
     services: Services
@@ -47,6 +48,7 @@ class SessionController:
     frontend: Literal["cli", "repl"] = "repl"
     ask: Callable[[str], Awaitable[bool]] | None = None
     show: Callable[[str], Awaitable[None]] | None = None
+    adjust: Callable[[RunOptions], RunOptions] = lambda options: options
     interrupted: bool = field(default=False, init=False)
     jobs: JobController = field(init=False)
 
@@ -167,7 +169,8 @@ class SessionController:
         options = run_options(
             self.services.settings, frontend=self.frontend, cancel=token, stdout_is_tty=sys.stdout.isatty()
         )
-        return replace(options, approval=self._approval(), close_session=False)  # its front end closes the session
+        # Its front end closes the session.
+        return self.adjust(replace(options, approval=self._approval(), close_session=False))
 
     def _approval(self) -> Approval:
         return self.ctx.approval(dry_run=self.services.settings.dry_run, interactive=self.interactive)

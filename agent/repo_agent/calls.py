@@ -58,7 +58,7 @@ class CallDoors:
             command = f"cd -- {shlex.quote(self.root)} && {command}"
         reply = Command(command=command, reason=reason)
         item = await self.goal.run(reply, origin="tool", call_id=self.call_id, grant=grant)
-        self.ended = await react(self.goal, item)
+        self.ended = await react(self.goal, item) or self.ended  # a call may run several
         return item
 
 

@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from agent.config.private_file import replace_file
 from agent.protocol.errors import IoError
+from agent.protocol.execution import Processes
+from agent.repo_agent.repository import Repository
+from agent.repo_agent.worktrees import Worktrees
 
 _MOST_BYTES = 1 << 20
 
@@ -55,3 +58,9 @@ class OpenQuestions:
             return
         except OSError as error:
             raise IoError(f"cannot remove {self._path}: {error.strerror}") from error
+
+
+async def questions_of(processes: Processes, top: str, state: str) -> OpenQuestions:
+    """Return the questions of the repository at `top`. Raises CoreError where git cannot tell of it."""
+    worktrees = Worktrees(Repository(processes, os.path.realpath(top)), state)
+    return OpenQuestions(os.path.dirname(await worktrees.folder(1)))

@@ -13,6 +13,7 @@ from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
+from agent.engine.strategy import TurnStrategy
 from agent.frontends.services import Services
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskContext
@@ -26,7 +27,7 @@ from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, FakeRed
 
 
 class World:
-    """Services with everything they opened in reach: `contexts`, `recorders`, one `executor`, one `emitter`."""
+    """Services with everything they opened in reach: `contexts`, `recorders`, one `executor`, one `emitter`. `strategies`: by profile."""
 
     def __init__(
         self, planner: Planner, home: Path, /, executor: FakeExecutor | None = None, **settings: object
@@ -35,6 +36,7 @@ class World:
         self.emitter = FakeEmitter()
         self.processes = FakeProcesses()
         self.contexts: list[RequestContext] = []
+        self.strategies: dict[str, TurnStrategy] = {}
         self.warmed = 0
         self.shut = 0
         self._planner = planner
@@ -62,7 +64,7 @@ class World:
             recorder=recorder,
             planner=self._planner,
             redactor=FakeRedactor(),
-            strategy=GoalLoop(),
+            strategy=self.strategies.get(str(besides.get("profile", "")), GoalLoop()),
             executor=self.executor,
             approve=approve,
             safety_off=settings.safety_off,

@@ -257,12 +257,16 @@ class Repl:
         await show_long(text, self._screen, self._services.processes, self._environ, title=self._title)
 
     async def _beside(self, request: FrontendRequest) -> None:
-        """Edit a file or copy a text, as a core command asked for."""
+        """Edit a file, copy a text, do a cycle of work …, as a core command asked for."""
         from agent.frontends.external_programs import copy_text, open_page
 
         said = ""
         if request.action == "edit":
             said = await self._edit_settings(request.argument)
+        elif request.action == "work":
+            from agent.frontends.work_cycles import cycle_beside
+
+            await cycle_beside(self._controller, request.argument)
         elif request.action == "story":
             await self._show(await in_thread(self._story))
         elif request.action == "theme":
