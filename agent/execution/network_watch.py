@@ -11,12 +11,13 @@ import os
 import socket
 
 from agent.execution import system_calls
+from agent.execution.confine.call_filter import no_datagram_pairs
 from agent.execution.system_calls import ALLOW, ASK, EQUAL, LOAD, Instruction, never, opening, refuse, with_argument
 
 # Key rings belong to the user and not to a namespace; handles open files past every mount; the rest is for the system as a whole.
 _NEVER = "add_key request_key keyctl open_by_handle_at bpf perf_event_open userfaultfd kexec_load kexec_file_load"
 # The other processor that the same kernel can be knows sockets, io_uring, key rings and the rest under numbers of its own.
-_ALIEN_MISSING = {"x86_64": (102, 359, 425), "aarch64": (102, 281, 425)}
+_ALIEN_MISSING = {"x86_64": (102, 359, 360, 425), "aarch64": (102, 281, 288, 425)}
 _ALIEN_NEVER = {
     "x86_64": (286, 287, 288, 342, 357, 336, 374, 283),
     "aarch64": (309, 310, 311, 371, 386, 364, 388, 347, 401),
@@ -43,6 +44,7 @@ def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
         *never(("io_uring_setup",), errno.ENOSYS),
         *never(_NEVER.split(), errno.EPERM),
         *with_argument("socket", 0, [*made, refuse(errno.EAFNOSUPPORT)]),
+        *(() if sockets else no_datagram_pairs()),
         ALLOW,
     ]
 

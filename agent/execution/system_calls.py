@@ -53,7 +53,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {  # on x86_64, on aarch64 
     "adjtimex": (159, 171), "clock_adjtime": (305, 266), "quotactl": (179, 60), "quotactl_fd": (443, 443),
     "fcntl": (72, 25), "flock": (73, 32), "setpgid": (109, 154),
     "vhangup": (153, 58), "iopl": (172, None), "ioperm": (173, None), "syslog": (103, 116),
-    "capget": (125, 90), "capset": (126, 91), "syncfs": (306, 267), "seccomp": (317, 277), "pidfd_open": (434, 434),
+    "prctl": (157, 167), "capget": (125, 90), "capset": (126, 91), "syncfs": (306, 267), "seccomp": (317, 277), "pidfd_open": (434, 434),
     "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445), "landlock_restrict_self": (446, 446),
 }  # fmt: skip
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -185,12 +185,26 @@ def test_the_network_is_off_and_who_wanted_it_is_named(bench: Bench) -> None:
 
 
 def test_with_the_network_on_local_services_stay_out_of_reach(bench: Bench) -> None:
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(f"\0probe-{os.getpid()}")
+    name = f"probe-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as messages:
+        server.bind(f"\0{name}")
         server.listen()
-        code = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0probe-{os.getpid()}'); print('LEAK')"
+        messages.bind(f"\0{name}-messages")
+        code = (
+            "import socket\n"
+            f"def stream(): socket.socket(socket.AF_UNIX).connect('\\0{name}')\n"
+            f"def message(): socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', '\\0{name}-messages')\n"
+            "def pair(kind): return socket.socketpair(socket.AF_UNIX, kind)[0]\n"
+            f"def again(): pair(socket.SOCK_DGRAM).connect('\\0{name}-messages')\n"
+            f"def sent(): pair(socket.SOCK_DGRAM).sendto(b'x', '\\0{name}-messages')\n"
+            f"def packets(): pair(socket.SOCK_SEQPACKET).connect('\\0{name}')\n"
+            "for act in (stream, message, again, sent, packets):\n"
+            "    try: act(); print('LEAK', act)\n"
+            "    except OSError: print('no')\n"
+            "a, b = socket.socketpair(); a.send(b'x'); print('own')\n"
+        )
         said = bench.run(python(code), network=True)
-        assert "LEAK" not in out(said)
+        assert out(said).split() == [*["no"] * 5, "own"], out(said)
 
 
 def test_a_thousand_requests_for_the_network_do_not_hang(bench: Bench) -> None:

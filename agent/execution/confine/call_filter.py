@@ -38,6 +38,7 @@ SOCKET_KIND, STREAM, DATAGRAM, RAW = 0xF, 1, 2, 3
 _REACH_OTHERS = (
     "process_vm_writev", "process_madvise", "process_mrelease", "migrate_pages", "move_pages", "add_key", "request_key", "keyctl",
 )  # fmt: skip
+_SCHED_CORE = 62  # PR_SCHED_CORE: which processes may share a core with others
 _OWNING = (8, 15, 1024, 1036, 1038)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
 _O_TRUNC = os.O_TRUNC | 3  # with the mode of access, of which 0 is O_RDONLY
 
@@ -86,7 +87,7 @@ def no_datagram_pairs() -> list[Instruction]:
 def untouched() -> list[Instruction]:
     """Refuse reaching other processes: limits, priorities, memory, the person's keys. Of a set none can be told from outsiders."""
     no = refuse(errno.EPERM)
-    lines = never(_REACH_OTHERS, errno.EPERM)
+    lines = never(_REACH_OTHERS, errno.EPERM) + any_of("prctl", 0, (_SCHED_CORE,), no)
     for name in ("sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"):
         lines += unless(name, 0, 0, no)  # 0 is whoever calls
     for name, process in (("setpriority", 0), ("ioprio_set", 1)):  # which kind of number the second argument is

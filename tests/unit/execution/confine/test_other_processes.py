@@ -43,6 +43,7 @@ print(json.dumps({
         "io of user": call("ioprio_set", 3, 0, 0),
     },
     "keys": {"add": call("add_key", b"user", b"agent-shell-test", b"x", 1, -3), "session": call("keyctl", 0, -3, 0)},
+    "core": call("prctl", 62, 2, other, 0, 0) or ctypes.get_errno() != 1,
     "half": call("prlimit64", other, 4, 1 << 32, 0) or ctypes.get_errno() != 1,
 }))
 """
@@ -68,4 +69,4 @@ def test_nothing_reaches_another_process(who, rung, mode):
         world.remove()
     assert [name for name, went in told["others"].items() if went] == []
     assert [name for name, went in told["itself"].items() if not went and name not in ("attributes", "signal")] == []
-    assert not any(told["sets"].values()) and not any(told["keys"].values()) and not told["half"]
+    assert not any(told["sets"].values()) and not any(told["keys"].values()) and not told["half"] and not told["core"]
