@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from benchmarks.nl2sh_archives import described
@@ -97,6 +98,7 @@ def _report(command: str, base: str, cwd: str, timeout: float, *, prepare: bool 
     return report
 
 
+@cache
 def why_missing() -> str:
     """Why no sandbox can be built here; "" where it can."""
     if sys.platform != "linux":

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.nearest import MOST
-from agent.planner.offline.recipe_files import load_entries
+from agent.planner.offline.recipes import load_book
 from agent.protocol.decisions import Alternative, Level
 from agent.protocol.replies import Chat
 from agent.risk.classifier import classify
@@ -26,7 +26,7 @@ def _lines(*place: str) -> list[str]:
         return [line for line in file.read().splitlines() if line]
 
 
-EXAMPLES = [example.goal for _, entry in load_entries() for example in entry.examples]
+EXAMPLES = [example.goal for recipe in load_book().recipes for example in recipe.entry.examples]
 GOALS = [*_lines("typed_goals.txt"), *_lines("unit", "planner", "offline", "unknown_goals.txt"), *EXAMPLES]
 STRANGE = ("zorbly", "frobnicated", "qux", "snarfed")
 ASKS_ONLY = re.compile(r"(?i)(?:show|list|find|count|which|what|who|how|display|where|compare|is|are|does)\b")
