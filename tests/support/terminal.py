@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,6 +34,11 @@ class Spawn(pexpect.spawn):
         if started is None:
             return super()._spawnpty(args, env=env, cwd=cwd, dimensions=dimensions, **more)
         return ptyprocess.PtyProcess(*started)
+
+
+def row_of(cells: Mapping[int, pyte.screens.Char]) -> str:
+    """What stands in a row; the second half of a wide character is a cell without text."""
+    return "".join(cells[x].data for x in range(max(cells, default=-1) + 1)).rstrip()
 
 
 class Terminal:
@@ -83,18 +88,17 @@ class Terminal:
     @property
     def text(self) -> str:
         """Everything that scrolled out of the screen, and the screen."""
-        width = self._display.columns
-        above = ["".join(line[x].data for x in range(width)).rstrip() for line in self._display.history.top]
-        return "\n".join([*above, *(line.rstrip() for line in self._display.display)])
+        return "\n".join([*map(row_of, self._display.history.top), self.screen])
 
     @property
     def screen(self) -> str:
-        return "\n".join(line.rstrip() for line in self._display.display)
+        buffer = self._display.buffer
+        return "\n".join(row_of(buffer[y]) if y in buffer else "" for y in range(self._display.lines))
 
     @property
     def line(self) -> str:
         """The row with the cursor."""
-        return self._display.display[self._display.cursor.y].rstrip()
+        return row_of(self._display.buffer[self._display.cursor.y])
 
     def pump(self) -> bool:
         """Take what the program wrote by now; False at its end."""

@@ -17,6 +17,7 @@ from agent.emitters.streams import MemorySink
 from agent.protocol.events.session import AssistantDelta, AssistantMessage
 from tests.support.each import each
 from tests.support.event_cases import as_record
+from tests.support.terminal import row_of
 from tests.support.tries import sampled, some, tries
 
 TEXT = """# Heading
@@ -52,7 +53,7 @@ def screen_of(data: bytes, columns: int = 60, rows: int = 24) -> list[str]:
     screen = pyte.HistoryScreen(columns, rows, history=1000)
     pyte.ByteStream(screen).feed(data.replace(b"\n", b"\r\n"))
     above = ["".join(line[x].data for x in range(columns)).rstrip() for line in screen.history.top]
-    return [*above, *(line.rstrip() for line in screen.display)]
+    return [*above, *(row_of(screen.buffer[y]) for y in range(screen.lines))]
 
 
 def drawn(pieces: list[str], columns: int = 60, rows: int = 24, renderer: RichRenderer | None = None) -> bytes:

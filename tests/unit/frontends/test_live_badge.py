@@ -20,6 +20,7 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import CancelGoal, RiskReport
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, Recording, report_of, request_for
+from tests.support.terminal import row_of
 
 CTRL_C, CTRL_U = "\x03", "\x15"
 ROWS, COLUMNS = 24, 80
@@ -48,7 +49,7 @@ class Frames(Recording):
         written = self.getvalue()
         self._stream.feed(written[self._fed :])
         self._fed = len(written)
-        self.seen.append([row.rstrip() for row in self._display.display])
+        self.seen.append([row_of(self._display.buffer[y]) for y in range(ROWS)])
 
     def prompts(self) -> Iterator[tuple[str | None, str]]:
         """(level or None, text) of each frame that shows the prompt; for texts of one row."""
