@@ -22,6 +22,7 @@ _HARMLESS_DEVICES = frozenset(
 )
 _ACCOUNT = LazyPattern(
     r"authorized_keys|/etc/(?:passwd|shadow|gshadow|group|sudoers)|/etc/sudoers\.d|/etc/pam\.d|/etc/ssh/sshd_config"
+    r"|/\.config/agent-shell(?:/(?:config\.toml|policy[^/]*|\.env)?)?$|^/etc/agent-shell"  # what may run unasked is said there
 )
 _SCHEDULE = LazyPattern(
     r"/etc/cron|/var/spool/cron|/etc/(?:rc\.local|profile|init\.d)|/systemd/(?:system|user)/|LaunchAgents|LaunchDaemons|/\.config/autostart"

@@ -32,7 +32,7 @@ _SECRET = LazyPattern(
     r"|(?:^|/)(?:wp-config\.php|\.s3cfg|\.boto|\.htpasswd|\.dockercfg|\.databrickscfg|\.smbcredentials|\.chef/|\.sops/|auth\.json$|\.vnc/passwd)"
     r"|/sops/age/keys\.txt$|^/etc/(?:security/opasswd|master\.passwd|spwd\.db|wireguard(?:/|$)|openvpn/.*\.key$)|^/var/backups/(?:g?shadow)"
     r"|^/var/lib/(?:sss/db|docker/containers/.*/config|kubelet/pki)|^/proc/[^/]+/(?:mem|maps)$|^/dev/k?mem$|/\.(?:electrum|bitcoin|ethereum)/"
-    r"|/\.config/(?:filezilla|doctl|hub$|solana/id|configstore|Bitwarden|1Password)|/\.local/share/(?:fish/fish_history)"
+    r"|/\.config/(?:filezilla|doctl|hub$|solana/id|configstore|Bitwarden|1Password|agent-shell/vault\.json$)|/\.local/share/(?:fish/fish_history)"
 )
 # Whatever the pattern finds holds one of these. Compiling it is a tenth of a first rating, and most paths hold none.
 _SECRET_MARKS = (

@@ -65,7 +65,7 @@ _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 _BY_THE_WAY = re.compile(
     rb"/\.(cache|npm|docker|kube|aws|azure|gem|cargo|rustup|gradle|m2|local/(state|share)|config/[^/]+|gnupg|mozilla|java|android|terraform\.d)(/|$)"
     rb"|/\.ssh/known_hosts[^/]*$|/\.(viminf[a-z]|lesshs[tQ]|wget-hsts|[\w-]*history)[^/]*$"
-    rb"|/(__pycache__|\.mypy_cache|\.ruff_cache|\.pytest_cache)(/|$)|/\.git/(.*/)?[^/]+\.lock$|^/var/(cache|lib|log|run)/|^/run/|\.swp?[xp]?$"
+    rb"|/(__pycache__|\.mypy_cache|\.ruff_cache|\.pytest_cache)(/|$)|/\.git/(.*/)?[^/]+\.lock$|^/var/(cache|lib|log|run)/|^/run/|^/proc/\d+/(task/\d+/)?comm$|\.swp?[xp]?$"
 )
 _NOT_BY_THE_WAY = re.compile(
     rb"/\.config/(autostart|systemd|environment\.d|fish|git|agent-shell)(/|$)|^/var/(lib|run)/docker|^/var/lib/systemd/linger"

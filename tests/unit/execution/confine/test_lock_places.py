@@ -319,3 +319,8 @@ def test_where_letters_count_as_the_same_the_settings_of_git_do_too():
         ".git/refs/heads/CONFIG",
     ):
         assert plan.writes(b"/w/" + os.fsencode(name), own), name
+
+
+def test_who_may_not_name_its_threads_goes_on(world):  # noqa: F811
+    (item,) = world.run(["echo x > /proc/self/comm; echo on"], lying=True, gate=True)
+    assert (item["outcome"], item["out"]) == ("ran", "on\n")
