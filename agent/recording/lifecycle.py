@@ -148,13 +148,16 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def settled(self) -> bool:
-        """Tell whether nothing more is to come. A tool's wish to write a file never starts as a command."""
-        return self.finished or (self.decided and (self.outcome != "ran" or self.origin == "tool"))
+        """Tell whether nothing more is to come."""
+        return self.finished or (self.decided and self.outcome != "ran")
 
     @property
     def is_cut_off(self) -> bool:
-        """Tell whether it ran, or was about to, and its ending is missing."""
-        return not self.settled and self.outcome == "ran"
+        """Tell whether it ran, or was about to, and its ending is missing.
+
+        In older logs a tool's wish to write a file was only decided on.
+        """
+        return not self.settled and self.outcome == "ran" and (bool(self.started) or self.origin != "tool")
 
     @property
     def edited(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from agent.protocol.actions import action_of
 from agent.protocol.decisions import Finding, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.outcomes import Origin, Usage
@@ -160,8 +161,8 @@ class CommandStory(Lifecycle, eq=False):
 
     @property
     def is_write(self) -> bool:
-        """Tell whether it is no command, but a tool that asked to write a file (`write_file PATH`); allowed if `outcome` is "ran"."""
-        return self.origin == "tool"
+        """Tell whether it is no command, but what a tool does without a shell (`write_file PATH`); allowed if `outcome` is "ran"."""
+        return self.origin == "tool" and action_of(self.proposed) is not None
 
     @property
     def ran(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from agent.emitters import describe
 from agent.emitters.export.frames import Frame, Look, edits, keystrokes
 from agent.emitters.paint import cell_width, paint, safe_line
+from agent.protocol.actions import action_of
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.events.command import (
     ApprovalRequested,
@@ -159,8 +160,9 @@ class Confirming:
                 yield Frame(delay=_ENTER, text=f"{self._badge(edited=True)}{typed(event.command)}\n", stop=True)
             return
         decision = event.decision
-        if self._proposed is not None and self._proposed.origin == "tool":
-            yield from self._write(self._proposed.command, decision, at)
+        proposed = self._proposed
+        if proposed is not None and proposed.origin == "tool" and action_of(proposed.command) is not None:
+            yield from self._write(proposed.command, decision, at)
         elif decision == "skipped":
             yield from self._prompt("", at)
         elif decision == "remark":
@@ -178,7 +180,8 @@ class Confirming:
         """A tool that wants to write a file is asked about in a word."""
         color = self._look.color
         yield self._heading()
-        question = paint(f"{typed(wish).partition('_')[0]} this file? [y/N, v: view all]", "bold", color=color)
+        verb, _, what = typed(wish).partition(" ")[0].partition("_")
+        question = paint(f"{verb} this {what.replace('_', ' ')}? [y/N, v: view all]", "bold", color=color)
         yield Frame(delay=0.0, text=f"{paint(typed(wish), 'bold', color=color)}\n{question} {ARROW} ", stop=True)
         answer = {"approved": "y", "cancelled": "^C"}.get(decision, "n")
         yield Frame(delay=self._delay(at), text=f"{answer}\n")

@@ -168,7 +168,7 @@ def _mark(mark: Mark) -> str:
 
 def _command(command: CommandStory, number: str, approve: str) -> Iterator[str]:
     level = f", risk {command.level}" if command.level else ""
-    yield f"### {number} {'File write' if command.is_write else 'Command'}{level}\n"
+    yield f"### {number} {'By a tool' if command.is_write else 'Command'}{level}\n"
     yield block(shown((command.run or command.proposed)[:_LONGEST_TEXT]), "text" if command.is_write else "sh")
     if command.edited:
         yield "Proposed as:\n"

@@ -159,7 +159,7 @@ def why_not(command: CommandStory) -> str:
     """Say why a command must not stand in the script as one, "" where it may."""
     text = command.run
     if command.is_write:
-        return "a tool asked to write a file"
+        return "a tool did it, and no shell"
     if not command.ran:
         return "it was not run"
     if command.undo_state == "undone":

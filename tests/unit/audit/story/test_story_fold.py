@@ -147,6 +147,23 @@ def test_a_file_that_a_tool_wrote_is_no_command() -> None:
     assert (write.is_write, write.ran, write.outcome) == (True, False, "ran")
 
 
+@pytest.mark.parametrize(
+    ("text", "is_write"),
+    [("write_file /a.txt", True), ("open_pull_request local agent/task-1 main", True), ("git push", False)],
+)
+def test_what_a_tool_does_is_told_once_with_its_decision_and_its_end(text: str, is_write: bool) -> None:
+    made = Session()
+    made.begin_goal("do it")
+    key = made.propose(text, origin="tool")
+    made.confirm(key, text)
+    made.add(CommandStarted(command_id=key, command=text, cwd="/", via="tool"))
+    made.add(CommandFinished(command_id=key, exit_code=0, result=ExecutionResult(exit_code=0)))
+    made.end_goal("do it")
+    (told,) = goals_of(made.records)[0].commands
+    assert (told.is_write, told.ran, told.exit_code, len(told.decisions)) == (is_write, True, 0, 1)
+    assert not told.interrupted
+
+
 def test_bad_lines_and_events_of_newer_versions_are_told_where_they_stand() -> None:
     records: list[Record | BadLine] = list(pictured())
     records.insert(1, BadLine(2, "not a record", torn=False, path="x"))

@@ -174,5 +174,5 @@ def test_a_write_of_a_tool_is_no_command() -> None:
     made.confirm(key, "write_file /etc/passwd", by="policy")
     made.end_goal("write")
     items = list(stories(made.records))
-    assert why_not(items[0].commands[0]) == "a tool asked to write a file"  # type: ignore[union-attr]
+    assert why_not(items[0].commands[0]) == "a tool did it, and no shell"  # type: ignore[union-attr]
     assert code_lines(made_of(made.records)) == []
