@@ -118,29 +118,20 @@ _TELLS = LazyPattern(
     r"--(?:show|reveal|expose|print|dump|with|include|display)-?(?:tokens?|secrets?|passwords?|sensitive|keys?|master-key|decryption)"
 )
 _TOKEN = LazyPattern(
-    r"(?:(?:print|get|show|fetch|generate|create|oauth)-)?(?:(?:access|identity|id|auth|bearer|oauth|session|refresh|login)-)?(?:token|password)s?"
+    r"(?:(?:auth|iam|login|account|session|credentials?|sts) |(?:\S+ ){0,2}(?:print|get|show|fetch|generate|create)-)"
+    r"(?:(?:show|print|get|access|identity|id|auth|bearer|oauth|session|refresh|login)-)*(?:token|password)s?(?: .*)?"
 )
-_ABOUT_LOGIN = frozenset(("auth", "iam", "login", "account", "session", "credential", "credentials", "sts"))
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
 def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -> None:
     """Rate what a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
-    words = invocation.words[1:_FIRST_WORDS]
-    told = [word for word in words if len(word.text) > 9 and word.text[:2] == "--" and _TELLS.fullmatch(word.text)]
-    if not told and not table.operands and not table.wrap:
-        told = [
-            word
-            for at, (before, word) in enumerate(pairwise(words[:_VERBS]), 1)
-            if _TOKEN.fullmatch(word.text) and ("-" in word.text or (at == 1 and before.text in _ABOUT_LOGIN))
-        ]
-        told = told or [word for word in words[:1] if "-" in word.text and _TOKEN.fullmatch(word.text)]
-    if told and _ASKS.isdisjoint(word.text for word in invocation.words[1:]):
+    texts = [word.text for word in invocation.words[1:8]]
+    told = any(text[:2] == "--" and _TELLS.fullmatch(text) for text in texts)
+    if not told and not (table.operands or table.wrap or table.name == "git"):
+        told = _TOKEN.fullmatch(" ".join(text for text in texts[:3] if " " not in text)) is not None
+    if told and (table.cases or table.handler) and _ASKS.isdisjoint(texts):
         walker.add("secret", [], invocation.place, invocation=invocation, rule="secret.told")
-
-
-_FIRST_WORDS = 8
-_VERBS = 3
 
 
 def environments(walker: Walker, invocation: Invocation, word: Word) -> None:

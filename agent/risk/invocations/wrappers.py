@@ -63,12 +63,10 @@ def _judge_disguise(walker: Walker, invocation: Invocation, given: Word, program
     """A program that lists of processes show as a part of the kernel, or as another one that everybody knows."""
     shown = given.text.lstrip("-").rpartition("/")[2]
     real = program.text.rpartition("/")[2]
-    own = find_program(real) is None or program.text.startswith(("./", "../", "/tmp/", "/dev/shm/", "/var/tmp/"))  # noqa: S108
-    other = program.known and shown != real and find_program(shown) is not None and own
+    own = find_program(real) is None or re.match(r"\.{1,2}/|/tmp/|/var/tmp/|/dev/shm/", program.text)
+    other = program.known and shown != real and own and find_program(shown)
     if given.text[:1] == "[" or other:
-        reason = f"runs {real[:60]} under the name {{targets}}, which hides it in lists of processes".replace(
-            UNKNOWN, "…"
-        )
+        reason = "runs a program under the name {targets}, which hides it in lists of processes"
         walker.add("run-opaque", [given], invocation.place, reason=reason, rule="run.disguised")
 
 

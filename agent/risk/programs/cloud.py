@@ -110,8 +110,6 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         return None, ""
     if _SHELLS.match(" ".join(texts)):
         walker.add("remote-shell", operands[2:], place)
-        for word in args.values("--command", "--scripts"):
-            walker.script(word.text, place, invocation)
         return None, ""
     for index, text in enumerate(texts):
         if _SECRETS.search(text) or _KEYS.search(" ".join(texts[index : index + 2])):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.words import Invocation, Output, Word
+from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -149,17 +150,12 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
     return None
 
 
-_NODE_RIGHTS = re.compile(
-    r"privileged\"?\s*:\s*true|host(?:PID|IPC|Network)\"?\s*:\s*true|hostPath|allowPrivilegeEscalation\"?\s*:\s*true"
-)
-
-
 def reaches_the_node(verbs: list[str], args: Args) -> bool:
     """Tell whether a new pod gets the rights of the machine that it runs on, or its files."""
     return (
         _given(args, "--privileged")
         or any(word.text == "sysadmin" for word in args.values("--profile"))
-        or any(_NODE_RIGHTS.search(word.text) for word in args.values("--overrides"))
+        or any(pattern("containers.rights").search(word.text) for word in args.values("--overrides"))
         or (verbs[0] == "debug" and any(verb.startswith(("node/", "nodes/")) for verb in verbs[1:]))
     )
 

@@ -86,7 +86,7 @@ def command_prompt(walker: Walker, invocation: Invocation, table: Program, args:
     return None, ""
 
 
-_WHERE_IT_LIES = re.compile(r"^(?:\S*\\)?(\S+?)(?:\.exe|\.com)?(?=\s|$)", re.I)
+_WHERE_IT_LIES = re.compile(r"^(?:(?:\S*\\)?cmd(?:\.exe)?\s+/[ckr]\s+)?(?:\S*\\)?(\S+?)(?:\.exe|\.com)?(?=\s|$)", re.I)
 
 
 def judge_windows(walker: Walker, invocation: Invocation, line: str) -> bool:
@@ -102,16 +102,13 @@ def judge_windows(walker: Walker, invocation: Invocation, line: str) -> bool:
 
 
 def windows_program(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """A program of Windows by its name, as WSL, Wine and PowerShell start it."""
-    if not judge_windows(walker, invocation, windows_line(invocation)):
+    """A program of Windows by its name, as WSL, Wine (that of its first word) and PowerShell start it."""
+    if (
+        not judge_windows(walker, invocation, windows_line(invocation, int(table.name == "wine")))
+        or table.name == "wine"
+    ):
         walker.add("run", invocation.words[:1], invocation.place, rule="run.windows")
     return None, ""
-
-
-def wine(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """wine PROGRAM WORDS: a program of Windows by its name; any other is run all the same."""
-    judge_windows(walker, invocation, windows_line(invocation, 1))
-    return None
 
 
 def windows_line(invocation: Invocation, first: int = 0) -> str:

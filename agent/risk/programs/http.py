@@ -84,7 +84,7 @@ def httpie(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     fed = text != "" and not args.has("--ignore-stdin", "-I")
     sends = fed or args.has("--raw") or any(_ITEM.match(word.text) for word in behind)
     bodies = [word.text.replace(":=", "=", 1).replace("==", "=", 1) for word in (*behind, *args.values("--raw"))]
-    _judge_code(walker, invocation, operands[1:2] if method else operands[:1], bodies, fed)
+    _judge_code(walker, invocation, operands[1:2] if method else operands[:1], bodies, fed=fed)
     if name != "httpie" and (effect := method_effect(method) or ("send" if sends and not method else "")):
         level = Level.MEDIUM if effect == "send" else None
         walker.add(effect, operands[1:2] if method else operands[:1], invocation.place, level=level)
@@ -97,9 +97,6 @@ _DESTROYS = re.compile(
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
 
 
-_HOST = re.compile(
-    r"\"(?:Privileged\"\s*:\s*true|Binds\"\s*:\s*\[\s*\"/(?:etc|root|home|var|usr)?:|(?:Pid|Ipc)Mode\"\s*:\s*\"host)"
-)
 _CURL_DATA = names("curl.data")
 _CURL_TOLD = names("curl.told")
 _CURL_WRITES = names("curl.writes")
@@ -125,9 +122,8 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         )
         kind = "remote-destroy" if destroys else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
-    _judge_code(
-        walker, invocation, urls, [word.text.removeprefix("@-") for word in data], "@-" in [w.text for w in data]
-    )
+    texts = [word.text for word in data]
+    _judge_code(walker, invocation, urls, texts, fed="@-" in texts)
     effects = [method_effect(verb) if verb not in ("POST", "PUT", "PATCH") else ""]
     judge_requests(
         walker, invocation, urls, effects + [quoted_effect(word.text) for word in args.values("-Q", "--quote")]
@@ -160,7 +156,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None, "net local" if local else "net"
 
 
-def _judge_code(walker: Walker, invocation: Invocation, urls: list[Word], bodies: list[str], fed: bool) -> None:
+def _judge_code(walker: Walker, invocation: Invocation, urls: list[Word], bodies: list[str], *, fed: bool) -> None:
     """Judge what a server is sent to run; most addresses have no room for any."""
     if fed and invocation.stdin is not None:
         bodies = [*bodies, invocation.stdin[0] or ""]
@@ -188,19 +184,18 @@ def _judge_config(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], args: Args, *, writes: bool) -> None:
     """Judge what is asked of a daemon of containers: by its socket, or by its port."""
-    data = args.values(*_CURL_DATA)
-    if any(url.text.endswith("/containers/create") for url in urls) and any(_HOST.search(word.text) for word in data):
+    described = any(
+        pattern(f"containers.{sign}").search(word.text)
+        for word in args.values(*_CURL_DATA)
+        for sign in ("rights", "mounts")
+    )
+    if described and any(url.text.endswith("/containers/create") for url in urls):
         walker.add("container-host", urls[:1], invocation.place, rule="container.api")
     for word in args.values("--unix-socket", "--abstract-unix-socket"):
         if re.search(r"docker|containerd|podman|crio", word.text):
             reason = "tells the container daemon what to do, which can give away the host"
-            walker.add(
-                "container-host" if writes else "container-change",
-                [word],
-                invocation.place,
-                reason=reason,
-                rule="container.socket",
-            )
+            kind = "container-host" if writes else "container-change"
+            walker.add(kind, [word], invocation.place, reason=reason, rule="container.socket")
 
 
 def _remember(walker: Walker, invocation: Invocation, urls: list[Word]) -> None:

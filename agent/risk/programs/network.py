@@ -33,14 +33,11 @@ def judge_wire(walker: Walker, invocation: Invocation, where: list[Word], sent: 
         walker.add("send-secret", where, invocation.place)
     if text and pattern("requests.spoken_destroys").search(text):
         walker.add("remote-destroy", where, invocation.place)
-    elif text and " " in text and len(text) < _LONGEST_SENT:
+    elif text and " " in text and len(text) < 5_000:
         from agent.risk.inline.programs import is_like_command, suspect_text  # with readers of languages: rarely needed
 
         if is_like_command(text):  # for a shell at the other end
             suspect_text(walker, invocation.inner(invocation.words, "", remote=True), text)
-
-
-_LONGEST_SENT = 5_000
 
 
 def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -1,4 +1,4 @@
-"""Judge code that is sent to a server to be run there: commands and statements in fields, bodies and addresses of a request."""
+"""Judge what is sent elsewhere to be run: code in requests, commands for machines of a cloud, descriptions of containers with rights."""
 
 from __future__ import annotations
 
@@ -8,105 +8,122 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from agent.protocol.decisions import Level
-from agent.risk.reader.words import UNKNOWN, Invocation
+from agent.protocol.decisions import Finding, Level
+from agent.risk.inline.powershell import judge_cmdlets
+from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
+from agent.risk.paths.absolute import absolute
+from agent.risk.programs.containers import gives_host
+from agent.risk.programs.databases import judge_sql
+from agent.risk.reader.words import Invocation
 from agent.risk.tables.names import names, pattern
-from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_CODE_FIELDS = names("requests.code_fields")
-_CODE_PATH = LazyPattern(
-    r"/(?:exec|execute|eval|run|shell|console|cmd|commands?|scripts?(?:Text)?|cgi-bin/.*)(?:/|$)", re.I
-)
-_ASKED = LazyPattern(r"/(?:query|sql|statement)s?(?:/|$)", re.I)
-_CMDLET = LazyPattern(r"[A-Z][a-z]+-[A-Z]\w+\s")
-_FORM = LazyPattern(r"[\w.\[\]-]{1,60}=")
+_CODE_FIELD = pattern("requests.code_fields", re.I)
+_CODE_PATH = pattern("requests.code_paths", re.I)
+_CODE_OPTION = pattern("requests.code_options", re.I)
+_STATEMENTS = pattern("requests.statements", re.I)
+_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+\s")
+_MEMBER = re.compile(r'"([^"\\]{0,60})"\s{0,9}:\s{0,9}(?:("(?:\\.|[^"\\])*")|(\[(?:[^\[\]{}"]|"(?:\\.|[^"\\])*")*\]))')
+_TEXT = re.compile(r'"((?:\\.|[^"\\])*)"')
+_FORM = re.compile(r"[\w.\[\]-]{1,60}=")
+_SPEC_READERS = names("containers.specs")
+_RIGHTS, _MOUNTS = pattern("containers.rights"), pattern("containers.mounts")
 _LONGEST = 5_000
 _MOST = 40
-_DEEPEST = 200  # what nests deeper is no request
-Field = tuple[str, str]  # its name, "" for a body without names; its value
 
 
 def judge_sent_code(walker: Walker, invocation: Invocation, urls: list[str], bodies: list[str]) -> None:
     """Findings for what is sent as code, by the field or the path that it goes to: only high counts, as in any text that may be code."""
     addresses = [url.partition("#")[0].partition("?") for url in urls]
     runs = any(_CODE_PATH.search(path) for path, _, _ in addresses)
-    asks = any(_ASKED.search(path) for path, _, _ in addresses)
+    asks = any(re.search(r"/(?:query|sql|statement)s?(?:/|$)", path) for path, _, _ in addresses)
     given = [field for _, _, query in addresses for field in parse_qsl(query)]
-    given += [field for body in bodies if len(body) < _LONGEST for field in fields(body)]
+    given += [field for body in bodies for field in _fields(body)]
+    for name, value in given[:_MOST]:
+        code = _CODE_FIELD.fullmatch(name) is not None or (runs and name in ("", "text"))
+        statement = not name or name == "query" or (asks and name == "q")  # elsewhere `q` is a search
+        if (code or statement) and _STATEMENTS.match(value):
+            before = len(walker.findings)
+            judge_sql(walker, invocation, value, "")
+            _keep_high(walker, before)
+        if code:
+            _judge_text(walker, invocation, value)
+
+
+def judge_told_elsewhere(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
+    """Judge what a program hands on to other machines and containers; `found` is what was found about it so far."""
+    if any(finding.level is Level.HIGH for finding in found):
+        return
+    words, before = invocation.words[1:_MOST], ""
+    shells = any(finding.effect is not None and finding.effect.kind == "remote-shell" for finding in found)
+    for word in words:
+        option, equals, text = word.text.partition("=")
+        if option[:1] != "-" or not equals:
+            option, text = before, word.text
+        told = len(option) < _MOST and _CODE_OPTION.fullmatch(option) is not None
+        text = (invocation.stdin or ("", ""))[0] or "" if told and text == "-" else text
+        if told or (shells and (before[:1] != "-" or before in ("-c", "-C", "-e"))):
+            _judge_text(walker, invocation, text)
+        for field, value in _fields(text):
+            if field and (field == "text" or _CODE_FIELD.fullmatch(field)):
+                _judge_text(walker, invocation, value)
+        before = word.text
+    if "--" in (texts := [word.text for word in words[:-1]]):
+        walker.suspect(words[texts.index("--") + 1 :], invocation)
+    if name in _SPEC_READERS:
+        _judge_specs(walker, invocation)
+
+
+def _judge_specs(walker: Walker, invocation: Invocation) -> None:
+    """Descriptions of containers on the line, on standard input, and in files that the line writes."""
+    given = {absolute(word.text.rpartition("=")[2], invocation.cwd) for word in invocation.words[1:] if word.known}
+    composes = invocation.words[0].text.endswith("compose")
+    texts = [" ".join(word.text for word in invocation.words[1:_MOST]), (invocation.stdin or ("", ""))[0]]
+    for path, (text, _) in walker.files.written().items():
+        if path in given or (composes and path.endswith((".yml", ".yaml"))):
+            texts.append(text)
+    for text in ((text or "")[: 4 * _LONGEST] for text in texts):
+        mounted = any(gives_host(next(filter(None, mount.groups()), "")) for mount in _MOUNTS.finditer(text))
+        if mounted or _RIGHTS.search(text):
+            reason = "describes a container that gets rights over the machine it runs on, or its files"
+            walker.add("container-host", [], invocation.place, reason=reason, rule="container-host.described")
+            return
+
+
+def _judge_text(walker: Walker, invocation: Invocation, text: str) -> None:
+    """High findings for a text that another machine runs, in a shell or in a language of its own."""
+    if " " not in text or len(text) > _LONGEST:
+        return
     far = invocation.inner(invocation.words, "", remote=True)
     far.stdin = None
-    for name, value in given[:_MOST]:
-        code = name.lower() in _CODE_FIELDS or (runs and name in ("", "text"))
-        if code or not name or name.lower() == "query" or (asks and name.lower() == "q"):  # `q` is a search, mostly
-            _judge_value(walker, far, value, commands=code)
-
-
-def _judge_value(walker: Walker, invocation: Invocation, value: str, *, commands: bool) -> None:
-    from agent.risk.programs.databases import judge_sql
-
     before = len(walker.findings)
-    if pattern("requests.statements", re.I).match(value):
-        judge_sql(walker, invocation, value, "")
+    judge_suspects(walker, far, text)
+    if text.startswith("#!") or is_like_command(text):
+        suspect_text(walker, far, text)
+    if _CMDLET.search(text):
+        judge_cmdlets(walker, far, text)
+    _keep_high(walker, before)
+
+
+def _keep_high(walker: Walker, before: int) -> None:
     walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
-    if commands:
-        judge_code_text(walker, invocation, value)
 
 
-def judge_code_text(walker: Walker, invocation: Invocation, text: str) -> None:
-    """High findings for a text that another machine runs, in a shell or in a language of its own."""
-    from agent.risk.inline.powershell import judge_cmdlets  # readers of languages, rarely needed
-    from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
-
-    if " " in text and len(text) < _LONGEST:
-        judge_suspects(walker, invocation, text)
-        if text.startswith("#!") or is_like_command(text):
-            suspect_text(walker, invocation, text)
-        if _CMDLET.search(text):
-            before = len(walker.findings)
-            judge_cmdlets(walker, invocation, text)
-            walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
-
-
-def fields(body: str) -> Iterator[Field]:
-    """The fields of a body: of JSON, of a form, or the whole as one without a name."""
+def _fields(body: str, name: str = "") -> Iterator[tuple[str, str]]:
+    """Names and texts in a body: of JSON at any depth (a list is one command too), of a form, or the whole without a name."""
     text = body.strip()
-    if text[:1] in ("{", "[") and UNKNOWN not in text and text.count("[") + text.count("{") < _DEEPEST:
-        import json  # rarely needed
-
-        try:
-            yield from _members("", json.loads(text))
-        except ValueError:
-            yield "", text
+    if len(text) > _LONGEST:
+        return
+    if text[:1] in ("{", "["):
+        for member, one, several in _MEMBER.findall(f'"{name}":{text}'):
+            texts = [re.sub(r"\\(.)", r"\1", item.replace("\\n", "\n")) for item in _TEXT.findall(one or several)]
+            yield from ((member, item) for item in (*texts, shlex.join(texts))[: len(texts) + (len(texts) > 1)])
     elif _FORM.match(text):
-        if "%" in text:
-            yield from parse_qsl(text.replace("+", "%2B"))
-        else:
-            yield from (field for part in text.split("&") for field in _split(part))
+        pairs = parse_qsl(text.replace("+", "%2B")) if "%" in text else (part.split("=", 1) for part in text.split("&"))
+        for field, *value in pairs:
+            inner = value[0] if value else ""
+            yield from _fields(inner, field) if inner[:1] in ("{", "[") else [(field, inner)]
     else:
         yield "", text
-
-
-def _split(part: str) -> Iterator[Field]:
-    """A field of a form, whose value may be JSON."""
-    name, _, value = part.partition("=")
-    if value[:1] not in ("{", "["):
-        yield name, value
-    else:
-        yield from ((inner or name, text) for inner, text in fields(value))
-
-
-def _members(name: str, value: object) -> Iterator[Field]:
-    """The texts in a value of JSON, each with the name of the member that it stands in; a list of texts as one command too."""
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _members(key, inner)
-    elif isinstance(value, list):
-        if name and len(value) > 1 and all(isinstance(item, str) for item in value):
-            yield name, shlex.join(value)
-        for item in value:
-            yield from _members(name, item)

@@ -123,12 +123,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 
 def _with_secrets(output: Output, found: list[Finding]) -> Output:
     """The output of a program that shows secrets, as such: who logs in with it may have it, and nobody else."""
-    text, taint = output
-    shown = text is None and any(
-        finding.effect is not None and finding.effect.kind == "secret" and finding.rule != "secret.run"
-        for finding in found
-    )
-    return (text, join_taint(taint, "credential")) if shown else output
+    shown = any(one.effect is not None and one.effect.kind == "secret" and one.rule != "secret.run" for one in found)
+    return (None, join_taint(output[1], "credential")) if shown and output[0] is None else output
 
 
 def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding], table: Program) -> None:
@@ -143,7 +139,7 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
         judge_project_files(walker, name, invocation, found)
     keep_fetched_folders(walker, invocation, found)
     if not _TOLD.isdisjoint(finding.effect.kind for finding in found if finding.effect is not None):
-        from agent.risk.programs.told_elsewhere import judge_told_elsewhere
+        from agent.risk.programs.sent_code import judge_told_elsewhere
 
         judge_told_elsewhere(walker, name, invocation, found)
 
