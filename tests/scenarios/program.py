@@ -154,8 +154,9 @@ class World:
         """The end of a scenario: nothing lives on, and what does is ended before it is complained about."""
         try:
             self.no_orphans()
-        finally:
+        except BaseException:
             self.end_survivors()
+            raise
 
     def end_survivors(self) -> None:
         for pid in self.survivors():
