@@ -24,7 +24,7 @@ class Rehearsed:
         world.new_case()
         world.prepare(before)
         self.real = world.lower
-        self.state = str(state or world.base / "state")
+        self.state = str(state or world.lower.parent / "state")
         self.before = self.now()
         self.rehearse(world, script)
         self.journals = Journals(self.state)

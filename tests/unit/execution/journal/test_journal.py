@@ -20,7 +20,7 @@ from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
 from tests.support.tree_operations import differences
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def world() -> Iterator[OverlayWorld]:
     if reason := why_not(FAITHFUL):
         pytest.skip(reason)

@@ -31,7 +31,7 @@ echo i > outer/inner/i; echo t > type; touch -d 2000-01-01 . plain again outer
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def world() -> Iterator[OverlayWorld]:
     if reason := why_not(FAITHFUL):
         pytest.skip(reason)
