@@ -50,6 +50,7 @@ _MOST_SHOWN = 256 * 1024
 """Characters that a diff is made of; what is longer is shown as what it becomes."""
 _SHOWN_LINES = 15
 _EDITED = "the answer is for another change, and this one cannot be edited"
+_MOVED = "the place changed while it was looked at; nothing was done"
 _NOT_KEPT = "what it changes could not be kept, so this cannot be taken back"
 
 
@@ -104,7 +105,10 @@ class FileActions:
             return await self._not_done(proposal, "declined", by="nobody", remark=error.message)
         report, context = await computed(lambda: self._rate(action, folder))
         paths = tuple(path for _, path in action.effects)
-        rated = await self.rater.judge(proposal, report, "proposed", folder, paths=paths, context=context)
+        try:
+            rated = await self.rater.judge(proposal, report, "proposed", folder, paths=paths, context=context)
+        except OSError:  # a folder was swapped for a link, or back, while it was followed
+            return await self._not_done(proposal, "declined", by="nobody", remark=_MOVED)
         attempt, verdict = _Attempt(action, proposal, rated, found), rated.verdict
         if verdict.action == "refuse":
             return await self._not_done(proposal, "refused", by="policy", remark=refusal(verdict))
