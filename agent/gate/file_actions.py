@@ -128,7 +128,10 @@ class FileActions:
             verdict=Verdict(action="ask", rule="each-call", reason="each call is asked for"),
             kind="write",
         )
-        return isinstance(await cancellable(self.confirmer.confirm(request), self.cancel), Approved)
+        answer = await cancellable(self.confirmer.confirm(request), self.cancel)
+        if isinstance(answer, CancelGoal):
+            self.cancel.cancel("cancelled")
+        return isinstance(answer, Approved)
 
     def _numbered(self, path: str) -> str:
         """The path, and a number where the goal has changed it before: each action has a life of its own in the log."""

@@ -18,6 +18,7 @@ from tests.support.work_world import (
 )
 
 
+@pytest.mark.thorough
 def test_a_branch_that_somebody_else_pushed_to_is_never_forced(project: WorkWorld) -> None:
     project.says(whole(1)[1])
     assert project.work("--one-plan").code == 0
@@ -36,6 +37,7 @@ def test_a_branch_that_somebody_else_pushed_to_is_never_forced(project: WorkWorl
     assert theirs in project.git("log", "--format=%H", "agent/task-1", at=project.bare)
 
 
+@pytest.mark.thorough
 def test_what_conflicts_with_the_base_is_told_and_not_submitted(project: WorkWorld) -> None:
     project.says(*whole(1)[:3])
     assert project.work("--one-plan").code == 0
@@ -47,6 +49,7 @@ def test_what_conflicts_with_the_base_is_told_and_not_submitted(project: WorkWor
     assert "review/task-1" not in project.branches()
 
 
+@pytest.mark.thorough
 def test_the_dirty_checkout_of_the_person_stays_as_it_is(project: WorkWorld) -> None:
     (project.repo / "TASKS.md").write_text(TASKS + "\nmine, not committed\n")
     (project.repo / "notes.txt").write_text("mine\n")
@@ -58,6 +61,7 @@ def test_the_dirty_checkout_of_the_person_stays_as_it_is(project: WorkWorld) -> 
     assert "notes.txt" not in project.git("ls-tree", "-r", "--name-only", "agent/task-1", at=project.bare)
 
 
+@pytest.mark.thorough
 def test_a_hook_that_fails_is_respected(project: WorkWorld) -> None:
     hook = project.repo / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
@@ -77,6 +81,7 @@ def test_a_hook_that_fails_is_respected(project: WorkWorld) -> None:
     assert project.subjects("agent/task-1")[0] == "feat(task 1.1): Read a price"
 
 
+@pytest.mark.thorough
 def test_a_detached_head_is_no_obstacle(project: WorkWorld) -> None:
     project.git("checkout", "-q", "--detach")
     project.says(*whole(1))
@@ -102,6 +107,7 @@ def test_without_task_file_it_says_so(project: WorkWorld) -> None:
     assert not project.server.requests
 
 
+@pytest.mark.thorough
 def test_without_a_remote_the_branch_is_there_for_review(project: WorkWorld) -> None:
     project.git("remote", "remove", "origin")
     project.says(*whole(1))
@@ -151,6 +157,7 @@ def test_what_a_hostile_repository_says_and_links_to_stays_where_it_is(project: 
     assert project.branches() == ["agent/task-1", "main", "review/task-1"]
 
 
+@pytest.mark.thorough
 def test_a_submodule_stays_a_submodule(project: WorkWorld) -> None:
     inner = project.world.base / "inner"
     inner.mkdir()
@@ -166,6 +173,7 @@ def test_a_submodule_stays_a_submodule(project: WorkWorld) -> None:
     assert project.git("ls-tree", "agent/task-1", "lib", at=project.bare).startswith("160000 commit")
 
 
+@pytest.mark.thorough
 def test_a_title_of_a_task_cannot_speak_to_the_terminal_or_the_shell(project: WorkWorld) -> None:
     bad = TASKS.replace("## 1. Prices", "## 1. $(touch pwned) `id` \x1b]0;x\x07")
     project.put({"TASKS.md": bad})

@@ -50,6 +50,7 @@ def test_a_crash_in_the_middle_loses_nothing(project: WorkWorld) -> None:
     assert project.text("agent/task-1", "shop/writing.py").startswith("def write(")
 
 
+@pytest.mark.thorough
 def test_ctrl_c_stops_the_cycle_and_the_next_run_goes_on(project: WorkWorld) -> None:
     project.says(reply("Half", write("shop/writing.py", "half = True\n")))
     project.server.add(Behaviour(hang_before_headers=True))
@@ -71,6 +72,7 @@ def test_nobody_there_to_agree_changes_nothing(project: WorkWorld) -> None:
     assert project.branches() == ["main"]
 
 
+@pytest.mark.thorough
 def test_a_push_is_asked_for_unless_it_was_granted(project: WorkWorld) -> None:
     project.says(*whole(1))
     ended = project.work("--approve", "medium", unattended=False)
@@ -89,6 +91,7 @@ def test_a_model_that_talks_nonsense_ends_the_cycle_in_order(project: WorkWorld,
     assert project.branches() == ["main"]
 
 
+@pytest.mark.thorough
 def test_money_is_a_bound(project: WorkWorld) -> None:
     looks = [json.dumps(reply("look", call("search", pattern=f"a{number}"))) for number in range(9)]
     project.server.add(*[Behaviour(pieces=(look,), cost=0.5) for look in looks])

@@ -71,6 +71,7 @@ def test_three_tasks_one_after_the_other_from_the_newest_state(project: WorkWorl
 
 
 @pytest.mark.covers("S2-9", "S2-18", "S2-22")
+@pytest.mark.thorough
 def test_failing_tests_have_to_be_mended_before_the_commit(project: WorkWorld) -> None:
     wrong = reply(
         "Write it",
@@ -95,6 +96,7 @@ def test_failing_tests_have_to_be_mended_before_the_commit(project: WorkWorld) -
 
 
 @pytest.mark.covers("S2-17", "S2-21")
+@pytest.mark.thorough
 def test_what_is_left_out_is_told_and_never_passed(project: WorkWorld) -> None:
     early = reply("Done", call("submit_for_review", task_id=1, task_title="Prices"), call("finish"))
     nonsense = reply("Try", call("destroy"), call("finish_feature", task_id="one"))
@@ -115,6 +117,7 @@ def test_one_plan_is_carried_out_and_no_more_is_asked(project: WorkWorld) -> Non
     assert project.subjects("agent/task-1") == ["feat(task 1.1): Read a price"]
 
 
+@pytest.mark.thorough
 def test_a_rehearsal_publishes_nothing_and_leaves_nothing(project: WorkWorld) -> None:
     project.says(*whole(1))
     before = project.git("for-each-ref")
@@ -126,6 +129,7 @@ def test_a_rehearsal_publishes_nothing_and_leaves_nothing(project: WorkWorld) ->
     assert not list((project.world.base / "state").glob("**/task-1"))
 
 
+@pytest.mark.thorough
 def test_a_task_of_choice(project: WorkWorld) -> None:
     project.says(*whole(3))
     assert project.work("--task", "3").code == 0
