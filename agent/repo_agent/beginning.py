@@ -16,7 +16,7 @@ from agent.repo_agent.done_check import tasks_here
 from agent.repo_agent.open_questions import OpenQuestions
 from agent.repo_agent.progress import TASK_FILE, Progress
 from agent.repo_agent.repository import Repository
-from agent.repo_agent.task_file import Entry, TaskFile, read_tasks
+from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
 from agent.repo_agent.workplace import Workplace, reader
 from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded
@@ -44,7 +44,11 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         text = await repository.text_at(base.revision, TASK_FILE)
         if text is None:
             raise NotFound("file", f"{TASK_FILE} on {base.branch}", hint="docs/repo-agent.md says what stands in it")
-        entry = await _chosen(read_tasks(text), goal.options.cycle.task, worktrees)
+        file = read_tasks(text)
+        if goal.options.approval.mode == "medium" and not goal.options.cycle.rehearse:  # then nobody is asked about it
+            done = [each.task for each in file.tasks if each.status is Status.DONE]
+            await worktrees.tidy(done, CallDoors(goal, repository.root, ""))
+        entry = await _chosen(file, goal.options.cycle.task, worktrees)
         if isinstance(entry, str):
             return entry
         prepared = await worktrees.prepare(entry.task, doors)

@@ -6,6 +6,8 @@ The person's own checkout is not touched. Worktrees stay until all that is in th
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -69,17 +71,29 @@ class Worktrees:
         left = await inside.changes()
         return Prepared(folder, branch, base, remote, address, resumed=True, left=left)
 
+    async def tidy(self, done: Collection[int], doors: Doors) -> None:
+        """Remove the worktrees of tasks that are done, each unless something in it could be lost."""
+        place = await self._place()
+        for path in await self.repository.worktrees():
+            folder, name = os.path.split(path)
+            if folder == place and name in {f"task-{task}" for task in done}:
+                with suppress(IoError):
+                    await self.remove(int(name.removeprefix("task-")), doors)
+
     async def remove(self, task: int, doors: Doors) -> None:
-        """Remove the worktree of a task; its branch stays. Raises IoError where something in it is in no commit, or was not pushed."""
+        """Remove the worktree of a task, not its branch. Raises IoError where something in it is in no commit, or on this machine only."""
         folder, branch = await self.folder(task), branch_of(task)
         inside = Repository(self.repository.processes, folder)
         if await inside.is_dirty():
             raise IoError(f"{folder} has changes that are in no commit; it stays")
-        remote = await self.repository.remote()
-        pushed = await inside.ahead_behind(f"refs/remotes/{remote}/{branch}") if remote else (0, 0)
-        if pushed is None or pushed[0]:
+        base, remote = await self.repository.base(), await self.repository.remote()
+        places = (base.revision, f"refs/remotes/{remote}/{branch}")
+        kept = [ahead[0] == 0 for place in places if (ahead := await inside.ahead_behind(place))]
+        if remote and not any(kept):
             raise IoError(f"{branch} has commits that were not pushed; {folder} stays")
-        item = await doors.run(git_commands.remove_worktree(folder), reason="all that is in it was submitted")
+        item = await doors.run(
+            git_commands.remove_worktree(folder), reason="its task is done, and nothing is lost with it"
+        )
         _require(item, f"{folder} could not be removed")
 
     async def folder(self, task: int) -> str:

@@ -133,6 +133,16 @@ def test_it_is_removed_only_when_all_of_it_is_committed_and_pushed(world: RepoWo
     assert not root.exists() and world.git("branch", "--list", "agent/task-10")
 
 
+def test_those_of_tasks_that_are_done_are_removed_unless_something_would_be_lost(world: RepoWorld) -> None:
+    merged, dirty, other = (Path(world.prepared(task).root) for task in (10, 11, 12))
+    world.commit("work", {"new.py": "1\n"}, at=merged)
+    world.git("merge", "-q", "--no-ff", "-m", "merged", "agent/task-10")
+    world.git("push", "-q")  # and the branch of the task is gone at the remote
+    world.write({"left.py": "1\n"}, at=dirty)
+    asyncio.run(world.worktrees().tidy([10, 11, 99], world.doors()))
+    assert (merged.exists(), dirty.exists(), other.exists()) == (False, True, True)
+
+
 def test_without_a_remote_there_is_nothing_to_fetch(tmp_path: Path) -> None:
     world = RepoWorld(tmp_path, remote=False)
     fetch(world)
