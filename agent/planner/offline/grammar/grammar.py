@@ -269,7 +269,7 @@ def _has_object(intent: Intent) -> bool:
         intent.texts
         or files.type
         or files.names
-        or (files.roots and (intent.stages or intent.action or files.narrow))
+        or (files.roots and (intent.stages or intent.action or files.narrow or "size" in intent.form))
         or (intent.source == "content" and "recursive" in intent.form and intent.stages)
         or (intent.source == "content" and _asks_where(intent))
     )

@@ -57,6 +57,7 @@ _MAKES_BYTES = LazyPattern(
     r"|pg_dump|git|head -c|tail -c)\b"
 )
 _TEXT_TOOL = LazyPattern(r"(?:sed (?:-\S+ )*-\w*i|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o)")
+_REMOVES = "delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred"
 _KINDS_OF_TEXT = "text|words?|line|string|contents?|letter|number|value|entry|name|sentence"
 _NO_NAMES = frozenset([
     "called", "named", "titled", "the", "a", "an", "with", "for", "in", "and", "of", "to", "from", "by", "it",
@@ -114,16 +115,13 @@ def no_plain_order(goal: str, command: str) -> str:
 def _does_so(why: str, said: str, command: str) -> bool:
     """Tell whether a command does justice to what makes its goal no plain order."""
     if why == "is about undoing something":
-        return bool(
-            re.match(r"git (?:reset|revert|restore|checkout|(?:rebase|merge) --abort)|kubectl rollout undo", command)
-        )
+        undoes = r"git (?:reset|revert|restore|checkout|(?:rebase|merge) --abort)|kubectl rollout undo"
+        return re.match(undoes, command) is not None
     if why == "says what not to do":
         kept = re.search(r"\b(?:keep|leav)\w* (?:the |all |my |its |their )?(?:original|file|source)", said)
         alone = re.search(r"\bleave\b.*\b(?:files|folders|directories) (?:alone|untouched|unchanged|as)\b", said)
-        return bool(
-            (kept and re.search(r" -k| --keep|\bcp\b| -c\b|tar -|zip -r", command))
-            or (alone and re.search(r" -type [df]", command))
-        )
+        keeps = kept and re.search(r" -k| --keep|\bcp\b| -c\b|tar -|zip -r", command)
+        return bool(keeps or (alone and re.search(r" -type [df]", command)))
     return False
 
 
@@ -224,18 +222,11 @@ def _bad_change(goal: str, said: str, command: str) -> str:
                 return f"{word!r} does not look like a name"
     if _SUPERLATIVES.search(command) and not re.search(r"\b(?:named|called|name)\b", said):
         return "it is not clear which one is meant"
-    if (
-        re.search(r"(?<![\w-])(?<!git )rm\b", command)
-        and "uninstall" not in said
-        and not re.search(
-            r"\b(?:delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred|clean|wip)\w*",
-            said,
-        )
-    ):
+    removes = re.search(rf"\b(?:{_REMOVES})\w*", said)
+    cleans = removes or "uninstall" in said or re.search(r"\b(?:clean|wip)", said)
+    if re.search(r"(?<![\w-])(?<!git )rm\b", command) and not cleans:
         return "no word of the goal asks to delete"
-    if re.match(r"(?:sudo )?rm ", command) and not re.search(
-        r"\b(?:delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred)\w*", said
-    ):
+    if re.match(r"(?:sudo )?rm ", command) and not removes:
         return "cleaning up may mean less than deleting it"
     if _ATTRIBUTE.search(command) and not _IN_A_FILE.search(said):
         return "that is more likely a property of a file than text in it"

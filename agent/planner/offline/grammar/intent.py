@@ -39,13 +39,14 @@ class Files(Struct, frozen=True, kw_only=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """The order of lines or files. `key`: size, name, time, length, count, col, whole ...; `column` for "col"."""
+    """The order of lines or files. `key`: size, name, time, length, count, col, whole ...; `column` for "col". `rising`: that was said."""
 
     key: str = "name"
     column: str = ""
     then: str = ""
     numeric: bool = False
     reverse: bool = False
+    rising: bool = False
     human: bool = False
     nocase: bool = False
 

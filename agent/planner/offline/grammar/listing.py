@@ -12,7 +12,8 @@ _FIELDS = {
     "size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i",
     "name": "%p", "type": "%y", "target": "%l",
 }  # fmt: skip
-_NOT_OF_LS = frozenset("absolute noext extonly basename size null relative".split())
+_NOT_OF_LS = frozenset("absolute noext extonly basename null relative".split())
+_OF_LS = frozenset(("name", "size", "mtime"))
 _SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
 
 
@@ -61,17 +62,19 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     types = ("", "any", "f") if "hiddentoo" in form and not files.max_depth else ("", "any")
     if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
-    if not set(intent.shown) <= {"name"} or form & _NOT_OF_LS:
+    if not set(intent.shown) <= _OF_LS or form & _NOT_OF_LS:
         return ""
     if order is not None and order.key not in ("size", "time", "name", "whole"):
         return ""
     if others:
         return ""
     letters = "A" if "hiddentoo" in form else ""
-    letters += "l" if "details" in form else ""
+    letters += "l" if form & {"details", "size", "mtime"} else ""
     letters += "h" if "humansize" in form else ""
     letters += "" if order is None else {"size": "S", "time": "t"}.get(order.key, "")
-    if order is not None and order.reverse and order.key not in ("size", "time"):  # of which ls has the largest first
+    if order is not None and (
+        order.rising if order.key in ("size", "time") else order.reverse
+    ):  # ls has the largest first
         letters += "r"
     where = " " + root_words(files) if files.roots or "hiddentoo" in form else ""
     return f"ls{' -' + letters if letters else ''}{where}"

@@ -36,11 +36,8 @@ def unsound(goal: str, said: str, command: str, exists: Callable[[str], bool]) -
 
 
 def _denial_lost(said: str, command: str, does: frozenset[str]) -> str:
-    if (
-        does & {"delete", "move", "copy", "mode", "owner"}
-        and _DENIES.search(re.sub(r"(?:does|do) not exist", "", said))
-        and not _DENIED.search(command)
-    ):
+    denies = _DENIES.search(re.sub(r"(?:does|do) not exist", "", said)) and not _DENIED.search(command)
+    if denies and does & {"delete", "move", "copy", "mode", "owner"}:
         return "the command does not leave out what you excluded"
     if re.search(r"-not -path '?\*/[^/']+\.\w+/\*", command):
         return "a file is taken for a folder"

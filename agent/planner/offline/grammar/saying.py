@@ -54,7 +54,7 @@ _FORBIDS = LazyPattern(
     r"|overwrit|chang|touch|modif|edit|commit|push)\w*"
     r"|\bwithout (?:delet|remov|mov|renam|copy|chang|touch|modif|edit|alter|commit|push|sav|writ|replac"
     r"|sort)\w*ing\b|\bleave\b.*\b(?:alone|untouched|unchanged|as)\b"
-    r"|\bkeep(?:ing)? (?:the |all |my |its |their )?(?:original|file|source|rest|other)"
+    r"|\bkeep(?:ing)? (?:the |all |my |its |their )?(?:original|file|source|rest|other)|\bonly\b.* (?:left|remains?)\b"
 )
 _NO_ORDER_BEFORE = frozenset([
     "the", "a", "an", "that", "which", "who", "whom", "can", "could", "should", "would", "will", "may", "might", "i",

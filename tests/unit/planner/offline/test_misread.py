@@ -10,7 +10,7 @@ import pytest
 
 from agent.planner.offline.clauses import without_reason
 from agent.planner.offline.confidence import OFFERED
-from agent.protocol.replies import Command, Plan
+from agent.protocol.replies import Chat, Command, Plan
 from tests.support.each import each
 from tests.support.needs import needing
 from tests.support.tries import sampled, some
@@ -77,8 +77,15 @@ _RIGHT = {
     "make a copy of the src folder as src-old": "cp -a src src-old",
     "make a copy of notes.txt called old.txt": "cp notes.txt old.txt",
     "install the package called tools": "sudo apt-get install tools",
-    "list everything here with sizes, newest first": r"find . -printf '%T@ %s %p\n' | sort -nr | cut -d' ' -f2-",
-    "show everything in src with sizes, biggest first": r"find src -printf '%s %p\n' | sort -nr",
+    "list everything here with sizes, newest first": "ls -lt .",
+    "show everything in src with sizes, biggest first": "ls -lS src",
+    "list everything in src with sizes": "ls -l src",
+    "list everything here, oldest first": "ls -tr .",
+    "list everything here by size in ascending order": "ls -Sr .",
+    "list everything here by size": "ls -S .",
+    "list all files here with sizes, newest first": (
+        r"find . -type f -printf '%T@ %s %p\n' | sort -nr | cut -d' ' -f2-"
+    ),
     "move everything here to backup": "mkdir -p backup && find . -mindepth 1 -maxdepth 1 -not -samefile backup -exec mv -t backup {} +",
     "copy everything here into a folder called old": (
         "mkdir -p old && find . -mindepth 1 -maxdepth 1 -not -samefile old -exec cp -a -t old {} +"
@@ -116,6 +123,15 @@ def test_what_it_is_for_is_left_out_and_told(world: str) -> None:
         reply = answer(goal_item(goal, world))
         assert isinstance(reply, Command)
         assert (reply.command, reply.unused) == (command, (reason,))
+
+
+@pytest.mark.parametrize(
+    "goal", ["delete the logs so that only notes.txt is left", "delete everything so only notes.txt remains"]
+)
+def test_what_is_to_be_left_is_not_among_what_could_be_deleted(goal: str, world: str) -> None:
+    reply = answer(goal_item(goal, world))
+    assert isinstance(reply, Chat)
+    assert not [each.command for each in reply.choices if re.search(r"\brm\b|delete|sed -i", each.command)]
 
 
 @pytest.mark.parametrize(

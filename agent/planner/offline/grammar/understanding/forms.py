@@ -42,7 +42,7 @@ class Forms(Counts, Edits):
             # "newest first" of files says also by what
             key = "time" if words & _AGES else "size" if words & {"large", "small"} else ""
             if key:
-                return self.stages.sort(clause, key=key, reverse=kind == "desc")
+                return self.stages.sort(clause, key=key, reverse=kind == "desc", rising=kind == "asc")
         if self.stages.order is None:
             if kind == "reverse" and self.texts:
                 return self.stages.change("tac", clause)
@@ -50,7 +50,7 @@ class Forms(Counts, Edits):
                 return self.on_nocase(piece, clause)
         fields = {
             "num": "numeric", "reverse": "reverse", "desc": "reverse", "alphareverse": "reverse",
-            "nocase": "nocase", "human": "human",
+            "nocase": "nocase", "human": "human", "asc": "rising",
         }  # fmt: skip
         if kind in fields:
             return self.stages.sort(clause, **{fields[kind]: True})
