@@ -62,7 +62,7 @@ class FilePerformer:
                 case WriteFile(content=content, encoding=encoding):
                     _write(folders, paths[0], content.encode(encoding), seen[0] if seen else None, self._state_dir)
                 case RenameFile(overwrite=overwrite):
-                    _rename(folders, *paths, replaced=seen[1] if overwrite else None)
+                    _rename(folders, paths[0], paths[-1], replaced=seen[-1] if overwrite else None)
                 case DeleteFile():
                     _delete(folders, paths[0])
 

@@ -40,7 +40,7 @@ class TokenShares(NamedTuple):
             context=tokens // 6,
             stdout=min(3000, tokens // 8),
             stderr=min(1500, tokens // 12),
-            tool=min(4000, tokens // 6),
+            tool=min(12_000, tokens // 6),
         )
 
 

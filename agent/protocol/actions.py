@@ -50,7 +50,8 @@ class RenameFile(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ren
 
     @property
     def effects(self) -> tuple[tuple[str, str], ...]:
-        return (("move", self.path), ("delete" if self.overwrite else "write", self.target))
+        lost = (("delete", self.target),) if self.overwrite else ()
+        return (("move", self.path), *lost, ("write", self.target))
 
 
 class DeleteFile(Struct, frozen=True, kw_only=True, tag="delete_file"):

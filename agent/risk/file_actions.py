@@ -43,9 +43,11 @@ def _rate_change(action: FileAction, context: RiskContext) -> RiskReport:
     place = (0, len(text))
     findings: list[Finding] = []
     for kind, path in action.effects:
-        reason = (
-            f"writes {counted(len(action.content), 'character')} to {path}" if isinstance(action, WriteFile) else ""
-        )
+        reason = ""
+        if isinstance(action, WriteFile):
+            reason = f"writes {counted(len(action.content), 'character')} to {path}"
+        elif kind == "write":
+            reason = f"gives it the name {path}"
         found = rater.rate(kind, [Word(path, *place)], place=place, cwd=context.cwd, reason=reason, program=0)
         if found is not None:
             findings.append(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 
-from agent.planner.untrusted import clip
+from agent.planner.untrusted import clip, weight
 from agent.protocol import actions
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.ports import ToolResult
@@ -17,9 +17,13 @@ from agent.text.sizes import counted, size_words
 from agent.tools.root import Place, Root, done, refused
 
 _MOST_FILES = 40
-_MOST_TOKENS = 8_000
-_MOST_READ = 1 << 20
-"""Bytes of each end of a file."""
+_MOST_TOKENS = 10_000
+"""Of one result; a planner gives it no more than a little over that."""
+_FEWEST_TOKENS = 100
+_MOST_READ = 4 << 20
+_MOST_END = 1 << 16
+"""Bytes of each end of a file that is longer than is read."""
+_LINES = re.compile(r"(.+):(\d{1,9})-(\d{1,9})")
 _LABEL = re.compile(r"\[redacted:[\w.-]+:[0-9a-f]{4}\]")
 
 
@@ -67,36 +71,58 @@ async def retrieve_context_files(arguments: RetrieveContextFiles, place: Workpla
     paths = list(dict.fromkeys(arguments.paths))
     if not 0 < len(paths) <= _MOST_FILES:
         return refused(f"name between 1 and {_MOST_FILES} paths")
-    root, mark, parts, failed = root_of(place.root), secrets.token_hex(3), list[str](), 0
-    share = max(_MOST_TOKENS * 2 // (len(paths) + 1), _MOST_TOKENS // 8)
+    root, mark, failed = root_of(place.root), secrets.token_hex(3), list[str]()
+    read = dict[str, tuple[str, str]]()
     for path in paths:
         try:
-            name, text = _shown(root, path)
-            parts.append(f"[{mark} file {name}]\n{clip(text, share)}\n[{mark} end]")
+            read[path] = _shown(root, path)
         except InvalidRequest as error:
-            failed += 1
-            parts.append(f"[{mark} not read] {error.message}")
-    return ToolResult(content="\n".join(parts), is_error=failed == len(paths))
+            failed.append(f"[{mark} not read] {error.message}")
+    shares = _shares({path: weight(text) for path, (_, text) in read.items()})
+    parts = [f"[{mark} file {name}]\n{clip(text, shares[path])}\n[{mark} end]" for path, (name, text) in read.items()]
+    return ToolResult(content="\n".join(parts + failed), is_error=not read)
+
+
+def _shares(weights: dict[str, float]) -> dict[str, int]:
+    """Share the tokens of one result out among files: what short ones leave is for long ones."""
+    left, shares = float(_MOST_TOKENS), dict[str, int]()
+    for count, path in enumerate(sorted(weights, key=lambda each: weights[each])):
+        shares[path] = max(int(left / (len(weights) - count)), _FEWEST_TOKENS)
+        left -= min(weights[path], shares[path])
+    return shares
 
 
 def _shown(root: Root, path: str) -> tuple[str, str]:
-    """The name of a file with what is to know of it, and its text."""
+    """The name of a file with what is to know of it, and its text, or the lines that the path names."""
+    asked = _LINES.fullmatch(path)
+    if asked and root.place(path, follow=True).kind == "missing":
+        path = asked[1]
+    else:
+        asked = None
     with root.opened(path) as (fd, place):
         data = read_up_to(fd, _MOST_READ)
-        start = max(len(data), place.size - _MOST_READ)
-        end = read_up_to(fd, _MOST_READ, start)
-    if not end:
-        try:
-            text = decoded(data)
-        except InvalidRequest as error:
-            raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) {error.message}") from None
-        kind = "" if text.encoding == "utf-8" else f", {text.encoding.upper()}"
-        return f"{place.relative}, {counted(len(text.text.splitlines()), 'line')}{kind}", text.text
-    if b"\0" in data:
-        raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) is no text")
-    left = f"\n[… {start - len(data):,} bytes left out …]\n" if start > len(data) else ""
-    whole = data.decode("utf-8", "replace") + left + end.decode("utf-8", "replace")
-    return f"{place.relative}, {size_words(place.size)}", whole
+        start = max(len(data), place.size - _MOST_END)
+        end = read_up_to(fd, _MOST_END, start)
+    if end:
+        if b"\0" in data or asked:
+            raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) is {'too long' if asked else 'no text'}")
+        left = f"\n[… {start - _MOST_END:,} bytes left out …]\n"
+        whole = data[:_MOST_END].decode("utf-8", "replace") + left + end.decode("utf-8", "replace")
+        return f"{place.relative}, {size_words(place.size)}", whole
+    try:
+        text = decoded(data)
+    except InvalidRequest as error:
+        raise InvalidRequest(f"{place.relative} ({size_words(place.size)}) {error.message}") from None
+    kind = "" if text.encoding == "utf-8" else f", {text.encoding.upper()}"
+    lines = text.text.splitlines(keepends=True)
+    if asked is None:
+        return f"{place.relative}, {counted(len(lines), 'line')}{kind}", text.text
+    first, last = max(int(asked[2]), 1), min(int(asked[3]), len(lines))
+    if first > last:
+        raise InvalidRequest(
+            f"{place.relative} has {counted(len(lines), 'line')}, none of them is {asked[2]}-{asked[3]}"
+        )
+    return f"{place.relative}, lines {first}-{last} of {len(lines):,}{kind}", "".join(lines[first - 1 : last])
 
 
 FILES = (

@@ -46,7 +46,7 @@ class Search(Arguments, frozen=True):
 
 async def list_files(arguments: ListFiles, place: Workplace, doors: Doors) -> ToolResult:
     """Return names of files, or counts by folder where there are too many."""
-    top = root_of(place.root).place(arguments.path, follow=True).relative
+    top = _top(place, arguments.path)
     code, text = await _git(place, *_FILES, "--", _spec(top, arguments.pattern))
     if code:
         return refused(f"cannot list {top or '.'}: {_why(code)}")
@@ -73,7 +73,7 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
     """Return the lines that match, each with its place."""
     if not arguments.pattern.strip() or "\0" in arguments.pattern or "\n" in arguments.pattern:
         return refused("`pattern` must be a regular expression for one line")
-    top = root_of(place.root).place(arguments.path, follow=True).relative
+    top = _top(place, arguments.path)
     case = ("-i",) if arguments.ignore_case else ()
     where = ("-e", arguments.pattern, "--", _spec(top, arguments.files))
     code, text = await _git(place, *_TEXT, *case, "-P", *where, most=_MOST_FOUND)
@@ -102,6 +102,14 @@ def _matches(text: str) -> Iterator[tuple[str, str, str]]:
             secret[path] = bool(protected(path))
         if number.isdigit() and not secret[path]:
             yield path, number, found.rstrip("\r")
+
+
+def _top(place: Workplace, path: str) -> str:
+    """Find the folder or file to look in, by its relative path, "" for all."""
+    found = root_of(place.root).place(path, follow=True)
+    if found.kind == "missing":
+        raise InvalidRequest(f"there is no {found.relative}")
+    return found.relative
 
 
 def _spec(top: str, pattern: str) -> str:

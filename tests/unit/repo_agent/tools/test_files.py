@@ -168,12 +168,31 @@ def test_files_are_read_and_each_says_where_it_ends(here: ToolPlace) -> None:
     ]  # fmt: skip
 
 
+def test_lines_of_a_file_can_be_asked_for(here: ToolPlace) -> None:
+    here.write("a.py", "".join(f"line {n}\n" for n in range(1, 9001)))
+    here.write("b:1-2", "named so\n")
+    text = here.call(
+        "retrieve_context_files", paths=["a.py:4000-4001", "a.py:8999-99999", "b:1-2", "a.py:9001-9002"]
+    ).content
+    assert "a.py, lines 4000-4001 of 9,000]\nline 4000\nline 4001\n" in text and "lines 8999-9000 of 9,000" in text
+    assert "named so" in text and "none of them is 9001-9002" in text
+
+
+def test_what_short_files_leave_is_for_long_ones(here: ToolPlace) -> None:
+    here.write("short", "s\n")
+    here.write("long", "".join(f"line {n}\n" for n in range(20_000)))
+    here.write("long2", "".join(f"line {n}\n" for n in range(20_000)))
+    text = here.call("retrieve_context_files", paths=["long", "short", "long2"]).content
+    assert text.count("left out") == 2 and text.count("line 19999\n") == 2 and "]\ns\n" in text
+    assert 30_000 < len(text) < 44_000
+
+
 def test_of_a_long_file_both_ends_are_told(here: ToolPlace) -> None:
     here.write("long", "".join(f"line {n}\n" for n in range(400_000)))
     here.write("middle", "".join(f"line {n}\n" for n in range(20_000)))
     for name, last in (("long", 399_999), ("middle", 19_999)):
         text = here.call("retrieve_context_files", paths=[name]).content
-        assert "line 0\n" in text and f"line {last}\n" in text and "left out" in text and len(text) < 40_000
+        assert "line 0\n" in text and f"line {last}\n" in text and "left out" in text and len(text) < 44_000
 
 
 @pytest.mark.parametrize(
