@@ -6,12 +6,13 @@ What the rating does not say is no right: of a report that says nothing, only re
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import cast
 
 from agent.protocol.approvals import Rights
 from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
-from agent.protocol.rehearsals import Rehearsal
+from agent.protocol.rehearsals import Change, Rehearsal
 
 
 def _names(text: str) -> frozenset[str]:
@@ -98,6 +99,11 @@ _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
 _WORKSPACE = ("workspace", "workspace-all")
+_GIT = re.compile(r"/(?:\.git|git~\d)[. ]*(?:/|$)", re.I)
+_SETS_UP = re.compile(
+    r"^info(?:/|$)|(?:^|/)(?:hooks|config(?:\.[^/]*)?|commondir|gitdir|attributes|exclude|(?:http-)?alternates)(?:[./]|$)"
+)
+_GAINING = frozenset(("setuid", "setgid", "device"))
 
 
 def rights(report: RiskReport, context: RiskContext) -> Rights | None:
@@ -152,12 +158,30 @@ def changed_paths(rehearsal: Rehearsal) -> list[str]:
 
 def past(rights_of_it: Rights, rehearsal: Rehearsal) -> str:
     """Say what making a rehearsal real would change beside these rights, in words; "" for nothing."""
-    paths = changed_paths(rehearsal)
-    if rights_of_it.repositories:
-        paths = [path for path in paths if "/.git/" not in path or path.endswith("/config") or "/hooks/" in path]
-    paths = [path for path in paths if not any(holds(folder, path) for folder in (*rights_of_it.write, *_TEMPORARY))]
+    paths = [
+        path
+        for change in rehearsal.changes
+        for path in (change.path, change.source)
+        if path and not _is_within(path, change, rights_of_it)
+    ]
     changed = changed_words(paths, more=rehearsal.more > 0)
     return f"it would change {changed}, which its rating does not say" if changed else ""
+
+
+def _is_within(path: str, change: Change, rights_of_it: Rights) -> bool:
+    """Tell whether it would be one of these rights to change this path so, as the lock of an unasked run holds it."""
+    if not _GAINING.isdisjoint(change.flags) or "/.agent-shell" in path.lower():
+        return False
+    before, after = change.before, change.after
+    if change.kind == "dir" and before is not None and after is not None and before.mode == after.mode:
+        return (before.uid, before.gid) == (after.uid, after.gid)  # its time, by what is changed in it
+    found = _GIT.search(path)
+    if found is not None:
+        inside = path[found.end() :].lower()
+        return bool(rights_of_it.repositories and inside) and _SETS_UP.search(inside) is None
+    if any(holds(folder, path) for folder in rights_of_it.write):
+        return True
+    return before is None and any(holds(folder, path) for folder in _TEMPORARY)
 
 
 def changed_words(paths: list[str], *, more: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,21 @@ def test_auto_rehearses_what_approve_lets_run(place: World) -> None:
     assert not (place.work / "a.txt").exists()
     assert "rehearsal.finished" in place.types()
     assert "- a.txt" in ended.stderr
+
+
+def test_what_nobody_looks_at_is_made_real_only_as_far_as_its_rating_says(place: World) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=place.work, check=True)
+    hook = place.base / "archive" / ".git" / "hooks" / "post-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("#!/bin/sh\n")
+    subprocess.run(["tar", "-C", hook.parents[2], "-cf", place.work / "x.tar", "."], check=True)
+    getattr(place, "own", lambda folder: None)(place.work)
+    unpacked = place.run(*LOW, "tar xf x.tar")
+    assert (unpacked.code, "post-commit, which its rating does not say" in unpacked.stderr) == (6, True)
+    assert not (place.work / ".git" / "hooks" / "post-commit").exists()
+    staged = place.run(*LOW, "git add a.txt")
+    assert staged.code == 0, staged.stderr
+    assert b"a.txt" in (place.work / ".git" / "index").read_bytes()
 
 
 def test_what_policy_refuses_is_not_even_rehearsed(place: World) -> None:

@@ -8,7 +8,7 @@ from agent.policy.rights import as_confinement, opens_editor, past, reads_plainl
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.rehearsals import Change, Rehearsal
+from agent.protocol.rehearsals import Change, FileState, Rehearsal
 from agent.risk.classifier import classify
 
 CONTEXT = RiskContext(cwd="/w/sub", home="/home/me", workspace="/w")
@@ -91,7 +91,58 @@ def test_a_rehearsal_that_shows_more():
         past(Rights(write=("/w",)), shown("/w/a", "/home/me/b"))
         == "it would change /home/me/b, which its rating does not say"
     )
-    assert past(Rights(repositories=("/w",)), shown("/w/.git/index", "/w/.git/hooks/x")) != ""
+    records = (
+        "index",
+        "HEAD",
+        "refs/heads/main",
+        "refs/heads/a/config-2",
+        "objects/ab/cdef",
+        "logs/HEAD",
+        "COMMIT_EDITMSG",
+    )
+    assert past(Rights(repositories=("/w",)), shown(*(f"/w/.git/{name}" for name in records))) == ""
+    for name in (
+        "hooks/x",
+        "config",
+        "config.worktree",
+        "info/attributes",
+        "objects/info/alternates",
+        "commondir",
+        "HOOKS/x",
+        "CONFIG",
+    ):
+        for rights_of_it in (
+            Rights(repositories=("/w",)),
+            Rights(write=("/w",)),
+            Rights(write=("/w",), repositories=("/w",)),
+        ):
+            assert past(rights_of_it, shown(f"/w/.git/{name}")) != "", (name, rights_of_it)
+    for path in ("/w/.git", "/w/.git/index", "/w/sub/.GIT/x", "/w/git~1/config", "/w/.agent-shell.toml"):
+        assert past(Rights(write=("/w",)), shown(path)) != "", path
+    assert past(Rights(write=("/w",), repositories=("/w",)), shown("/w/.agent-shell.toml")) != ""
+    for path in ("/w/.gitignore", "/w/.github/x", "/w/x.git/y"):
+        assert past(Rights(write=("/w",)), shown(path)) == "", path
+
+
+def test_a_rehearsal_that_changes_what_others_have_in_temporary_folders_or_gains_rights():
+    state = FileState(kind="file", mode=0o644, uid=0, gid=0)
+
+    def shown(change: Change) -> Rehearsal:
+        return Rehearsal(
+            rehearsal_id="r", command="x", cwd="/w", result=ExecutionResult(exit_code=0), changes=(change,)
+        )
+
+    theirs = Change(path="/tmp/theirs", op="delete", kind="file", before=state)
+    assert past(Rights(write=("/w",)), shown(theirs)) != ""
+    moved = Change(path="/tmp/a", op="rename", kind="file", before=state, after=state, source="/tmp/b")
+    assert past(Rights(write=("/w",)), shown(moved)) != ""
+    assert past(Rights(write=("/tmp",)), shown(moved)) == ""
+    inside = FileState(kind="dir", mode=0o755, uid=0, gid=0)
+    for after, said in ((inside, False), (FileState(kind="dir", mode=0o777, uid=0, gid=0), True)):
+        folder = Change(path="/w/.git", op="meta", kind="dir", before=inside, after=after)
+        assert (past(Rights(repositories=("/w",)), shown(folder)) != "") is said
+    for flag in ("setuid", "setgid", "device"):
+        assert past(Rights(write=("/w",)), shown(Change(path="/w/x", op="create", kind="file", flags=(flag,)))) != ""
 
 
 @pytest.mark.parametrize("command", ["vi --version >/dev/null; ls", "ls | nano", "ls && /usr/bin/emacs -nw x"])
