@@ -24,6 +24,8 @@ from agent.repo_agent.modes import CycleResult, WorkOptions
 from agent.repo_agent.open_questions import OpenQuestion, OpenQuestions, questions_of
 from agent.text.shown import shown_line
 
+_STEPS = 150
+"""Replies of the model in a cycle, where the settings say nothing: a task takes more of them than a goal."""
 _CODES = {
     "complete": ExitCode.DONE,
     "one_plan": ExitCode.DONE,
@@ -86,7 +88,8 @@ class CycleRuns:
         if self._outcome is not None and not here:
             await controller.adopt(await open_session(controller, self._repo), "switched")
         options = replace(options, task=asked.task) if asked is not None else options
-        controller.adjust = partial(_adjusted, options=options)
+        steps = 0 if "max_steps" in controller.services.loaded.origins else _STEPS
+        controller.adjust = partial(_adjusted, options=options, steps=steps)
         self._watch.finished, before = None, self._watch.usage.cost or 0.0
         self._outcome = await controller.send(UserInput.from_text(_words(options, asked, here=here)))
         result = self._result(self._outcome, (self._watch.usage.cost or 0.0) - before)
@@ -185,14 +188,19 @@ async def _carry_over(before: RequestContext, worker: SessionController) -> None
         await worker.record(event)
 
 
-def _adjusted(given: RunOptions, *, options: WorkOptions) -> RunOptions:
-    """The options of a run with those of the cycle. A reply is a plan with calls, which nobody reads as it comes."""
+def _adjusted(given: RunOptions, *, options: WorkOptions, steps: int) -> RunOptions:
+    """The options of a run with those of the cycle; `steps`: so many replies instead of what is usual.
+
+    A reply is a plan with calls, which nobody reads as it comes.
+    """
     cycle = CycleOptions(task=options.task, one_plan=options.one_plan, ask=options.ask, rehearse=options.dry_run)
     seconds = options.seconds or given.limits.time_budget
     return structs.replace(
         given,
         cycle=cycle,
-        limits=structs.replace(given.limits, cost_budget=options.cost, time_budget=seconds),
+        limits=structs.replace(
+            given.limits, cost_budget=options.cost, time_budget=seconds, max_steps=steps or given.limits.max_steps
+        ),
         approval=structs.replace(given.approval, grants=tuple(sorted(options.grants))),
         stream=False,
     )

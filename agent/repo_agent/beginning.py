@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from shlex import quote
+from typing import IO
 
 from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
@@ -48,9 +49,10 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         if goal.options.approval.mode == "medium" and not goal.options.cycle.rehearse:  # then nobody is asked about it
             done = [each.task for each in file.tasks if each.status is Status.DONE]
             await worktrees.tidy(done, CallDoors(goal, repository.root, ""))
-        entry = await _chosen(file, goal.options.cycle.task, worktrees)
-        if isinstance(entry, str):
-            return entry
+        chosen = await _chosen(file, goal.options.cycle.task, worktrees)
+        if isinstance(chosen, str):
+            return chosen
+        entry, claim = chosen
         prepared = await worktrees.prepare(entry.task, doors)
     except CoreError:
         if doors.ended is not None:
@@ -70,13 +72,14 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         questions=OpenQuestions(os.path.dirname(prepared.root)),
         copied=repository.root if goal.options.cycle.rehearse else "",
         sign_off=await repository.signs_off(),
+        claim=claim,
     )
     place.progress = await _progress(place, prepared)
     return place, prepared
 
 
-async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> Entry | str:
-    """Return the task to work on, or in words why there is none. Raises NotFound and InvalidState for one that was asked for."""
+async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> tuple[Entry, IO[str]] | str:
+    """Return the task to work on, claimed, or in words why there is none. Raises NotFound and InvalidState for one that was asked for."""
     submitted = await worktrees.submitted()
     if wanted is not None:
         entry = file.find(wanted)
@@ -88,11 +91,17 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> E
             raise InvalidState(
                 expected="a task to work on", found=f"task {wanted}, which is {entry.status} or depends on others"
             )
-        return entry
+        claim = await worktrees.claim(wanted)
+        if claim is None:
+            raise InvalidState(expected="a task to work on", found=f"task {wanted}, which another process works on")
+        return entry, claim
     able = [each for each in file.eligible if each.task not in submitted]
+    begun = {each.task for each in await worktrees.repository.task_branches()}
+    for each in sorted(able, key=lambda each: each.task not in begun):  # the first in the file, unless one was begun
+        if (claim := await worktrees.claim(each.task)) is not None:
+            return each, claim
     if able:
-        begun = {each.task for each in await worktrees.repository.task_branches()}
-        return min(able, key=lambda each: each.task not in begun)  # the first in the file, unless one was begun
+        return f"no task can be worked on: other processes work on {_listed([str(each.task) for each in able])}"
     if file.eligible:
         return f"no task can be worked on: {_listed([str(each.task) for each in file.eligible])} wait for review"
     return f"no task can be worked on: each one in {TASK_FILE} is done, blocked, or depends on others"

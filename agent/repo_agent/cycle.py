@@ -67,6 +67,8 @@ class RepoAgent:
             raise
         finally:
             await goal.events.send_if_possible(_finished(goal, place, reason, ending.message))
+            if place.claim is not None:
+                place.claim.close()
             if rehearse:
                 shutil.rmtree(os.path.dirname(place.copied), ignore_errors=True)
         return ending

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from agent.repo_agent.progress import Progress
 
@@ -22,7 +22,8 @@ class Workplace:
 
     `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
     went when the cycle began, "" without a remote. `sign_off`: the person vouches for their commits by a line in each.
-    `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal.
+    `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal. `claim` keeps other processes
+    from the task.
     """
 
     root: str
@@ -39,6 +40,7 @@ class Workplace:
     sign_off: bool = False
     questions: OpenQuestions | None = None
     copied: str = ""
+    claim: IO[str] | None = None
 
 
 def reader(root: str) -> Callable[[str], str | None]:

@@ -5,11 +5,13 @@ The person's own checkout is not touched. Worktrees stay until all that is in th
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import IO
 
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
@@ -100,6 +102,10 @@ class Worktrees:
         """Return the folder of a task's worktree, which need not be there yet."""
         return os.path.join(await self._place(), f"task-{task}")
 
+    async def claim(self, task: int) -> IO[str] | None:
+        """Keep every other process from the task until what is returned is closed, or this process ends; None where one has it."""
+        return _locked(f"{await self.folder(task)}.lock")
+
     async def submitted(self) -> frozenset[int]:
         """Return the tasks that wait for their review: nothing was done on their branches since they were submitted.
 
@@ -139,6 +145,16 @@ class Worktrees:
             text = git_commands.add_worktree(folder, branch, new_from=start)
         item = await doors.run(text, reason=f"a folder of its own for {branch}")
         _require(item, f"no worktree could be made at {folder}")
+
+
+def _locked(path: str) -> IO[str] | None:
+    file = open(path, "a", opener=_private)  # noqa: SIM115  # as long as the cycle lasts
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
 
 
 def mark_submitted(root: str, tip: str) -> None:

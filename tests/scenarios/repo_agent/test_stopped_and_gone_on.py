@@ -98,3 +98,18 @@ def test_money_is_a_bound(project: WorkWorld) -> None:
     ended = project.work("--mode", "continuous", "--max-cost", "1")
     assert ended.code == 1, ended
     assert project.cycles()[-1]["reason"] == "budget" and len(project.server.requests) <= 3
+
+
+def test_two_at_once_do_different_tasks(project: WorkWorld) -> None:
+    project.server.add(Behaviour(hang_before_headers=True))
+    first = project.start("--task", "1")
+    assert project.server.hanging.wait(60)
+    same = project.work("--task", "1")
+    assert same.code != 0 and "task 1, which another process works on" in same.stderr
+    project.says(*whole(2))
+    other = project.work()
+    assert other.code == 0 and "✓ task 2 Baskets · for review" in other.stdout, other
+    first.kill()
+    first.communicate()
+    project.says(*whole(1))
+    assert project.work("--task", "1").code == 0

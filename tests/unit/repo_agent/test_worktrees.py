@@ -40,6 +40,19 @@ def test_it_begins_from_what_was_just_fetched_and_leaves_the_checkout_alone(worl
     assert world.git("branch", "--show-current") == "main"
 
 
+def test_a_task_is_claimed_by_one_at_a_time(world: RepoWorld) -> None:
+    claim = world.run(world.worktrees().claim(10))
+    assert claim is not None
+    assert world.run(world.worktrees().claim(10)) is None
+    other = world.run(world.worktrees().claim(11))
+    assert other is not None
+    claim.close()
+    again = world.run(world.worktrees().claim(10))
+    assert again is not None
+    for each in (other, again):
+        each.close()
+
+
 def test_it_lies_below_the_state_folder_for_the_person_alone(world: RepoWorld) -> None:
     root = Path(world.prepared().root)
     assert root.is_relative_to(world.state / "worktrees") and root.name == "task-10"
