@@ -125,7 +125,8 @@ class Worktrees:
         common = await self.repository.common_folder()
         name = os.path.basename(os.path.dirname(common) if common.endswith("/.git") else common) or "repository"
         key = sha256(os.fsencode(common)).hexdigest()[:8]
-        place = os.path.join(os.path.realpath(self.state), "worktrees", f"{name}-{key}")
+        # Beside the state, in which no command may write.
+        place = os.path.join(f"{os.path.realpath(self.state)}-worktrees", f"{name}-{key}")
         os.makedirs(place, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(place), place):
             os.chmod(folder, 0o700)

@@ -212,7 +212,7 @@ class WorkWorld:
         return self.git("show", f"{branch}:{path}", at=self.bare)
 
     def worktree(self, task: int) -> Path:
-        (found,) = (self.world.base / "state").glob(f"**/worktrees/*/task-{task}")
+        (found,) = (self.world.base / "state").glob(f"**/agent-shell-worktrees/*/task-{task}")
         return found
 
     def cycles(self) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ def test_a_task_is_claimed_by_one_at_a_time(world: RepoWorld) -> None:
 
 def test_it_lies_below_the_state_folder_for_the_person_alone(world: RepoWorld) -> None:
     root = Path(world.prepared().root)
-    assert root.is_relative_to(world.state / "worktrees") and root.name == "task-10"
+    assert root.is_relative_to(f"{world.state}-worktrees") and root.name == "task-10"
     for folder in (root.parent, root.parent.parent):
         assert folder.stat().st_mode & 0o777 == 0o700
     second = RepoWorld.__new__(RepoWorld)
