@@ -140,12 +140,10 @@ class Repository:
         return text if code == 0 else None
 
     async def changed_files(self, base: str) -> tuple[str, ...]:
-        """The paths that the work since it left `base` has changed, committed or not."""
-        ancestor = await self._line("merge-base", base, "HEAD") or base
-        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-        text = await self._asked("diff", *options, ancestor, "--", quietly=await self._quietly())
-        new = (change.path for change in await self.changes() if change.state == "??")
-        return tuple(sorted({*text.split("\0"), *new} - {""}))
+        """The paths that the commits since the work left `base` have changed."""
+        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+        text = await self._asked("diff", *options, f"{base}...HEAD", "--", quietly=await self._quietly())
+        return tuple(sorted(filter(None, text.split("\0"))))
 
     async def task_branches(self) -> tuple[TaskBranch, ...]:
         """Every branch of a task that is known here, local ones first."""

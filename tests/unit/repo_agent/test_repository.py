@@ -43,12 +43,13 @@ def test_texts_at_a_revision(world: RepoWorld) -> None:
     assert world.run(repository.text_at("HEAD", "../../etc/passwd")) is None
 
 
-def test_files_that_work_has_changed_committed_or_not(world: RepoWorld) -> None:
+def test_files_that_the_commits_of_the_work_have_changed(world: RepoWorld) -> None:
     world.git("switch", "-q", "-c", "agent/task-1")
-    world.commit("one", {"one.py": "1\n", "gone.py": "x\n"})
+    world.commit("one", {"one.py": "1\n", "gone.py": "x\n", "hello.py": "more\n"})
     (world.checkout / "gone.py").unlink()
-    world.write({"two.py": "2\n", "hello.py": "more\n"})
-    assert world.run(world.repository().changed_files("refs/remotes/origin/main")) == ("hello.py", "one.py", "two.py")
+    world.write({"two.py": "2\n"})
+    base = "refs/remotes/origin/main"
+    assert world.run(world.repository().changed_files(base)) == ("gone.py", "hello.py", "one.py")
 
 
 def test_what_others_did_on_the_base_is_no_change_of_ours(world: RepoWorld) -> None:
