@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.protocol.decisions import RiskContext
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import is_secret, reaches_secret
@@ -31,16 +33,18 @@ _SCHEDULE = LazyPattern(
 _CONFIG = LazyPattern(
     r"^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login"
     r"|xinitrc|xprofile|xsession|xsessionrc|pam_environment|gitconfig|hgrc|vimrc|vim|exrc|emacs|emacs\.d|nanorc|inputrc|screenrc|gdbinit"
-    r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local(?!/state/[\w.-]+/worktrees/)|ssh)\b"
+    r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local(?!/state/[\w.-]+/worktrees/)|ssh)\b",
+    re.I,  # on some disks letters count as the same
 )
 _START = LazyPattern(
-    r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)"
+    r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)",
+    re.I,
 )
 # No project lives here: a working directory below these makes nothing in them the workspace.
 _NO_WORKSPACE = LazyPattern(
     r"^/(?:(?:s?bin|boot|etc|lib\w*|proc|sys|dev|run|efi)(?:/|$)|usr(?!(?:/local)?/src/)(?:/|$)|(?:home|Users|var|opt|root|mnt|srv|tmp)?$)"
 )
-_VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
+_VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)", re.I)
 _IMPORTANT_ALL = (
     "",
     ".",

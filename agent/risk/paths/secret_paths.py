@@ -76,7 +76,8 @@ def is_secret(path: str) -> bool:
 
 
 def _matches_secret(path: str) -> bool:
-    return any(mark in path for mark in _SECRET_MARKS) and bool(_SECRET.search(path))
+    ways = (path, path.lower()) if not path.islower() else (path,)  # on some disks letters count as the same
+    return any(mark in way for way in ways for mark in _SECRET_MARKS) and any(_SECRET.search(way) for way in ways)
 
 
 # The same path is asked about several times in one rating: where it is opened, where it is read, and its output.
