@@ -77,7 +77,7 @@ class CycleRuns:
 
     @property
     def usage(self) -> Usage:
-        """What the model's calls of all of them used."""
+        """Sum up what the model's calls of all of them used."""
         return self._watch.usage
 
     async def run(self, options: WorkOptions) -> CycleResult:
@@ -169,14 +169,14 @@ async def cycle_beside(controller: SessionController, argument: str) -> RunOutco
 
 
 def _words(options: WorkOptions, asked: OpenQuestion | None, *, here: bool) -> str:
-    """What the model is told first. `here`: the question stands in the session already."""
+    """Return what the model is told first. `here`: the question stands in the session already."""
     if asked is not None and not here:
         return f"You asked: {asked.question}\nThe answer: {options.answer}"
     return options.answer or f"work on {f'task {options.task}' if options.task else 'the next task'}"
 
 
 async def _carry_over(before: RequestContext, worker: SessionController) -> None:
-    """What was chosen at the prompt counts in the cycle, too. Raises RecordingError."""
+    """Let what was chosen at the prompt count in the cycle, too. Raises RecordingError."""
     ctx, started = worker.ctx, settings_of(worker.ctx)
     ctx.planner, ctx.approve, ctx.confine, ctx.safety_off = (
         before.planner,

@@ -12,7 +12,7 @@ Reason = Literal["complete", "no_tasks", "question", "failed", "cancelled", "bud
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions:
-    """What a run is given. `cycles`: at most so many, 0 for no bound; `cost` in US dollars and `seconds` bound all of them together.
+    """The options of a run. `cycles`: at most so many, 0 for no bound; `cost` in US dollars and `seconds` bound all of them together.
 
     `grants`: what needs no asking for in this run. `answer` is to the question that the last run ended with. `dry_run`: in worktrees
     that are thrown away.
@@ -32,7 +32,7 @@ class WorkOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CycleResult:
-    """What a cycle came to. `text`: the question, or how it ended; `spent` in US dollars."""
+    """The result of a cycle. `text`: the question, or how it ended; `spent` in US dollars."""
 
     reason: Reason
     task: int | None = None

@@ -55,7 +55,7 @@ def _reminder(asked: OpenQuestion) -> str:
 
 
 async def _answer(controller: SessionController, runs: CycleRuns) -> str:
-    """What the person answers to the question that the last cycle ended with; "" for none, or where it ended otherwise."""
+    """The person's answer to the question that the last cycle ended with; "" for none, or where it ended otherwise."""
     if (
         not runs.results
         or runs.results[-1].reason != "question"

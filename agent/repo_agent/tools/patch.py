@@ -23,7 +23,7 @@ class ApplyPatch(Arguments, frozen=True):
 
 @dataclass(frozen=True)
 class _Change:
-    """What becomes of one file: `text` is all of it, None where it goes."""
+    """The new state of one file: `text` is all of it, None where it goes."""
 
     place: Place
     before: Text

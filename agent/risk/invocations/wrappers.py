@@ -55,11 +55,11 @@ def keyword(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     if table.name == "command" and args.has("-v", "-V"):
         return (args.operands[0].text if args.operands else None), ""
     if (given := args.value("-a")) is not None and table.name == "exec" and args.rest:
-        _judge_disguise(walker, invocation, given, args.rest[0])
+        _judge_named_otherwise(walker, invocation, given, args.rest[0])
     return argv(walker, invocation, table, args)
 
 
-def _judge_disguise(walker: Walker, invocation: Invocation, given: Word, program: Word) -> None:
+def _judge_named_otherwise(walker: Walker, invocation: Invocation, given: Word, program: Word) -> None:
     """A program that lists of processes show as a part of the kernel, or as another one that everybody knows."""
     shown = given.text.lstrip("-").rpartition("/")[2]
     real = program.text.rpartition("/")[2]
@@ -94,7 +94,7 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         walker.add("secret", [], invocation.place, reason=reason, rule="secret.environment")
         return None, "secret"
     if (given := args.value("-a", "--argv0")) is not None:
-        _judge_disguise(walker, invocation, given, words[0])
+        _judge_named_otherwise(walker, invocation, given, words[0])
     inner = invocation.inner(words, "env")
     inner.environment = environment
     folder = args.value("-C", "--chdir")
