@@ -36,6 +36,9 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
     doors = CallDoors(goal, os.path.realpath(top), "")
     try:
         repository = Repository(processes, os.path.realpath(top))
+        if not await repository.has_identity():
+            hint = "git config --global user.name and user.email set them"
+            raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
         if goal.options.cycle.rehearse:
             repository = await _copied(repository, doors)
             state, doors = os.path.dirname(repository.root), CallDoors(goal, repository.root, "")
@@ -104,7 +107,8 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> t
         return f"no task can be worked on: other processes work on {_listed([str(each.task) for each in able])}"
     if file.eligible:
         return f"no task can be worked on: {_listed([str(each.task) for each in file.eligible])} wait for review"
-    return f"no task can be worked on: each one in {TASK_FILE} is done, blocked, or depends on others"
+    why = "each one in it is done, blocked, or depends on others" if file.tasks else "there is none in it"
+    return f"no task of {TASK_FILE} can be worked on: {why}"
 
 
 async def _copied(repository: Repository, doors: CallDoors) -> Repository:

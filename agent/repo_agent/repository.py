@@ -107,6 +107,10 @@ class Repository:
         """Return where pushes to that remote go."""
         return await self._line("remote", "get-url", "--push", "--", remote)
 
+    async def has_identity(self) -> bool:
+        """Tell whether git knows whose commits they would be."""
+        return (await self._git("var", "GIT_COMMITTER_IDENT"))[0] == 0
+
     async def signs_off(self) -> bool:
         """Tell whether the person vouches for their commits by a line in each."""
         return await self._line("config", "--type=bool", "--get", "format.signOff") == "true"

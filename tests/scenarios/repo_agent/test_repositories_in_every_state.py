@@ -98,6 +98,14 @@ def test_without_a_commit_it_says_what_is_missing(project: WorkWorld) -> None:
     assert ended.code != 0 and "commit" in ended.stderr
 
 
+def test_where_git_knows_no_name_nothing_begins(project: WorkWorld) -> None:
+    for name in ("user.name", "user.email"):
+        project.git("config", "--global", "--unset", name)
+    ended = project.work()
+    assert ended.code == 2 and "a name and an address for commits" in ended.stderr, ended
+    assert not project.server.requests
+
+
 def test_without_task_file_it_says_so(project: WorkWorld) -> None:
     project.git("rm", "-q", "TASKS.md")
     project.git("commit", "-q", "-m", "no tasks")
