@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -199,7 +200,7 @@ def from_repl(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
 
         async def go() -> None:
             typist = asyncio.ensure_future(type_in(terminal, emitter, *cases))
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(300):  # a busy machine takes its time
                 await run_repl(place.services(emitter), terminal.screen)
             await typist
 
@@ -213,9 +214,11 @@ class Marking(CollectingEmitter):
     def __init__(self, terminal: FakeTerminal) -> None:
         super().__init__()
         self._terminal, self._mark = terminal, 0
+        self.came: Counter[type] = Counter()
 
     async def emit(self, record: Record) -> None:
         await super().emit(record)
+        self.came[type(record.event)] += 1
         self._mark = len(self._terminal.seen)
 
     @property
@@ -228,7 +231,7 @@ async def type_in(terminal: FakeTerminal, emitter: Marking, *cases: Case) -> Non
 
     async def press(keys: str, event: type, number: int, prompt: str = "❯") -> None:
         """Where `number` of that event have come, and a prompt was drawn since the last one: then it reads."""
-        while sum(isinstance(each, event) for each in emitter.events) < number or prompt not in emitter.drawn:
+        while emitter.came[event] < number or prompt not in emitter.drawn:
             await asyncio.sleep(0.005)
         await asyncio.sleep(0.05)
         await asyncio.to_thread(terminal.keys.send_text, keys)
