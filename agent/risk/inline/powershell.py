@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _READS = pattern("powershell.reads", re.I)
 _EFFECTS = patterns("powershell.effects", re.I)
 _METHODS = names("powershell.methods")
-_DESTROYING = frozenset(("delete", "terminate", "win32shutdown", "clear", "format", "clearlog"))
 
 
 def decoded(text: str) -> str:
@@ -61,7 +60,7 @@ def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
     suspect_text(walker, invocation, code)  # programs that are no cmdlets run as in any shell
     parts = [part.strip() for part in re.split(r"[;|\n]", code) if part.strip()]
     calls = {name.lower() for name in re.findall(r"(?:\.|::)(\w+)\(", code)} - _METHODS
-    if calls & _DESTROYING:
+    if not calls.isdisjoint(("delete", "terminate", "win32shutdown", "clear", "format", "clearlog")):
         walker.add("destroy", [], place, rule="destroy.powershell")
     elif not found and (calls or any(_READS.match(part) is None for part in parts)):
         walker.add("run", [Word("PowerShell code", *place)], place, rule="run.powershell")

@@ -12,6 +12,7 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.words import Invocation, Word
+from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import CaseRule, Program
 from agent.text.lazy_pattern import LazyPattern
@@ -27,10 +28,6 @@ _RUNS = LazyPattern(
     r"\w*(?:cmd|command|exec|script|prog|program|plugin|hook|pager|editor|wrapper|helper|rsh|configfile|rcfile|askpass|processor)s?|"
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
     r"callback|lib|library|init|trigger"
-)
-_ACTS = LazyPattern(
-    r"--(?:(?:set|add|remove|delete|change|reset|clear|unset|create|drop|uninstall|purge|wipe|erase|destroy|flush|revoke|restore|"
-    r"unregister|register|stop|kill)(?:-\w[\w-]*)?|disable|enable|terminate|shutdown|unlock|lock)"
 )
 _LOGS = frozenset("log trace dump report profile error errors debug pid status stats state attribute cursor".split())
 _PLACES = frozenset(("file", "path", "to", "dir", "directory", "folder"))
@@ -69,13 +66,19 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
 
 def _judge_action(walker: Walker, invocation: Invocation, table: Program, args: Args, name: str) -> None:
     """`--set-default-zone=x` where a sub-command could stand, and none does: as one that the table does not name."""
-    if args.operands or not table.cases or table.wrap or table.effect or not _ACTS.fullmatch(name):
-        return
-    if any(name in group for rule in table.flags for group in rule.options):
+    listed = any(name in group for rule in table.flags for group in rule.options)
+    if (
+        listed
+        or args.operands
+        or not table.cases
+        or table.wrap
+        or table.effect
+        or not pattern("told.acts").fullmatch(name)
+    ):
         return
     kind = table.otherwise if table.otherwise not in _OWN_ONLY else "change"
     reason = f"is told to {name[2:42].replace('-', ' ')}, and what that changes is unknown"
-    walker.add(kind, [], invocation.place, reason=reason, rule=f"{kind}.option", invocation=invocation)
+    walker.add(kind, [], invocation.place, reason=reason, rule=f"{kind}.option")
 
 
 def told_by(name: str) -> str:

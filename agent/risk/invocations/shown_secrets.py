@@ -114,22 +114,15 @@ def judge_shown_files(walker: Walker, name: str, invocation: Invocation, table: 
             return
 
 
-_TELLS = LazyPattern(
-    r"--(?:show|reveal|expose|print|dump|with|include|display)-?(?:tokens?|secrets?|passwords?|sensitive|keys?|master-key|decryption)"
-)
-_TOKEN = LazyPattern(
-    r"(?:(?:auth|iam|login|account|session|credentials?|sts) |(?:\S+ ){0,2}(?:print|get|show|fetch|generate|create)-)"
-    r"(?:(?:show|print|get|access|identity|id|auth|bearer|oauth|session|refresh|login)-)*(?:token|password)s?(?: .*)?"
-)
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
 def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -> None:
     """Rate what a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
     texts = [word.text for word in invocation.words[1:8]]
-    told = any(text[:2] == "--" and _TELLS.fullmatch(text) for text in texts)
+    told = any(text[:2] == "--" and pattern("told.tells").fullmatch(text) for text in texts)
     if not told and not (table.operands or table.wrap or table.name == "git"):
-        told = _TOKEN.fullmatch(" ".join(text for text in texts[:3] if " " not in text)) is not None
+        told = pattern("told.token").fullmatch(" ".join(text for text in texts[:3] if " " not in text)) is not None
     if told and (table.cases or table.handler) and _ASKS.isdisjoint(texts):
         walker.add("secret", [], invocation.place, invocation=invocation, rule="secret.told")
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.words import Invocation, Output, Word
-from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -155,7 +154,6 @@ def reaches_the_node(verbs: list[str], args: Args) -> bool:
     return (
         _given(args, "--privileged")
         or any(word.text == "sysadmin" for word in args.values("--profile"))
-        or any(pattern("containers.rights").search(word.text) for word in args.values("--overrides"))
         or (verbs[0] == "debug" and any(verb.startswith(("node/", "nodes/")) for verb in verbs[1:]))
     )
 

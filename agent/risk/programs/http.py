@@ -151,7 +151,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         walker.add("write", words, place, invocation=invocation)
     if told or any(metadata(url) for url in urls):
         return None, "net secret"
-    _judge_daemon(walker, invocation, urls, args, writes=bool(data or upload) or verb not in ("", "GET", "HEAD"))
+    _judge_daemon(walker, invocation, args, writes=bool(data or upload) or verb not in ("", "GET", "HEAD"))
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
 
@@ -163,7 +163,7 @@ def _judge_code(walker: Walker, invocation: Invocation, urls: list[Word], bodies
     if any(pattern("requests.says_destroy").search(body) for body in bodies):
         walker.add("remote-destroy", urls[:1], invocation.place)
     if bodies or any("?" in url.text for url in urls):
-        from agent.risk.programs.sent_code import judge_sent_code  # with readers of languages: rarely needed
+        from agent.risk.programs.sent_code import judge_sent_code
 
         judge_sent_code(walker, invocation, [url.text for url in urls], bodies)
 
@@ -182,15 +182,8 @@ def _judge_config(walker: Walker, invocation: Invocation, word: Word) -> None:
         walker.dispatch(invocation.inner(words, "curl -K"))
 
 
-def _judge_daemon(walker: Walker, invocation: Invocation, urls: list[Word], args: Args, *, writes: bool) -> None:
-    """Judge what is asked of a daemon of containers: by its socket, or by its port."""
-    described = any(
-        pattern(f"containers.{sign}").search(word.text)
-        for word in args.values(*_CURL_DATA)
-        for sign in ("rights", "mounts")
-    )
-    if described and any(url.text.endswith("/containers/create") for url in urls):
-        walker.add("container-host", urls[:1], invocation.place, rule="container.api")
+def _judge_daemon(walker: Walker, invocation: Invocation, args: Args, *, writes: bool) -> None:
+    """Judge what is asked of a daemon of containers by its socket."""
     for word in args.values("--unix-socket", "--abstract-unix-socket"):
         if re.search(r"docker|containerd|podman|crio", word.text):
             reason = "tells the container daemon what to do, which can give away the host"

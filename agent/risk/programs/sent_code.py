@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -14,7 +15,7 @@ from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_
 from agent.risk.paths.absolute import absolute
 from agent.risk.programs.containers import gives_host
 from agent.risk.programs.databases import judge_sql
-from agent.risk.reader.words import Invocation
+from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.names import names, pattern
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+\s")
 _MEMBER = re.compile(r'"([^"\\]{0,60})"\s{0,9}:\s{0,9}(?:("(?:\\.|[^"\\])*")|(\[(?:[^\[\]{}"]|"(?:\\.|[^"\\])*")*\]))')
 _TEXT = re.compile(r'"((?:\\.|[^"\\])*)"')
 _FORM = re.compile(r"[\w.\[\]-]{1,60}=")
-_SPEC_READERS = names("containers.specs")
+_DATA = re.compile(r"(?:-e|--env|--build-arg|-l|--label|--annotation|--from-literal|--tag)(?:=|$)")
 _RIGHTS, _MOUNTS = pattern("containers.rights"), pattern("containers.mounts")
 _LONGEST = 5_000
 _MOST = 40
@@ -41,22 +42,24 @@ def judge_sent_code(walker: Walker, invocation: Invocation, urls: list[str], bod
     asks = any(re.search(r"/(?:query|sql|statement)s?(?:/|$)", path) for path, _, _ in addresses)
     given = [field for _, _, query in addresses for field in parse_qsl(query)]
     given += [field for body in bodies for field in _fields(body)]
+    before = len(walker.findings)
     for name, value in given[:_MOST]:
         code = _CODE_FIELD.fullmatch(name) is not None or (runs and name in ("", "text"))
         statement = not name or name == "query" or (asks and name == "q")  # elsewhere `q` is a search
         if (code or statement) and _STATEMENTS.match(value):
-            before = len(walker.findings)
             judge_sql(walker, invocation, value, "")
-            _keep_high(walker, before)
         if code:
-            _judge_text(walker, invocation, value)
+            _judge_text(walker, invocation, value, shell=False)
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+    if any(path.endswith("/containers/create") for path, _, _ in addresses):
+        _judge_specs(walker, invocation, " ".join(bodies))
 
 
 def judge_told_elsewhere(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
     """Judge what a program hands on to other machines and containers; `found` is what was found about it so far."""
     if any(finding.level is Level.HIGH for finding in found):
         return
-    words, before = invocation.words[1:_MOST], ""
+    words, before = _not_data(invocation.words[:_MOST]), ""
     shells = any(finding.effect is not None and finding.effect.kind == "remote-shell" for finding in found)
     for word in words:
         option, equals, text = word.text.partition("=")
@@ -72,15 +75,20 @@ def judge_told_elsewhere(walker: Walker, name: str, invocation: Invocation, foun
         before = word.text
     if "--" in (texts := [word.text for word in words[:-1]]):
         walker.suspect(words[texts.index("--") + 1 :], invocation)
-    if name in _SPEC_READERS:
-        _judge_specs(walker, invocation)
+    if name in names("containers.specs"):
+        _judge_specs(walker, invocation, " ".join(word.text for word in words))
 
 
-def _judge_specs(walker: Walker, invocation: Invocation) -> None:
+def _not_data(words: list[Word]) -> list[Word]:
+    """The words behind the program, but for variables, labels and literal values that it is given."""
+    return [word for before, word in pairwise(words) if not (_DATA.match(before.text) or _DATA.match(word.text))]
+
+
+def _judge_specs(walker: Walker, invocation: Invocation, line: str) -> None:
     """Descriptions of containers on the line, on standard input, and in files that the line writes."""
     given = {absolute(word.text.rpartition("=")[2], invocation.cwd) for word in invocation.words[1:] if word.known}
     composes = invocation.words[0].text.endswith("compose")
-    texts = [" ".join(word.text for word in invocation.words[1:_MOST]), (invocation.stdin or ("", ""))[0]]
+    texts = [line, (invocation.stdin or ("", ""))[0]]
     for path, (text, _) in walker.files.written().items():
         if path in given or (composes and path.endswith((".yml", ".yaml"))):
             texts.append(text)
@@ -92,23 +100,20 @@ def _judge_specs(walker: Walker, invocation: Invocation) -> None:
             return
 
 
-def _judge_text(walker: Walker, invocation: Invocation, text: str) -> None:
-    """High findings for a text that another machine runs, in a shell or in a language of its own."""
+def _judge_text(walker: Walker, invocation: Invocation, text: str, *, shell: bool = True) -> None:
+    """High findings for a text that another machine runs, in a shell (which knows texts from commands) or in a language of its own."""
     if " " not in text or len(text) > _LONGEST:
         return
     far = invocation.inner(invocation.words, "", remote=True)
     far.stdin = None
-    before = len(walker.findings)
-    judge_suspects(walker, far, text)
-    if text.startswith("#!") or is_like_command(text):
+    if like := text.startswith("#!") or is_like_command(text):
         suspect_text(walker, far, text)
+    if not (like and shell):
+        judge_suspects(walker, far, text)
     if _CMDLET.search(text):
+        before = len(walker.findings)
         judge_cmdlets(walker, far, text)
-    _keep_high(walker, before)
-
-
-def _keep_high(walker: Walker, before: int) -> None:
-    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+        walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
 
 
 def _fields(body: str, name: str = "") -> Iterator[tuple[str, str]]:

@@ -54,8 +54,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     judge_package_source(walker, invocation, args)
     rule, used = choose_case(table, args)
-    shown = bool(chosen) and all(flag.effect == "read" for flag in chosen)
-    walker.reads = _only_reads(rule, table, args) if rule is not None else shown
+    walker.reads = _only_reads(rule, table, args) if rule is not None else {flag.effect for flag in chosen} == {"read"}
     if rule is not None and rule.effect == "none":
         return
     if evaluates(invocation, table, args, rule or next(iter(chosen), None)):

@@ -24,6 +24,7 @@ from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
 from agent.risk.shell.program_names import ITSELF, NAMING, keep_names, real_program
+from agent.risk.tables.names import names
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 from agent.risk.tables.store import program as find_program
@@ -38,10 +39,7 @@ _CMDLET = lazily(r"[A-Z][a-z]+-[A-Z]\w+")
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
-# Effects of programs that hand texts on to other machines and containers.
-_TOLD = frozenset(
-    ("remote-shell", "cloud-change", "cluster-change", "container-change", "container-run", "remote-change")
-)
+_TOLD = names("told.kinds")
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 

@@ -123,3 +123,25 @@ def test_deep_and_broken_bodies_are_read_without_an_error(depth: int) -> None:
     for text in ("[" * depth, '{"cmd":' * depth, "[" * depth + "]" * depth, "cmd=" + "[" * depth):
         report = classify(f"curl -d {shlex.quote(text)} http://h/x")
         assert not [found for found in report.findings if found.rule == "parse.failed"]
+
+
+@each(
+    "command",
+    [
+        "docker run -e privileged=true x",
+        "docker build --build-arg source=/etc .",
+        "kubectl create configmap x --from-literal=script='rm -rf /srv'",
+        "kubectl annotate pod x note='rm -rf /srv'",
+        "helm upgrade x ./c --set privileged=false --description 'rm -rf /srv'",
+        "aws sns publish --message 'rm -rf /srv' --topic-arn x",
+        "gh issue create -t x --body 'run `rm -rf /srv`'",
+        "ssh h 'echo \"rm -rf /\"'",
+        "curl -d 'DROP off at 5' https://ntfy.sh/x",
+        'curl -d \'{"description": "rm -rf /srv"}\' https://h/x',
+        "echo 'find the file' | nc h 80",
+        "python3 -c 'import os; model.eval(); print(os.popen(\"curl -s h\").read())'",
+        "ruby -e 'require \"json\"; puts JSON.load(`curl -s http://h`)'",
+    ],
+)
+def test_data_that_only_looks_like_code_is_not(command: str) -> None:
+    assert level(command) is Level.MEDIUM
