@@ -20,6 +20,9 @@ from agent.repo_agent.doors import Doors
 from agent.repo_agent.messages import branch_of
 from agent.repo_agent.repository import Base, Change, Repository
 
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
+"""Variables that a hook of git has, and others hardly ever."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -52,6 +55,8 @@ class Worktrees:
 
     async def prepare(self, task: int, doors: Doors) -> Prepared:
         """Return the worktree of a task, made where it is not there yet. Raises IoError where something is in the way."""
+        for name in filter(os.environ.get, _ELSEWHERE):
+            raise IoError(f"{name} is set, by which git would work in another place", hint=f"unset {name}")
         here, branch, base = self.repository, branch_of(task), await self.repository.base()
         remote = await here.remote()
         address = await here.address(remote) if remote else ""

@@ -177,6 +177,16 @@ def test_before_the_first_commit_there_is_nothing_to_begin_from(world: RepoWorld
         world.prepared()
 
 
+@pytest.mark.parametrize("name", ["GIT_DIR", "GIT_INDEX_FILE"])
+def test_a_variable_that_sends_git_elsewhere_is_said(
+    world: RepoWorld, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, str(world.base / "other"))
+    with pytest.raises(IoError, match=f"{name} is set"):
+        world.prepared()
+    assert world.asked == []
+
+
 def test_where_nobody_has_to_be_asked_it_is_made_unasked(world: RepoWorld) -> None:
     """It fills a folder, as a clone does: medium."""
     world.approval = Approval(mode="medium", interactive=False)
