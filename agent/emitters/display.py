@@ -26,15 +26,14 @@ def notification(event: CommandFinished, command: str, way: str, environ: Mappin
         return b""
     ending = "done" if event.exit_code == 0 else f"failed, exit {event.exit_code}"
     text = f"{ending}: {shown_line(command, 60)}".replace(";", ",")
-    return (
-        f"\x1b]9;agent-shell, {text}\x07".encode()
-        if chosen == "osc9"
-        else f"\x1b]777;notify;agent-shell;{text}\x07".encode()
-    )
+    told = f"9;agent-shell, {text}" if chosen == "osc9" else f"777;notify;agent-shell;{text}"
+    if environ.get("TMUX"):  # which hands it on where `allow-passthrough` is on, and drops it otherwise
+        return f"\x1bPtmux;\x1b\x1b]{told}\x07\x1b\\".encode()
+    return f"\x1b]{told}\x07".encode()
 
 
 def _known_way(environ: Mapping[str, str]) -> str:
-    """Tell what this terminal takes, by what it says of itself. Through tmux and screen neither arrives."""
+    """Tell what this terminal takes, by what it says of itself. What is behind tmux and screen is not known."""
     if environ.get("TMUX") or environ.get("STY"):
         return "off"
     if environ.get("TERM_PROGRAM") in _OSC_9 or environ.get("WT_SESSION") or environ.get("KITTY_WINDOW_ID"):

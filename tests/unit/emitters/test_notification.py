@@ -39,6 +39,11 @@ def test_what_is_set_counts_before_what_is_known() -> None:
         == b"\x1b]777;notify;agent-shell;failed, exit 2: make\x07"
     )
     assert notification(ended(), "make", "off", _KITTY) == b""
+    # tmux takes it out of its wrapping for the terminal around it
+    assert (
+        notification(ended(), "make", "osc9", {"TMUX": "x"})
+        == b"\x1bPtmux;\x1b\x1b]9;agent-shell, done: make\x07\x1b\\"
+    )
 
 
 @pytest.mark.parametrize("event", [ended(9.9), ended(job=1), ended(interrupted=True)])
