@@ -224,7 +224,7 @@ def survivors(mark: str) -> list[str]:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("moment", ["prompt", "confirmation", "command"])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, code: int, moment: str) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
         person.at_prompt()

@@ -19,6 +19,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.few(2)
 def test_keep_list_show_delete(world: World, kind: str) -> None:
     good, bad, line = TEXTS[kind]
     saved = world.run(kind, "save", "mine", stdin=good.encode())
