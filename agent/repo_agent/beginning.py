@@ -41,7 +41,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
             raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
         if goal.options.cycle.rehearse:
             repository = await _copied(repository, doors)
-            state, doors = os.path.dirname(repository.root), CallDoors(goal, repository.root, "")
+            state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
         worktrees = Worktrees(repository, state)
         await worktrees.fetch(doors)
         base = await repository.base()

@@ -33,7 +33,7 @@ _SCHEDULE = LazyPattern(
 _CONFIG = LazyPattern(
     r"^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login"
     r"|xinitrc|xprofile|xsession|xsessionrc|pam_environment|gitconfig|hgrc|vimrc|vim|exrc|emacs|emacs\.d|nanorc|inputrc|screenrc|gdbinit"
-    r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local(?!/state/[\w.-]+/worktrees/)|ssh)\b",
+    r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local(?!/state/[\w.-]+-worktrees/)|ssh)\b",
     re.I,  # on some disks letters count as the same
 )
 _START = LazyPattern(
