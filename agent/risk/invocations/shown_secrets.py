@@ -122,7 +122,8 @@ def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -
     texts = [word.text for word in invocation.words[1:8]]
     told = any(text[:2] == "--" and pattern("told.tells").fullmatch(text) for text in texts)
     if not told and not (table.operands or table.wrap or table.name == "git"):
-        told = pattern("told.token").fullmatch(" ".join(text for text in texts[:3] if " " not in text)) is not None
+        line = " ".join(text for text in texts[:3] if " " not in text)
+        told = ("token" in line or "password" in line) and pattern("told.token").fullmatch(line) is not None
     if told and (table.cases or table.handler) and _ASKS.isdisjoint(texts):
         walker.add("secret", [], invocation.place, invocation=invocation, rule="secret.told")
 
