@@ -239,10 +239,9 @@ class PromptConfirmer:
         self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
         verb, what = write_verb(request)
+        keys = "y/N, v: view all" if request.preview else "y/N"
         while True:
-            answer = await self._line(
-                [("class:strong", f"{verb} this {what}? [y/N, v: view all] "), ("class:arrow", "❯ ")]
-            )
+            answer = await self._line([("class:strong", f"{verb} this {what}? [{keys}] "), ("class:arrow", "❯ ")])
             match (answer or "").strip().lower():
                 case "v" | "view":
                     await self._show_content(request)

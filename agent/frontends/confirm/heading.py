@@ -241,7 +241,7 @@ def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fra
     """Lines above the question whether a tool may write a file."""
     lines = wrapped([_does(request)], columns)
     styles = _OF_DIFFS if request.preview.startswith("--- before\n") else {}
-    for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
+    for line in _quoted(request.preview, rows=_SHOWN_PREVIEW) if request.preview else ():
         lines.append([("class:hint", "  │ "), (styles.get(line[:1], ""), line)])
     if request.note:
         lines += wrapped([[("class:warn", shown_name(request.note))]], columns)
