@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.ports import Confirmer
-from agent.protocol.requests import CycleOptions, RunOptions, RunRequest
+from agent.protocol.requests import CycleOptions, Limits, RunOptions, RunRequest
 from tests.support.fakes import FakeEmitter, FakePerson
 from tests.support.session_world import SessionWorld
 
@@ -67,6 +67,8 @@ class CycleWorld:
         self.emitter = FakeEmitter()
         self.person: Confirmer = FakePerson()
         self.world: SessionWorld | None = None
+        self.settings: dict[str, str] = {}
+        self.limits = Limits()
 
     def write(self, files: dict[str, str]) -> None:
         """Write files of the checkout."""
@@ -84,12 +86,14 @@ class CycleWorld:
         **approval: Any,
     ) -> RunOutcome:
         """Run one cycle to its end."""
-        world = SessionWorld(self.base, self._monkeypatch, *(_reply(each) for each in replies))
+        world = SessionWorld(self.base, self._monkeypatch, *(_reply(each) for each in replies), **self.settings)
 
         async def go() -> RunOutcome:
             ctx = world.services.open_session("cli", session, profile="work", cwd=str(self.work))
             run = RunOptions(
-                approval=replace(ctx.approval(interactive=True), **approval), cycle=options or CycleOptions()
+                limits=self.limits,
+                approval=replace(ctx.approval(interactive=True), **approval),
+                cycle=options or CycleOptions(),
             )
             request = RunRequest(input=UserInput(text=text), options=run)
             outcome = await world.services.engine.run(ctx, request, self.emitter, self.person)

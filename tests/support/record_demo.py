@@ -135,6 +135,54 @@ _AUDIT = (
     Typed("sed -i '3s/notes.md/other.md/' ~/sessions/*.jsonl\r", 1.2),
     Typed("agent-shell sessions verify\r", 3.5),
 )
+_TEST = """import unittest
+
+from price import price
+
+
+class Prices(unittest.TestCase):
+    def test_reading(self):
+        self.assertEqual(price("2,50"), 250)
+
+
+unittest.main()
+"""
+_DONE = "# Tasks\n\n## 1. Prices\n\n- [x] 1.1 Read a price in cents\n\nStatus: review\n"
+
+
+def _reply(plan: str, *calls: tuple[str, dict[str, object]]) -> dict[str, object]:
+    return {"json": {"plan": plan, "tool_calls": [{"tool_name": name, "arguments": given} for name, given in calls]}}
+
+
+def _code(text: str) -> tuple[str, dict[str, object]]:
+    return "write_file", {"path": "price.py", "content": f"def price(text):\n    return {text}\n"}
+
+
+_PLAN = [
+    _reply(
+        "Write price() and its test",
+        _code("round(float(text) * 100)"),
+        ("write_file", {"path": "test_price.py", "content": _TEST}),
+        ("run_tests", {}),
+        ("finish_feature", {"task_id": 1, "feature_id": 1, "title": "Read a price in cents"}),
+    ),
+    _reply(
+        "A comma is no point: mend it, then submit",
+        _code('round(float(text.replace(",", ".")) * 100)'),
+        ("write_file", {"path": "TASKS.md", "content": _DONE}),
+        ("run_tests", {}),
+        ("finish_feature", {"task_id": 1, "feature_id": 1, "title": "Read a price in cents"}),
+        ("submit_for_review", {"task_id": 1, "task_title": "Prices"}),
+        ("finish", {}),
+    ),
+]
+_WORK = (
+    Typed("git init -q -b main; git add Makefile TASKS.md .gitignore; git commit -qm Begin\r", 1.5),
+    Typed("agent-shell work lint\r", 1.8),
+    Typed("agent-shell --planner scripted:plan.json --approve medium work\r", 14, 0.03),
+    Typed("y\r", 6),
+    Typed("git log --oneline agent/task-1\r", 3),
+)
 STORIES = (
     Story(
         "first-minute",
@@ -170,6 +218,18 @@ STORIES = (
         _AUDIT,
         shell=True,
     ),
+    Story(
+        "work",
+        "agent-shell: a model does a task of a repository",
+        {
+            "TASKS.md": _DONE.replace("[x]", "[ ]").replace("review", "todo").encode(),
+            ".gitignore": b"__pycache__\n",
+            "Makefile": b"test:\n\tpython3 test_price.py -v\n",
+            "plan.json": json.dumps({"reply": _PLAN}).encode(),
+        },
+        _WORK,
+        shell=True,
+    ),
 )
 
 
@@ -188,6 +248,8 @@ def record(story: Story) -> list[tuple[float, str]]:
             "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "AGENT_SESSION_DIR": str(home / "sessions"), "AGENT_PLANNER": "offline",
             "PYTHONPATH": packages or os.environ.get("PYTHONPATH", ""), "PAGER": "cat",
+            "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org", "GIT_COMMITTER_NAME": "Ada",
+            "GIT_COMMITTER_EMAIL": "ada@example.org",
         }  # fmt: skip
         if words[0] == "setpriv":
             for path in (Path(folder), *Path(folder).rglob("*")):

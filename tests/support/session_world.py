@@ -32,7 +32,7 @@ class Nobody:
 class SessionWorld:
     """`logs` is the session folder. `controller()` opens a session; `told` are the lines that the person saw."""
 
-    def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> None:
+    def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch, *replies: Any, **settings: str) -> None:
         self.logs = base / "logs"
         self.work = base / "work"
         self.told: list[str] = []
@@ -50,6 +50,7 @@ class SessionWorld:
             "cwd": str(self.work),
             "approve": "low",
             "planner": f"scripted:{script}",
+            **settings,
         }
         self.services = build_services(load(flags))
 
