@@ -188,3 +188,12 @@ def test_a_rehearsal_leaves_nothing(world: CycleWorld) -> None:
         git(world.work, "for-each-ref"),
         git(world.work, "worktree", "list"),
     ) == before
+
+
+def test_where_no_test_ran_nothing_is_green(world: CycleWorld) -> None:
+    script = 'import json; print(json.dumps({"ok": True, "exit_code": 0, "stdout": "", "stderr": "", "passed": 0, "total": 0}))\n'
+    world.write({"scripts/run_tests.py": script})
+    git(world.work, "commit", "-qam", "No tests")
+    git(world.work, "push", "-q")
+    world.cycle(("do it", HELLO, RUN, commit_of(1)), ("stop", ("ask_question", {"question_text": "?"})))
+    assert "no test ran at all" in world.results()[2][2]
