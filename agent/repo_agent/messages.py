@@ -65,6 +65,8 @@ def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: 
     """Say how the tests went."""
     if untestable:
         return "the repository has no tests that could be run"
+    if green and total == 0:
+        return "none ran: there are none yet"
     counts = f": {passed:,} of {total:,} passed" if passed is not None and total is not None else ""
     return f"green after the last change{counts}" if green else f"not green after the last change{counts}"
 

@@ -27,9 +27,18 @@ _TIMEOUT = 20.0
 _FAILED = 128
 _FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 _TEXT = (
-    *("grep", "--untracked", "--no-recurse-submodules", "--no-textconv", "--no-color", "-I", "-z", "-n"),
-    *("--no-column", "--full-name"),
+    "grep",
+    "--no-recurse-submodules",
+    "--no-textconv",
+    "--no-color",
+    "-I",
+    "-z",
+    "-n",
+    "--no-column",
+    "--full-name",
 )
+_MOST_CHANGED = 500
+"""Files that are searched by themselves, beside the index: to open every file of a large repository takes several times as long."""
 
 
 class ListFiles(Arguments, frozen=True):
@@ -75,13 +84,22 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
         return refused("`pattern` must be a regular expression for one line")
     top = _top(place, arguments.path)
     case = ("-i",) if arguments.ignore_case else ()
-    where = ("-e", arguments.pattern, "--", _spec(top, arguments.files))
-    code, text = await _git(place, *_TEXT, *case, "-P", *where, most=_MOST_FOUND)
-    if code == _FAILED:  # a git without these expressions, or one that cannot be read
-        code, text = await _git(place, *_TEXT, *case, "-E", *where, most=_MOST_FOUND)
+    what, spec = (*case, "-e", arguments.pattern, "--"), _spec(top, arguments.files)
+    changed = await _changed(place, spec)
+    if changed is None:
+        code, text = await _grep(place, "--untracked", *what, spec)
+        found = list(_matches(text))
+    else:  # what differs from the index is read, and only that; of a name with line feeds its last line tells
+        code, text = await _grep(place, "--cached", *what, spec)
+        stale = {path.rpartition("\n")[2] for path in changed}
+        found = [each for each in _matches(text) if each[0] not in stale]
+        if changed and code < _FAILED:
+            also, beside = await _grep(place, "--untracked", *what, *(f":(top,literal){path}" for path in changed))
+            code, text = max(code, also) if also > 1 else code, text + beside
+            found += _matches(beside)
+        found.sort(key=lambda each: each[0])
     if code > 1 and not text:
         return refused(f"cannot search for {arguments.pattern!r}: {_why(code)}")
-    found = list(_matches(text))
     told, files = list[str](), Counter[str]()
     for path, number, line in found:
         files[path] += 1
@@ -91,6 +109,23 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
         least = "at least " if code > 1 else ""
         told.append(f"… of {least}{len(found):,} lines in {least}{counted(len(files), 'file')}, so many are shown")
     return ToolResult(content="\n".join(told) or "no line matches")
+
+
+async def _changed(place: Workplace, spec: str) -> frozenset[str] | None:
+    """Return the files that `spec` means and that differ from the index, new ones included; None for too many, or unknown."""
+    if place.repository is None:
+        return None
+    paths = {change.path for change in await place.repository.changes()}
+    if not 0 < len(paths) <= _MOST_CHANGED:
+        return None if paths else frozenset()
+    code, text = await _git(place, *_FILES, "--", spec)
+    return frozenset(paths.intersection(text.split("\0"))) if code == 0 else None
+
+
+async def _grep(place: Workplace, *words: str) -> tuple[int, str]:
+    """Search with Perl's expressions; where git has none, or cannot read this one, with those that are extended."""
+    code, text = await _git(place, *_TEXT, "-P", *words, most=_MOST_FOUND)
+    return await _git(place, *_TEXT, "-E", *words, most=_MOST_FOUND) if code == _FAILED else (code, text)
 
 
 def _matches(text: str) -> Iterator[tuple[str, str, str]]:

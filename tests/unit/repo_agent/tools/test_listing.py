@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.repo_agent.repository import Repository
 from tests.support.tool_place import ToolPlace, git
 
 
@@ -134,3 +135,28 @@ def test_submodules_are_named_and_not_entered(here: ToolPlace, tmp_path: Path) -
     assert "sub" in here.call("list_files").content.split("\n")
     assert "sub/" not in here.call("search", pattern="needle").content
     assert os.path.exists(here.root / "sub/inner.py")
+
+
+@pytest.mark.parametrize(
+    "narrowed", [{}, {"path": "src"}, {"files": "*.py"}, {"pattern": "needle.*2"}, {"pattern": "("}]
+)
+def test_what_is_found_by_the_index_is_what_stands_in_the_files(here: ToolPlace, narrowed: dict[str, str]) -> None:
+    """Committed, changed, staged, removed, renamed, new, ignored, of odd names: by reading all files it is the same."""
+    git(here.root, "add", "-A")
+    git(here.root, "commit", "-qm", "all")
+    here.write("a.py", "needle in place of it\n")
+    here.write("src/b.py", "nothing\n")
+    here.write("src/new.py", "a new needle 2\n")
+    here.write("src/sta ged.py", "needle\nneedle\n")
+    git(here.root, "add", "src/sta ged.py")
+    here.write("src/sta ged.py", "one needle\n")
+    git(here.root, "mv", "src/deep/c.txt", "src/deep/d.txt")
+    (here.root / "we:ird\nname").unlink()
+    git(here.root, "rm", "-q", "kept.log")  # tracked and ignored: reading all files, git leaves it out
+    here.write("src/deep/d.txt", "a needle\n" * 3)
+    assert here.place.repository is None
+    slowly = here.call("search", **{"pattern": "needle", **narrowed})
+    here.place.repository = Repository(here.place.processes, str(here.root))
+    quickly = here.call("search", **{"pattern": "needle", **narrowed})
+    assert sorted(quickly.content.split("\n")) == sorted(slowly.content.split("\n"))
+    assert quickly.is_error == slowly.is_error == (narrowed.get("pattern") == "(")
