@@ -132,10 +132,11 @@ class HostProcesses:
         """The same. Blocks."""
         import subprocess
 
+        words, env = _as_env_would(argv, self._env)
         try:
             null = subprocess.DEVNULL
             process = subprocess.Popen(
-                list(argv), cwd=cwd or None, env=self._env, start_new_session=True,
+                words, cwd=cwd or None, env=env, start_new_session=True,
                 stdin=null, stdout=subprocess.PIPE, stderr=null,
             )  # fmt: skip
         except (OSError, ValueError):
@@ -201,3 +202,14 @@ def _set_foreground(terminal: int, group: int) -> None:
             os.tcsetpgrp(terminal, group)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+
+
+def _as_env_would(argv: tuple[str, ...], env: Mapping[str, str] | None) -> tuple[list[str], Mapping[str, str] | None]:
+    """Take the variables that `env` would set out of the words, and set them: one program less to start."""
+    if argv[:1] != ("env",):
+        return [*argv], env
+    end = next((at for at, word in enumerate(argv[1:], 1) if "=" not in word or word.startswith("-")), len(argv))
+    if end == len(argv) or argv[end].startswith("-"):
+        return [*argv], env
+    given = dict(word.split("=", 1) for word in argv[1:end])
+    return [*argv[end:]], {**(os.environ if env is None else env), **given}

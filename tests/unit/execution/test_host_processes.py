@@ -130,3 +130,12 @@ def test_who_cancels_an_attached_program_ends_it(
 
     assert asyncio.run(main())
     gone(marker)
+
+
+def test_the_variables_of_env_are_set_as_it_would_set_them() -> None:
+    """`env` itself is not started for them; its options are left to it."""
+    host = HostProcesses({"PATH": os.environ["PATH"], "KEPT": "1", "OVER": "1"})
+    show = ("sh", "-c", "echo $KEPT $OVER $NEW")
+    assert host.captured(("env", "OVER=a=b", "NEW=x y", *show), "", 20.0) == (0, "1 a=b x y\n")
+    assert host.captured(("env", "-u", "KEPT", "NEW=2", "sh", "-c", "echo [$KEPT] $NEW"), "", 20.0)[1] == "[] 2\n"
+    assert host.captured(("env",), "", 20.0)[0] == 0
