@@ -83,7 +83,9 @@ class CycleRuns:
     async def run(self, options: WorkOptions) -> CycleResult:
         """One cycle with what `options` say; an answer goes on where the question was put. Raises CoreError."""
         controller = self._controller
-        asked = self._questions.load() if options.answer else None
+        asked = self._questions.load(options.task) if options.answer else None
+        if asked is not None and not options.dry_run:  # before the run, which may fail: the next one is told it, too
+            self._questions.keep(structs.replace(asked, answer=controller.ctx.redactor.redact(options.answer)))
         here = asked is not None and asked.session == controller.ctx.session_id
         if self._outcome is not None and not here:
             await controller.adopt(await open_session(controller, self._repo), "switched")
@@ -155,8 +157,8 @@ async def cycle_beside(controller: SessionController, argument: str) -> RunOutco
     number, _, answer = argument.partition(" ")
     needs_model(before.planner.name)
     questions = await questions_at(services, before.cwd)
-    asked = questions.load()
-    session = asked_in(services, asked if asked is not None and str(asked.task) == number else None, answer.strip())
+    asked = questions.load(int(number)) if number else None
+    session = asked_in(services, asked, answer.strip())
     worker = replace(controller, ctx=await open_session(controller, before.cwd, session))
     try:
         await _carry_over(before, worker)

@@ -157,6 +157,9 @@ def brief(place: Workplace, prepared: Prepared) -> str:
         lines.append(f"Earlier work that is in no commit yet: {_listed([each.path for each in prepared.left])}.")
     if place.progress.untestable:
         lines.append("Nothing says how the repository is tested: run_tests finds no tests.")
+    asked = place.questions.load(place.task) if place.questions is not None else None
+    if asked is not None and asked.answer:
+        lines += [f"You asked in an earlier cycle: {asked.question}", f"The person's answer: {asked.answer}"]
     return "\n".join(lines)
 
 

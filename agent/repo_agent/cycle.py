@@ -93,7 +93,7 @@ class RepoAgent:
 
 
 async def _end(goal: Goal, place: Workplace) -> Ending:
-    """Keep the question until it is answered; or forget one, since its task is done."""
+    """Keep the question; or forget that of the task, which is done."""
     progress = place.progress
     questions = None if goal.options.cycle.rehearse else place.questions
     if progress.ended == "question":
@@ -110,7 +110,7 @@ async def _end(goal: Goal, place: Workplace) -> Ending:
         return Ending(GoalStatus.ANSWERED, progress.words)
     goal.done = True
     if questions is not None:
-        questions.clear()
+        questions.clear(place.task)
     return Ending(GoalStatus.COMPLETED, f"task {place.task} waits for its review")
 
 

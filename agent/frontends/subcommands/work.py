@@ -30,9 +30,9 @@ async def run_work(services: Services, options: WorkOptions) -> int:
     repo = os.path.realpath(services.settings.cwd or os.getcwd())
     questions = await questions_at(services, repo)
     needs_model(services.engine.app.make_planner(None, None).name)
-    asked = questions.load()
+    asked = questions.load(options.task)
     session = asked_in(services, asked, options.answer)
-    waits = asked is not None and not options.answer and options.task is None
+    waits = asked is not None and not asked.answer and not options.answer and options.task is None
     async with open_controller(services, cwd=repo, profile="work", session=session) as controller:
         runs = CycleRuns(controller, repo, questions)
         if waits and asked is not None:

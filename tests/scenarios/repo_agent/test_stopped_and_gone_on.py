@@ -32,6 +32,23 @@ def test_a_question_halts_and_its_answer_goes_on_in_another_process(project: Wor
     ]
 
 
+def test_an_answer_outlives_a_run_that_fails(project: WorkWorld) -> None:
+    project.says(reply("I have to ask", call("ask_question", question_text="Cents or euros?")))
+    assert project.work().code == 7
+    project.server.add(Behaviour(status=400))
+    assert project.work("--answer", "Euros, please").code == 4
+    project.says(*whole(2))
+    assert project.work("--task", "2").code == 0  # another task forgets nothing of this one
+    project.says(*whole(1))
+    before = len(project.server.requests)
+    ended = project.work()
+    assert ended.code == 0, ended
+    said = str(project.server.requests[before].body)
+    assert "Cents or euros?" in said and "Euros, please" in said
+    assert "✓ task 1 Prices · for review" in ended.stdout
+    assert not list((project.world.base / "state").rglob("*.question"))
+
+
 def test_a_crash_in_the_middle_loses_nothing(project: WorkWorld) -> None:
     project.says(whole(1)[1], reply("Half", write("shop/writing.py", "half = True\n")))
     project.server.add(Behaviour(hang_before_headers=True))
