@@ -199,7 +199,10 @@ class CommandLines:
             self._undo_hints.append(describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit))
             if not self.summarized:
                 self._aside(paint(self.undo_hint(), "dim", color=self._color))
-        self._forget(event.command_id)
+        if event.result.refused:
+            self._unseen.pop(event.command_id, None)  # it was ended, and is asked for
+        else:
+            self._forget(event.command_id)
 
     def undo_hint(self) -> str:
         """Say how to take back what was not told of yet, once: the one run, or which there are."""

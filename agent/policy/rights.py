@@ -11,7 +11,7 @@ from typing import cast
 
 from agent.protocol.approvals import Rights
 from agent.protocol.confinement import Confinement
-from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Change, Rehearsal
 
 
@@ -114,7 +114,8 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
     if report.level is not Level.LOW and any(effect is None or effect.kind not in _BOUNDED for effect in effects):
         return None
     network = False
-    for effect in effects:
+    for finding in report.findings:
+        effect = finding.effect
         if effect is None:
             continue
         network |= effect.kind in NETWORK_KINDS
@@ -124,7 +125,7 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)]
             write += _below(context)
         elif effect.kind in _FILES:
-            write += _paths(effect, context)
+            write += _paths(effect, _folders(finding, report, context), context)
     for run in report.programs:
         network |= asks_network(run)
         if _is_git(run):
@@ -197,7 +198,20 @@ def reads_plainly(report: RiskReport) -> bool:
     return all(_name(run) in PLAIN_READERS and run.whole and not run.environment for run in report.programs)
 
 
-def _paths(effect: Effect, context: RiskContext) -> list[str]:
+def _folders(finding: Finding, report: RiskReport, context: RiskContext) -> list[str]:
+    """Return the folders that a finding's relative paths lie in: those of its program; of a redirection, of what it stands at."""
+    runs = [report.programs[finding.program]] if 0 <= finding.program < len(report.programs) else []
+    if not runs:
+        start, end = finding.span
+        around = [run for run in report.programs if run.span[0] <= start and end <= run.span[1]]
+        width = min((run.span[1] - run.span[0] for run in around), default=0)
+        runs = [run for run in around if run.span[1] - run.span[0] == width]  # one for each folder it may run in
+    return [run.cwd if run.cwd.startswith("/") and "\0" not in run.cwd else context.cwd for run in runs] or [
+        context.cwd
+    ]
+
+
+def _paths(effect: Effect, folders: list[str], context: RiskContext) -> list[str]:
     """Return what may be written for an effect: the workspace as a whole, elsewhere what is named."""
     if effect.scope == "null":
         return []
@@ -205,7 +219,10 @@ def _paths(effect: Effect, context: RiskContext) -> list[str]:
         return workspace
     known = [target for target in effect.targets if target and "…" not in target and "*" not in target]
     return [
-        posixpath.normpath(posixpath.join(context.cwd, target)) for target in known if context.cwd or target[0] == "/"
+        posixpath.normpath(posixpath.join(folder, target))
+        for target in known
+        for folder in folders
+        if folder or target[0] == "/"
     ]
 
 

@@ -46,6 +46,30 @@ def test_what_a_rating_gives(command, expected):
     assert of(command) == expected
 
 
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("cd -- ~/other && mkdir -p hk", ("/home/me/other/hk",)),
+        ("cd ~/other; touch a", ("/home/me/other/a",)),
+        ("cd /home/me/other && chmod +x f && touch ../g", ("/home/me/other/f", "/home/me/g")),
+        ("cd ~/other && printf x > f", ("/home/me/other/f",)),
+        ("(cd ~/other && echo > f)", ("/home/me/other/f",)),
+        ("cd ~/other && mkdir -p ~/there", ("/home/me/there",)),
+        ("cd below && mkdir hk", ("/w",)),
+        ('cd "$X" && mkdir hk', ("/w",)),
+        ("cd ~/other && git add .", ()),
+    ],
+)
+def test_a_relative_path_is_a_right_in_the_folder_where_it_is_written(command, written):
+    context = RiskContext(
+        cwd="/w/sub", home="/home/me", workspace="/w", facts={"/home/me/other": ("dir",), "/w/sub/below": ("dir",)}
+    )
+    given = of(command, context)
+    assert given is not None
+    assert given.write == written
+    assert given.repositories == (("/home/me/other",) if "git" in command else ())
+
+
 def test_a_workspace_that_holds_home_is_none():
     assert of("mkdir new", RiskContext(cwd="/home/me", home="/home/me", workspace="/home/me")) == Rights(
         write=("/home/me/new",)
