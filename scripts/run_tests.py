@@ -101,7 +101,7 @@ def _told(out: str) -> dict[str, object] | None:
 def _result(code: int, out: str, err: str) -> dict[str, object]:
     counts = counted(out) or counted(err)
     return {
-        "ok": code == 0,
+        "ok": code == 0 and (counts is None or counts.passed == counts.total),
         "exit_code": code,
         "stdout": _shortened(out),
         "stderr": _shortened(err),

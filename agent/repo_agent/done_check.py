@@ -58,10 +58,30 @@ async def _of_submission(task: int, place: Workplace) -> str:
     before = read_tasks(await place.repository.text_at(place.base, TASK_FILE) or "").find(task)
     if entry.status not in _SUBMITTED or (before is not None and before.status is entry.status):
         return f"the status of task {task} in {TASK_FILE} is still {entry.status}: set it to review (or done) by write_file first"
+    if before is not None and (lost := _lost(before, entry)):
+        return (
+            f"put back in {TASK_FILE} what it has on {place.base_branch or 'the base'}: {'; '.join(lost[:10])}. Only statuses may change, "
+            f"and a person alone drops a feature"
+        )
     missing = _without_commit(entry, place)
     if missing:
         return f"finish_feature has made no commit for {', '.join(missing)}"
     return "" if place.progress.is_green else _UNTESTED
+
+
+def _lost(before: Entry, now: Entry) -> list[str]:
+    """Return what was asked for on the base, and is not asked for any more: features, what they are, and acceptance."""
+    here = {(each.task, each.feature): each for each in (*reversed(now.features), now)}
+    lost = []
+    for each in (before, *before.features):
+        found = here.get((each.task, each.feature))
+        if found is None or found.title != each.title:
+            lost.append(f"{each.name} {each.title}")
+        elif found.status is Status.DROPPED is not each.status:
+            lost.append(f"{each.name} {each.title} ({each.status}, not dropped)")
+        kept = found.acceptance if found is not None else []
+        lost += [f"acceptance of {each.name}: {line}" for line in each.acceptance if line not in kept]
+    return lost
 
 
 def _without_commit(entry: Entry, place: Workplace) -> list[str]:

@@ -218,5 +218,5 @@ _SUMMARIES = (
         re.compile(r"^(?:#|ℹ) pass \d+\n(?:#|ℹ) fail \d+$", re.M), passed=r"pass (\d+)", failed=(r"fail (\d+)",)
     ),
 )
-_LINE = re.compile(r"^(--- PASS|--- FAIL|ok|not ok)(?:: | \d+\b)(?!.*# SKIP)", re.M)
+_LINE = re.compile(r"^(--- PASS|--- FAIL|ok|not ok)(?:: | \d+\b)(?!.*# (?:SKIP|TODO)\b)", re.M)
 """A test of `go test -v` or of the Test Anything Protocol."""

@@ -197,3 +197,44 @@ def test_where_no_test_ran_the_review_says_so(world: CycleWorld) -> None:
     git(world.work, "push", "-q")
     world.cycle(WHOLE)
     assert "Tests: none ran" in git(world.work, "show", "review/task-1:REVIEW.md")
+
+
+ASKED = """# Tasks
+
+## 1. Greet
+Status: todo
+
+- [ ] 1.1 hello.txt greets
+  Acceptance: it says hello
+- [ ] 1.2 bye.txt takes leave
+
+Acceptance:
+- both are read aloud
+- nobody is left out
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("- [ ] 1.2 bye.txt takes leave\n", "", "1.2 bye.txt takes leave"),
+        ("- [ ] 1.2 bye.txt takes leave\n", "```\n- [ ] 1.2 bye.txt takes leave\n```\n", "1.2 bye.txt takes leave"),
+        ("[ ] 1.2", "[-] 1.2", "1.2 bye.txt takes leave (todo, not dropped)"),
+        ("takes leave", "is there", "1.2 bye.txt takes leave"),
+        ("  Acceptance: it says hello\n", "", "acceptance of 1.1: it says hello"),
+        ("- nobody is left out\n", "", "acceptance of 1: nobody is left out"),
+    ],
+)
+def test_what_a_task_asks_for_is_not_for_the_model_to_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str, told: str
+) -> None:
+    world = CycleWorld(tmp_path, monkeypatch, ASKED)
+    done = ASKED.replace("Status: todo", "Status: review")
+    less = ("write_file", {"path": "TASKS.md", "content": done.replace(before, after)})
+    back = ("write_file", {"path": "TASKS.md", "content": done})
+    world.cycle(
+        ("less", HELLO, RUN, commit_of(1), less, SUBMIT), ("back", back, BYE, RUN, commit_of(2), SUBMIT, FINISH)
+    )
+    (error,) = [text for _, error, text in world.results() if error]
+    assert "put back in TASKS.md" in error and told in error
+    assert world.events("cycle.finished")[-1].reason == "complete"
