@@ -58,15 +58,8 @@ def main() -> list[Figure]:
         whole, own, listing = _cycle(large)
     return [
         Figure("a tool call beside what it does", overhead * 1e3, 0, "ms", "<= 3 ms", overhead <= 0.003),
-        Figure(
-            "a cycle of 20 calls among 50,000 files",
-            whole,
-            checkout,
-            "s",
-            "<= 3 s",
-            own <= 3,
-            "git worktree add",
-        ),
+        Figure("a cycle of 20 calls among 50,000 files, git's checkout left out", own, 0, "s", "<= 3 s", own <= 3),
+        Figure("the same with its checkout", whole, checkout, "s", "-", True, "git worktree add"),
         Figure("list_files and search there, p95", listing * 1e3, 0, "ms", "<= 300 ms", listing <= 0.3),
     ]
 
