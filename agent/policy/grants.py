@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+from agent.policy.git_uses import sets_git_up
 from agent.protocol.decisions import Level, Proposal, RiskReport, Verdict
 from agent.protocol.requests import NOT_GRANTED, Approval
 
@@ -31,8 +32,12 @@ def is_own_push(text: str) -> bool:
 
 def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approval: Approval) -> Verdict:
     """Return the verdict as the grants leave it. They open nothing but a question that comes from the level alone."""
-    wanted = proposal.grant or (_published(report) if approval.grants is not None else "")
+    in_run = approval.grants is not None
+    wanted = proposal.grant or ("push" if in_run and _published(report) else "")
     if not wanted:
+        if in_run and verdict.action == "allow" and sets_git_up(report):
+            reason = "a use of git that may publish something or change its settings is asked for in every mode"
+            return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
         return verdict
     fits = _fits(report, proposal)
     granted = wanted in (approval.grants or ()) and fits
@@ -46,9 +51,9 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
     return verdict
 
 
-def _published(report: RiskReport) -> str:
-    """Return "push" for whatever leaves the machine for others to see."""
-    return "push" if any(each.effect and each.effect.kind in _PUBLISHES for each in report.findings) else ""
+def _published(report: RiskReport) -> bool:
+    """Tell whether it leaves the machine for others to see."""
+    return any(each.effect and each.effect.kind in _PUBLISHES for each in report.findings)
 
 
 def _fits(report: RiskReport, proposal: Proposal) -> bool:

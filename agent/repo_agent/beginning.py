@@ -117,8 +117,8 @@ async def _copied(repository: Repository, doors: CallDoors) -> Repository:
     folder = os.path.join(tempfile.mkdtemp(prefix="agent-shell-rehearsal-"), "repository")
     top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
     item = await doors.run(
-        f"git clone --quiet --no-checkout -- {top} {there} && git -C {there} fetch --quiet -- {top} {quote(base.revision)}"
-        f" && git -C {there} remote remove origin && git -C {there} checkout --quiet -B {branch} FETCH_HEAD",
+        f"git init --quiet -- {there} && git -C {there} fetch --quiet --tags -- {top} {quote(base.revision)}"
+        f" && git -C {there} checkout --quiet -B {branch} FETCH_HEAD",
         reason="a copy to rehearse in; nothing of it comes back",
     )
     if not succeeded(item):

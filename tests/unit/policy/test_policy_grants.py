@@ -122,6 +122,75 @@ def test_a_policy_that_cannot_be_read_still_asks() -> None:
     assert with_grants(decide(report, approval, policy=policy), report, proposal, approval).action == "ask"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git send-pack /path HEAD:refs/heads/main",
+        "/usr/lib/git-core/git-send-pack /path HEAD",
+        "echo x | xargs git send-pack",
+        "git -c alias.zz=push zz origin HEAD:x",
+        "git config alias.zz push && git zz origin HEAD:x",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.zz GIT_CONFIG_VALUE_0=push git zz",
+        "git zz",
+        'git "$x" origin',
+        "git subtree push -P a origin b",
+        "git http-push x y",
+        "git svn dcommit",
+        "git p4 submit",
+        "git lfs push origin x",
+        "git-lfs push origin x",
+        "git remote-https x y",
+        "git rebase -x 'git send-pack /x HEAD' main",
+        "git submodule foreach git zz",
+        "git daemon",
+        "git config --global core.pager cat",
+        "git config core.hooksPath x",
+        "git config --file .git/config a.b c",
+        "git config a.b c",
+        "git config --unset a.b",
+        "git config --unse a.b",
+        "git config set a.b c",
+        "git config edit",
+        "git config include.path ../x",
+        "git remote set-url origin x",
+        "git -c remote.origin.pushurl=/x fetch",
+        "git -cinclude.path=x status",
+        "git --config-env=alias.zz=X status",
+        "git --exec-path=/x status",
+        "git branch -u origin/main",
+        "git branch --set-upstream-to=origin/x",
+        "git submodule add x",
+        "git lfs install",
+        "scalar register",
+    ],
+)
+def test_a_use_of_git_that_may_publish_or_sets_it_up_is_asked_for_in_a_run(text: str) -> None:
+    for grants in ((), ("push", "pull-request")):
+        found = verdict_of(text, Approval(mode="medium", grants=grants), grant="")
+        assert found.action in ("ask", "type") and found.rule != "approve-medium"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git status",
+        "git add -A && git commit -m 'feat: x'",
+        "git fetch --prune --no-tags -- origin",
+        "git worktree add --no-track -b agent/task-1 -- /home/me/w/b refs/remotes/origin/main",
+        "git -c color.ui=never diff",
+        "git config user.name",
+        "git config --global --get user.name",
+        "git remote -v",
+        "git branch -a",
+        "git rebase origin/main",
+        "git -C sub log",
+        "git --version",
+    ],
+)
+def test_what_git_is_mostly_used_for_runs_by_the_mode_in_a_run_too(text: str) -> None:
+    assert verdict_of(text, Approval(mode="medium", grants=()), grant="").action == "allow"
+
+
 WORDS = st.one_of(
     st.sampled_from(["git", "push", "--set-upstream", "--force", "-f", "--", "origin", "refs/heads/agent/task-1", "+", ":",
                      "refs/heads/agent/task-1:refs/heads/agent/task-1", "main", ";", "&&", "|", "$(x)", "'", '"', "\\", "\n", "#", "~"]),

@@ -14,6 +14,7 @@ from agent.protocol.decisions import Approved, Level, Skipped
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.ports import ToolResult
 from agent.protocol.requests import Approval
+from agent.repo_agent.tools.commands import COMMANDS
 from agent.repo_agent.tools.review import TOOLS
 from agent.repo_agent.workplace import Workplace
 from tests.support.fakes import FakePerson
@@ -388,3 +389,36 @@ def test_all_of_it_is_in_the_log(world: RepoWorld) -> None:
 def test_a_pull_request_is_told_by_its_places() -> None:
     action = OpenPullRequest(root="/r", where="github.com/a/b", branch="agent/task-1", base="main", title="t", body="b")
     assert action.words == ("open_pull_request", "github.com/a/b", "agent/task-1", "main")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git send-pack {bare} HEAD:refs/heads/evil",
+        "git -c alias.zz=push zz origin HEAD:refs/heads/evil",
+        "git zz origin HEAD:refs/heads/evil",
+        "git push-evil origin",
+        "git subtree push --prefix=lib origin evil",
+        "git config core.fsmonitor ./evil",
+        "git config --global alias.zz push",
+        "git remote set-url origin /evil",
+    ],
+)
+@pytest.mark.parametrize("grants", [(), ("push", "pull-request")])
+def test_a_command_that_publishes_or_sets_git_up_does_not_run_unasked(
+    world: RepoWorld, grants: Any, command: str
+) -> None:
+    place = world.place()
+    world.write({"lib/x.py": "1\n"}, at=Path(place.root))
+    world.git("add", "-A", at=Path(place.root))
+    world.git("commit", "-q", "-m", "lib", at=Path(place.root))
+    world.git("config", "alias.zz", "push")
+    world.git("config", "alias.push-evil", "push origin HEAD:refs/heads/evil")
+    before = world.git("config", "--list"), world.git("for-each-ref", at=world.bare)
+    world.approval = Approval(mode="medium", interactive=False, grants=grants)
+    run = COMMANDS[0]
+    result = asyncio.run(
+        run.run(run.read({"command": command.format(bare=world.bare)}), place, world.doors(Path(place.root)))
+    )
+    assert result.is_error
+    assert (world.git("config", "--list"), world.git("for-each-ref", at=world.bare)) == before
