@@ -69,6 +69,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         base=prepared.base.revision,
         base_branch=prepared.base.branch,
         address=prepared.address,
+        settings=prepared.settings,
         processes=processes,
         repository=Repository(processes, prepared.root, repository.protected),
         pull_requests=goal.app.pull_requests,

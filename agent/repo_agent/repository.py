@@ -7,7 +7,7 @@ and nothing here uses the network.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -22,6 +22,7 @@ PROTECTED = ("main", "master", "develop", "trunk", "production", "release", "rel
 _TIMEOUT = 30.0
 _RUNS = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 """Settings that name programs which comparing or merging files would run, or that want them."""
+_KEPT_BY_GIT = ("branch.*", "lfs.*.access", "lfs.repositoryformatversion", "submodule.*.url", "submodule.*.active")
 _OPERATIONS = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -30,6 +31,10 @@ _OPERATIONS = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisection",
 }
+
+
+Settings = Mapping[str, tuple[str, ...]]
+"""Settings of git by their names, each with its scopes and values."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,18 @@ class Repository:
         return ""
 
     async def address(self, remote: str) -> str:
-        """Return where pushes to that remote go."""
-        return await self._line("remote", "get-url", "--push", "--", remote)
+        """Return where pushes to that remote go, a line for each place."""
+        return await self._line("remote", "get-url", "--push", "--all", "--", remote)
+
+    async def settings(self) -> Settings:
+        """Return the settings of git here by their names, those left out that git keeps itself as work goes on."""
+        found: dict[str, tuple[str, ...]] = {}
+        fields = iter((await self._asked("config", "--show-scope", "--includes", "--list", "-z")).split("\0"))
+        for scope, setting in zip(fields, fields, strict=False):
+            name, _, value = setting.partition("\n")
+            if scope != "command" and not any(fnmatchcase(name, each) for each in _KEPT_BY_GIT):
+                found[name] = (*found.get(name, ()), f"{scope} {value}")
+        return found
 
     async def has_identity(self) -> bool:
         """Tell whether git knows whose commits they would be."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent.protocol.execution import Processes
     from agent.protocol.ports import PullRequests
     from agent.repo_agent.open_questions import OpenQuestions
-    from agent.repo_agent.repository import Repository
+    from agent.repo_agent.repository import Repository, Settings
 
 
 @dataclass(eq=False, kw_only=True)
@@ -21,9 +21,9 @@ class Workplace:
     """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
 
     `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
-    went when the cycle began, "" without a remote. `sign_off`: the person vouches for their commits by a line in each.
-    `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal. `claim` keeps other processes
-    from the task.
+    went when the cycle began, "" without a remote; `settings`: git's, as they were then. `sign_off`: the person vouches for their
+    commits by a line in each. `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal.
+    `claim` keeps other processes from the task.
     """
 
     root: str
@@ -37,6 +37,7 @@ class Workplace:
     repository: Repository | None = None
     pull_requests: PullRequests | None = None
     address: str = ""
+    settings: Settings | None = None
     sign_off: bool = False
     questions: OpenQuestions | None = None
     copied: str = ""

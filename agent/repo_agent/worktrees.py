@@ -18,7 +18,7 @@ from agent.protocol.messages import CommandItem
 from agent.repo_agent import git_commands
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.messages import branch_of
-from agent.repo_agent.repository import Base, Change, Repository
+from agent.repo_agent.repository import Base, Change, Repository, Settings
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
@@ -26,8 +26,8 @@ _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "G
 
 @dataclass(frozen=True)
 class Prepared:
-    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere. `resumed`: it was begun before, and `left` is in
-    no commit yet.
+    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere; `settings`: git's there. `resumed`: it was begun
+    before, and `left` is in no commit yet.
     """
 
     root: str
@@ -35,6 +35,7 @@ class Prepared:
     base: Base
     remote: str
     address: str
+    settings: Settings
     resumed: bool
     left: tuple[Change, ...] = ()
 
@@ -65,10 +66,10 @@ class Worktrees:
         at = next((path for path, checked_out in known.items() if checked_out == branch), "")
         if at and os.path.realpath(at) != folder:
             raise IoError(f"{branch} is checked out in {at}", hint="switch to another branch there first")
+        inside = Repository(here.processes, folder, here.protected)
         if not os.path.lexists(os.path.join(folder, ".git")):
             await self._make(folder, branch, base, remote, doors, forget=folder in known)
-            return Prepared(folder, branch, base, remote, address, resumed=False)
-        inside = Repository(here.processes, folder, here.protected)
+            return Prepared(folder, branch, base, remote, address, await inside.settings(), resumed=False)
         if await inside.common_folder() != await here.common_folder():
             raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
         found = await inside.branch()
@@ -76,7 +77,7 @@ class Worktrees:
             why = await inside.obstacle() or f"{found} is checked out there"
             raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
         left = await inside.changes()
-        return Prepared(folder, branch, base, remote, address, resumed=True, left=left)
+        return Prepared(folder, branch, base, remote, address, await inside.settings(), resumed=True, left=left)
 
     async def tidy(self, done: Collection[int], doors: Doors) -> None:
         """Remove the worktrees of tasks that are done, each unless something in it could be lost."""

@@ -127,6 +127,7 @@ class RepoWorld:
             base=found.base.revision,
             base_branch=found.base.branch,
             address=found.address,
+            settings=found.settings,
         )
 
     def other(self) -> Path:

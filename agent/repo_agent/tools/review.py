@@ -60,6 +60,18 @@ class Publication:
             raise NotPublished(why or f"{branch} is checked out and not {place.branch}: switch back to it first")
         if await self.repository.is_protected(branch):
             raise NotPublished(f"{branch} is protected: nothing is committed to it or pushed to it here")
+        await self._check_settings()
+
+    async def _check_settings(self) -> None:
+        """Refuse to go on with settings of git that have changed: they may name programs, and places to push to."""
+        then, now = self.place.settings, await self.repository.settings()
+        names = sorted(name for name in {*now, *(then or ())} if then is not None and then.get(name) != now.get(name))
+        if names:
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise NotPublished(
+                f"git's settings are not what they were when the cycle began: {', '.join(names[:10])}{more}. Put them back as "
+                f"they were; nothing is committed or pushed before"
+            )
 
     async def commit(self, message: str) -> bool:
         """Commit all that differs; False where nothing does."""
@@ -90,6 +102,7 @@ class Publication:
 
     async def push(self, branch: str) -> bool:
         """Push a branch; False where there is no remote."""
+        await self._check_settings()
         remote = self.remote
         address = await self.repository.address(remote) if remote else ""
         if address != self.place.address:
@@ -138,7 +151,7 @@ class Publication:
         place = self.place
         action = OpenPullRequest(
             root=place.root,
-            where=pull_requests.place(place.address),
+            where=pull_requests.place(place.address.partition("\n")[0]),
             branch=place.branch,
             base=place.base_branch,
             title=messages.pull_request_title(place.task, title),

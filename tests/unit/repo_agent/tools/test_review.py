@@ -349,6 +349,7 @@ def test_a_push_goes_where_it_went_when_the_cycle_began(world: RepoWorld) -> Non
     world.git("init", "-q", "--bare", str(elsewhere), at=world.base)
     world.git("remote", "set-url", "--push", "origin", str(elsewhere))
     write(world, place, hello__py="x\n")
+    place.settings = None  # as with variables of the shell that say so
     assert "pushes would go elsewhere" in feature(world, place).content
     assert world.git("branch", at=elsewhere) == ""
 
@@ -422,3 +423,63 @@ def test_a_command_that_publishes_or_sets_git_up_does_not_run_unasked(
     )
     assert result.is_error
     assert (world.git("config", "--list"), world.git("for-each-ref", at=world.bare)) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("--add", "remote.origin.url", "{evil}"), "remote.origin.url"),
+        (("--add", "remote.origin.pushurl", "{evil}"), "remote.origin.pushurl"),
+        (("url.{evil}.pushInsteadOf", "{bare}"), "url.{evil}.pushinsteadof"),
+        (("--global", "url.{evil}.insteadOf", "{bare}"), "url.{evil}.insteadof"),
+        (("remote.origin.receivepack", "touch {mark}; git-receive-pack"), "remote.origin.receivepack"),
+        (("remote.origin.uploadpack", "touch {mark}; git-upload-pack"), "remote.origin.uploadpack"),
+        (("core.sshCommand", "touch {mark}"), "core.sshcommand"),
+        (("core.hooksPath", "{hooks}"), "core.hookspath"),
+        (("core.fsmonitor", "touch {mark}"), "core.fsmonitor"),
+        (("--global", "filter.x.clean", "touch {mark}; cat"), "filter.x.clean"),
+        (("include.path", "{include}"), "core.hookspath, include.path"),
+    ],
+)
+def test_settings_that_have_changed_keep_everything_from_being_published(
+    world: RepoWorld, tmp_path: Path, words: tuple[str, ...], name: str
+) -> None:
+    world.approval = GRANTED
+    evil, mark, hooks = world.base / "evil.git", world.base / "mark", world.base / "hooks"
+    world.git("init", "-q", "--bare", str(evil), at=world.base)
+    for hook in ("pre-commit", "pre-push"):
+        world.write({hook: f"#!/bin/sh\ntouch {mark}\n"}, at=hooks)
+        (hooks / hook).chmod(0o755)
+    world.write({"include": f"[core]\nhooksPath = {hooks}\n"}, at=world.base)
+    where = {"evil": evil, "bare": world.bare, "mark": mark, "hooks": hooks, "include": world.base / "include"}
+    place = world.place()
+    write(world, place, hello__py="x\n", __gitattributes="* filter=x\n")
+    tip = world.git("rev-parse", "agent/task-10")
+    world.git("config", *(each.format(**where) for each in words), at=Path(place.root))
+    for result in (feature(world, place), submit(world, place)):
+        assert result.is_error and f"when the cycle began: {name.format(**where)}. Put them back" in result.content
+    assert not mark.exists() and world.git("rev-parse", "agent/task-10") == tip
+    for bare in (world.bare, evil):
+        assert world.git("for-each-ref", "--format=%(refname)", "refs/heads/agent", at=bare) == ""
+
+
+def test_settings_are_looked_at_again_before_the_push(world: RepoWorld) -> None:
+    hook = world.checkout / ".git/hooks/post-commit"
+    hook.write_text("#!/bin/sh\ngit config remote.origin.receivepack 'touch /nowhere; git-receive-pack'\n")
+    hook.chmod(0o755)
+    place = world.place()
+    write(world, place, hello__py="x\n")
+    assert "remote.origin.receivepack" in feature(world, place).content
+    assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
+    hook.unlink()
+    world.git("config", "--unset", "remote.origin.receivepack")
+    assert not feature(world, place).is_error
+
+
+def test_what_git_keeps_of_branches_is_no_change_of_its_settings(world: RepoWorld) -> None:
+    place = world.place()
+    write(world, place, hello__py="x\n")
+    world.git("branch", "mine", "--track", "origin/main")
+    assert not feature(world, place).is_error
+    write(world, place, hello__py="y\n")
+    assert not feature(world, place, 2, "Say goodbye").is_error
