@@ -14,6 +14,7 @@ from agent.planner.facts.git_facts import repository_of
 from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
 from agent.repo_agent.calls import CallDoors
 from agent.repo_agent.done_check import tasks_here
+from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.open_questions import OpenQuestions
 from agent.repo_agent.progress import TASK_FILE, Progress
 from agent.repo_agent.repository import Repository
@@ -129,9 +130,8 @@ async def _copied(repository: Repository, doors: CallDoors) -> Repository:
 
 async def _progress(place: Workplace, prepared: Prepared) -> Progress:
     """Return how far earlier cycles have come: features that have their commit, and changes that no test has seen."""
-    assert place.repository is not None
-    commits = await place.repository.feature_commits(place.base, place.task)
-    progress = Progress(calls=1, features=[int(each.feature.rpartition(".")[2]) for each in commits])
+    commits = await features_done(place)
+    progress = Progress(calls=1, features=list(dict.fromkeys(map(number_of, commits))))
     if prepared.left or commits:
         progress.changes = progress.calls
     progress.untestable = not runner_words(reader(place.root))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.tools.definition import Arguments
@@ -18,7 +19,7 @@ async def violation(name: str, arguments: Arguments, place: Workplace) -> str:
     """Say in words for a model what has to come before this call; "" where it may be done."""
     match name:
         case "finish_feature":
-            return _of_feature(arguments.task_id, arguments.feature_id, place)  # type: ignore[attr-defined]
+            return await _of_feature(arguments.task_id, arguments.feature_id, place)  # type: ignore[attr-defined]
         case "submit_for_review":
             return await _of_submission(arguments.task_id, place)  # type: ignore[attr-defined]
         case "finish":
@@ -36,13 +37,21 @@ def tasks_here(place: Workplace) -> TaskFile:
     return read_tasks("")
 
 
-def _of_feature(task: int, feature: int, place: Workplace) -> str:
+async def _recount(place: Workplace) -> None:
+    """Forget features whose commits are on the branch no more."""
+    there = {number_of(each) for each in await features_done(place)}
+    place.progress.features[:] = [each for each in place.progress.features if each in there]
+
+
+async def _of_feature(task: int, feature: int, place: Workplace) -> str:
     if task != place.task:
         return f"this cycle is for task {place.task}, not for task {task}"
     entry = tasks_here(place).find(task)
     known = [each.feature for each in entry.features] if entry is not None else []
     if known and feature not in known:
         return f"task {task} has no feature {feature}; its features are {', '.join(f'{task}.{each}' for each in known)}"
+    if feature in place.progress.features:
+        await _recount(place)
     if feature in place.progress.features:
         return f"feature {task}.{feature} has its commit already"
     return "" if place.progress.is_green else _UNTESTED
@@ -63,6 +72,7 @@ async def _of_submission(task: int, place: Workplace) -> str:
             f"put back in {TASK_FILE} what it has on {place.base_branch or 'the base'}: {'; '.join(lost[:10])}. Only statuses may change, "
             f"and a person alone drops a feature"
         )
+    await _recount(place)
     missing = _without_commit(entry, place)
     if missing:
         return f"finish_feature has made no commit for {', '.join(missing)}"

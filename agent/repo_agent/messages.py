@@ -53,12 +53,16 @@ def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> st
 
 @dataclass(frozen=True)
 class Proof:
-    """The proof that a task is done: how its tests went (in words), its features with their commits, the files that changed."""
+    """The proof that a task is done: how its tests went (in words), its features with their commits, the files that changed.
+
+    `elsewhere`: the commit up to which the branch came from a remote.
+    """
 
     tests: str
     features: Sequence[tuple[str, str, str]] = ()
     files: Sequence[str] = ()
     acceptance: Sequence[str] = ()
+    elsewhere: str = ""
 
 
 def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: int | None) -> str:
@@ -83,6 +87,8 @@ def pull_request_body(task: int, title: str, proof: Proof) -> str:
         lines += ["## Acceptance", "", *(f"- {one_line(each, 500)}" for each in proof.acceptance), ""]
     lines += ["## Proof", "", f"- Tests: {proof.tests}"]
     lines += [f"- Feature {name}: {one_line(said)} ({commit[:12]})" for name, said, commit in proof.features]
+    if proof.elsewhere:
+        lines.append(f"- Begun elsewhere: up to {proof.elsewhere[:12]} the commits alone say which features they are")
     lines += [f"- Files changed: {len(proof.files):,}", *_files(proof.files)]
     return _MENTION.sub("@\u200b", "\n".join(lines)) + "\n"
 

@@ -179,10 +179,11 @@ class Repository:
                     found.append(TaskBranch(task, name, prefix != prefixes[0], tip, submitted))
         return tuple(found)
 
-    async def feature_commits(self, base: str, task: int) -> tuple[FeatureCommit, ...]:
-        """The commits of features of a task since `base`, eldest first."""
+    async def feature_commits(self, base: str, task: int, tip: str = "HEAD") -> tuple[FeatureCommit, ...]:
+        """The commits of features of a task since `base`, eldest first, as far as they change a file."""
         shape = f"--format=%H%x00%s%x00{_trailer(TASK)}%x00{_trailer(FEATURE)}"
-        text = await self._asked("log", "--no-show-signature", "--reverse", "--no-notes", shape, f"{base}..HEAD", "--")
+        options = ("--no-show-signature", "--reverse", "--no-notes", "--no-merges", "--full-history")
+        text = await self._asked("log", *options, shape, f"{base}..{tip}", "--", ".", quietly=await self._quietly())
         rows = (line.split("\0") for line in text.splitlines() if line.count("\0") == 3)
         return tuple(FeatureCommit(row[3], row[1], row[0]) for row in rows if row[2] == str(task) and row[3])
 

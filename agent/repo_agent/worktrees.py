@@ -22,6 +22,7 @@ from agent.repo_agent.repository import Base, Change, Repository, Settings
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
+_ELSEWHERE_MARK = "elsewhere"
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,13 @@ class Worktrees:
             raise IoError(f"{folder} is in the way", hint="move it elsewhere")
         if forget:  # somebody removed the folder, and git still counts it as one
             _require(await doors.run(git_commands.forget_worktrees()), "git could not forget an old worktree")
-        there = {(each.name, each.remote) for each in await self.repository.task_branches()}
+        there = {(each.name, each.remote): each.tip for each in await self.repository.task_branches()}
         if (branch, False) in there:
             text = git_commands.add_worktree(folder, branch)
         else:
-            begun = (branch, True) in there
-            start = f"refs/remotes/{remote}/{branch}" if begun else base.revision
-            text = git_commands.add_worktree(folder, branch, new_from=start)
+            begun = there.get((branch, True), "")
+            text = git_commands.add_worktree(folder, branch, new_from=begun or base.revision)
+            _begin_marks(folder, begun)
         item = await doors.run(text, reason=f"a folder of its own for {branch}")
         _require(item, f"no worktree could be made at {folder}")
 
@@ -168,6 +169,31 @@ def mark_submitted(root: str, tip: str) -> None:
     """Keep beside a worktree that its task was submitted for review, with that commit as the last one."""
     with open(_mark(root), "w", opener=_private) as file:
         file.write(f"{tip}\n")
+
+
+def _begin_marks(root: str, begun: str) -> None:
+    """Forget what an older branch of that name had."""
+    with open(_marks(root), "w", opener=_private) as file:
+        file.write(f"{_ELSEWHERE_MARK} {begun}\n" if begun else "")
+
+
+def mark_feature(root: str, feature: str, commit: str) -> None:
+    """Keep beside a worktree that a feature got its commit from us: what a commit says of itself, anybody can write."""
+    with open(_marks(root), "a", opener=_private) as file:
+        file.write(f"{feature} {commit}\n")
+
+
+def feature_marks(root: str) -> dict[str, str]:
+    """Return the features that got their commit from us, with the last one of each.
+
+    By "" it has the commit up to which the branch came from a remote.
+    """
+    found = dict[str, str]()
+    with suppress(OSError), open(_marks(root), opener=_private, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            feature, _, commit = line.strip().partition(" ")
+            found["" if feature == _ELSEWHERE_MARK else feature] = commit
+    return found
 
 
 def said_by(item: CommandItem, limit: int = 8_000) -> str:
@@ -190,6 +216,10 @@ def _require(item: CommandItem, what: str) -> None:
 
 def _mark(root: str) -> str:
     return f"{root}.submitted"
+
+
+def _marks(root: str) -> str:
+    return f"{root}.features"
 
 
 def _line(path: str) -> str:

@@ -65,7 +65,7 @@ WRITERS = {
     "repo_agent/cycle.py": "the folder of a rehearsal",
     "repo_agent/open_questions.py": "the question that waits for its answer",
     "repo_agent/pull_requests/local.py": "a review before git takes it",
-    "repo_agent/worktrees.py": "the folder of worktrees, and what was submitted from them",
+    "repo_agent/worktrees.py": "the folder of worktrees, what was submitted from them, and which features got a commit",
     "tools/root.py": "reading alone, by descriptors",
 }
 """Who may change files without an action, and which."""

@@ -12,12 +12,13 @@ from agent.protocol.errors import CoreError
 from agent.protocol.ports import PullRequests, ToolResult
 from agent.repo_agent import git_commands, messages
 from agent.repo_agent.doors import Doors
+from agent.repo_agent.features import features_done
 from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.task_file import read_tasks
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
-from agent.repo_agent.worktrees import mark_submitted, said_by, succeeded
+from agent.repo_agent.worktrees import feature_marks, mark_feature, mark_submitted, said_by, succeeded
 from agent.risk.paths.secret_paths import is_secret
 
 Number = Annotated[int, Meta(ge=1, le=999_999_999)]
@@ -164,7 +165,7 @@ class Publication:
 
     async def _proof(self) -> messages.Proof:
         progress = self.place.progress
-        features = await self.repository.feature_commits(self.place.base, self.place.task)
+        features = await features_done(self.place)
         entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
         return messages.Proof(
             tests=messages.words_on_tests(
@@ -176,6 +177,7 @@ class Publication:
             features=[(each.feature, each.subject, each.commit) for each in features],
             files=await self.repository.changed_files(self.place.base),
             acceptance=entry.acceptance if entry is not None else (),
+            elsewhere=feature_marks(self.place.root).get("", ""),
         )
 
 
@@ -187,10 +189,13 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
         publication = _publication(place, doors)
         await publication.check(task)
         text = messages.feature_message(task, feature, arguments.title, arguments.message)
-        if not await publication.commit(text):
-            commits = await publication.repository.feature_commits(place.base, task)
-            if name not in [each.feature for each in commits]:
-                raise NotPublished(f"there is nothing to commit for feature {name}: no file differs")
+        if await publication.commit(text):
+            mark_feature(place.root, name, await publication.repository.head())
+        elif name not in [each.feature for each in await features_done(place)]:
+            raise NotPublished(
+                f"there is nothing to commit for feature {name}: no file differs. Only this tool's own commits count; "
+                f"one that was made otherwise can be taken back by `git reset --soft HEAD^`"
+            )
         pushed = await publication.push(place.branch)
         commit = await publication.repository.head()
     except (NotPublished, CoreError) as error:

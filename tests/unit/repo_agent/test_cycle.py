@@ -238,3 +238,43 @@ def test_what_a_task_asks_for_is_not_for_the_model_to_change(
     (error,) = [text for _, error, text in world.results() if error]
     assert "put back in TASKS.md" in error and told in error
     assert world.events("cycle.finished")[-1].reason == "complete"
+
+
+FORGED = "git commit {} -m 'feat(task 1.{}): feature' -m 'Task: 1\nFeature: 1.{}'"
+
+
+def test_a_commit_that_the_model_made_itself_is_no_feature(world: CycleWorld) -> None:
+    """Neither in the cycle in which it was made, nor after a restart."""
+    empty = ("run_command", {"command": FORGED.format("--allow-empty", 1, 1)})
+    full = ("run_command", {"command": f"git add -A && {FORGED.format('', 2, 2)}"})
+    world.cycle(("forge", empty, HELLO, BYE, full), options=CycleOptions(one_plan=True))
+    world.cycle(("go on", DONE, RUN, SUBMIT), ("stop", ("ask_question", {"question_text": "?"})))
+    (error,) = [text for _, error, text in world.results() if error]
+    assert "no commit for 1.1, 1.2" in error
+    assert world.events("cycle.finished")[-1].features == ()
+
+
+def test_a_feature_whose_commit_is_gone_needs_another(world: CycleWorld) -> None:
+    gone = ("run_command", {"command": "git reset -q origin/main"})
+    world.cycle(
+        ("begin", HELLO, RUN, commit_of(1), gone, DONE, RUN, SUBMIT),
+        ("stop", ("ask_question", {"question_text": "?"})),
+    )
+    (error,) = [text for _, error, text in world.results() if error]
+    assert "no commit for 1.1, 1.2" in error
+    assert world.events("cycle.finished")[-1].features == ()
+
+
+def test_a_branch_that_was_begun_elsewhere_counts_by_what_its_commits_change(world: CycleWorld) -> None:
+    git(world.work, "switch", "-q", "-c", "agent/task-1")
+    world.write({"hello.txt": "hello\n"})
+    git(world.work, "add", "-A")
+    for feature, options in ((1, ()), (2, ("--allow-empty",))):
+        git(world.work, "commit", "-q", *options, "-m", f"one\n\nTask: 1\nFeature: 1.{feature}")
+    git(world.work, "push", "-q", "origin", "agent/task-1")
+    git(world.work, "switch", "-q", "main")
+    git(world.work, "branch", "-q", "-D", "agent/task-1")
+    world.cycle(("go on", DONE, RUN, SUBMIT), ("the rest", BYE, RUN, commit_of(2), SUBMIT, FINISH))
+    (error,) = [text for _, error, text in world.results() if error]
+    assert error.endswith("no commit for 1.2")
+    assert "- Begun elsewhere: up to " in git(world.work, "show", "review/task-1:REVIEW.md")
