@@ -26,7 +26,7 @@ NETWORK = _names("""
     bq az doctl hcloud linode-cli heroku flyctl fly vercel netlify wrangler terraform tofu pulumi ansible vault consul nomad psql mysql
     mariadb mysqladmin redis-cli mongosh sqlcmd cqlsh influx etcdctl kafka-topics rclone s3cmd mc minio restic borg docker podman skopeo
     crane svn hg rpm dnf yum snap flatpak yt-dlp w3m lynx links speedtest iperf3 snmpwalk snmpget ldapsearch smbclient showmount rpcinfo
-    ntpq getent w who finger""")
+    ntpq getent w who finger hdfs hadoop""")
 """Programs whose reading may go over the network."""
 
 INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser brctl mii-tool nameif")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,21 @@ PROCESSES = (
 )
 
 
+_OURS = re.compile(r"lock-(?:state-)?[a-z0-9_]{8}")
+_LEFT_AFTER = 3600  # seconds
+
+
+def _remove_left(place: Path) -> None:
+    """Remove what runs that were killed have left: folders by these names, with nothing but what is made here, an hour old."""
+    for path in place.glob("lock-*"):
+        with contextlib.suppress(OSError):
+            held = {each.name for each in path.iterdir()}
+            made = held <= {"home", "ws", "system"} or held <= {"agent-shell"}
+            old = time.time() - path.lstat().st_mtime > _LEFT_AFTER
+            if _OURS.fullmatch(path.name) and made and old and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+
+
 class Throwaway:
     """A home, a workspace and a folder of the system, listeners and a process: of one user."""
 
@@ -124,6 +141,7 @@ class Throwaway:
         self.who = who
         # Not below a folder for temporary files, which is another matter.
         place = "/var" if os.geteuid() == 0 else os.path.expanduser("~")
+        _remove_left(Path(place))
         self.base = Path(os.path.realpath(tempfile.mkdtemp(prefix="lock-", dir=place)))
         self.home, self.workspace, self.system = (self.base / name for name in ("home", "ws", "system"))
         for folder in (self.home / "keep", self.home / "empty", self.workspace, self.system):
@@ -306,3 +324,12 @@ def test_it_is_said_what_was_wanted_and_nobody_there_declines_it(world):
         "declined",
         f"it ran unasked and was ended: it tried to write {world.home}/.bashrc, which its rating does not say",
     )
+
+
+def test_what_killed_runs_left_is_removed_and_nothing_else(tmp_path):
+    for name in ("lock-0a8hj1wt", "lock-abcdefgh", "lock-mine", "lock-12345678"):
+        (tmp_path / name / ("ws" if name != "lock-12345678" else "letters")).mkdir(parents=True)
+    for name in ("lock-0a8hj1wt", "lock-mine", "lock-12345678"):
+        os.utime(tmp_path / name, (1, 1))
+    _remove_left(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock-12345678", "lock-abcdefgh", "lock-mine"]
