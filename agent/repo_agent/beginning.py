@@ -78,6 +78,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         copied=repository.root if goal.options.cycle.rehearse else "",
         sign_off=await repository.signs_off(),
         claim=claim,
+        redact=goal.ctx.redactor.redact,
     )
     place.progress = await _progress(place, prepared)
     return place, prepared

@@ -20,9 +20,11 @@ PROTECTED = ("main", "master", "develop", "trunk", "production", "release", "rel
 """Branches that nothing is committed to or pushed to, beside the default branch of the remote. `*` stands for anything."""
 
 _TIMEOUT = 30.0
+_MOST = 1 << 20
 _RUNS = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 """Settings that name programs which comparing or merging files would run, or that want them."""
 _KEPT_BY_GIT = ("branch.*", "lfs.*.access", "lfs.repositoryformatversion", "submodule.*.url", "submodule.*.active")
+_AS_TEXT = ("-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--dst-prefix=b/")
 _OPERATIONS = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -164,6 +166,17 @@ class Repository:
         text = await self._asked("diff", *options, f"{base}...HEAD", "--", quietly=await self._quietly())
         return tuple(sorted(filter(None, text.split("\0"))))
 
+    async def added_lines(self, most: int) -> str:
+        """Return how files that git knows differ from the last commit, as a diff without context."""
+        options = (*_AS_TEXT, "--ignore-submodules=dirty", "HEAD", "--")
+        return await self._asked("diff", *options, quietly=await self._quietly(), most=most)
+
+    async def added_by_commits(self, remote: str, most: int) -> str:
+        """Return what each commit says and changes that no branch of the remote is known to have."""
+        options = ("--no-show-signature", "--no-notes", "--cc", *_AS_TEXT, "--format=commit %h%n%B")
+        ours = ("HEAD", "--not", f"--remotes={remote}", "--")
+        return await self._asked("log", *options, *ours, quietly=await self._quietly(), most=most)
+
     async def task_branches(self) -> tuple[TaskBranch, ...]:
         """Every branch of a task that is known here, local ones first."""
         remote, found = await self.remote(), []
@@ -256,16 +269,20 @@ class Repository:
         code, text = await self._git(*words)
         return text.strip("\n") if code == 0 else ""
 
-    async def _asked(self, *words: str, quietly: tuple[str, ...] = ()) -> str:
-        code, text = await self._git(*words, quietly=quietly)
+    async def _asked(self, *words: str, quietly: tuple[str, ...] = (), most: int = _MOST) -> str:
+        code, text = await self._git(*words, quietly=quietly, most=most)
+        if most != _MOST and len(text.encode()) >= most:
+            raise IoError(
+                f"`git {words[0]}` tells of more than {most:,} bytes that have changed, too much to look through"
+            )
         if code:
             hint = f"`git -C {self.root} {words[0]}` says why; what is very large, or takes very long, is given up"
             raise IoError(f"`git {words[0]}` failed in {self.root} (exit code {code})", hint=hint)
         return text
 
-    async def _git(self, *words: str, quietly: tuple[str, ...] = ()) -> tuple[int, str]:
+    async def _git(self, *words: str, quietly: tuple[str, ...] = (), most: int = _MOST) -> tuple[int, str]:
         argv = (HARDENED[0], *quietly, *HARDENED[1:], *words)
-        return await self.processes.capture(argv, cwd=self.root, timeout=_TIMEOUT)
+        return await self.processes.capture(argv, cwd=self.root, timeout=_TIMEOUT, most=most)
 
 
 def _trailer(key: str, of: str = "") -> str:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import CoreError
 from agent.protocol.ports import PullRequests, ToolResult
-from agent.repo_agent import git_commands, messages
+from agent.repo_agent import git_commands, messages, secret_check
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.features import features_done
 from agent.repo_agent.progress import TASK_FILE
@@ -87,6 +87,12 @@ class Publication:
             raise NotPublished(
                 f"{', '.join(nested[:5])} is a repository of its own: add it to .gitignore, or delete it"
             )
+        if self.place.redact is not None:
+            if self.place.redact(message) != message:
+                raise NotPublished("the message holds what looks like a secret: say it without")
+            _refuse_secrets(
+                await secret_check.in_changes(self.repository, changes, self.place.redact), "nothing was committed"
+            )
         item = await self.doors.run(
             git_commands.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
         )
@@ -110,6 +116,10 @@ class Publication:
             raise NotPublished("pushes would go elsewhere than when the cycle began: put the remote back as it was")
         if not remote:
             return False
+        if self.place.redact is not None:
+            _refuse_secrets(
+                await secret_check.in_commits(self.repository, remote, self.place.redact), f"{branch} was not pushed"
+            )
         item = await self.doors.run(
             git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
         )
@@ -234,6 +244,14 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
 
 def _failed(error: Exception) -> ToolResult:
     return ToolResult(content=error.terminal_message() if isinstance(error, CoreError) else str(error), is_error=True)
+
+
+def _refuse_secrets(files: tuple[str, ...], what: str) -> None:
+    if files:
+        names = ", ".join(each or "the message of a commit" for each in files[:5])
+        raise NotPublished(
+            f"{what}: {names} would carry what looks like a secret. Take it out, of commits too (`git reset --soft`), or ask the person"
+        )
 
 
 def _publication(place: Workplace, doors: Doors) -> Publication:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from agent.protocol.decisions import Approved, Level, Skipped
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.ports import ToolResult
 from agent.protocol.requests import Approval
+from agent.redaction.redactor import SecretRedactor
 from agent.repo_agent.tools.commands import COMMANDS
 from agent.repo_agent.tools.review import TOOLS
 from agent.repo_agent.workplace import Workplace
@@ -483,3 +485,64 @@ def test_what_git_keeps_of_branches_is_no_change_of_its_settings(world: RepoWorl
     assert not feature(world, place).is_error
     write(world, place, hello__py="y\n")
     assert not feature(world, place, 2, "Say goodbye").is_error
+
+
+SECRET = "sw0rdf1sh-" + "9f8e7d6c5b4a"
+CODED = base64.b64encode(SECRET.encode()).decode()
+
+
+def careful(world: RepoWorld) -> Workplace:
+    world.approval = GRANTED
+    place = world.place()
+    place.redact = SecretRedactor({"SERVICE_KEY": SECRET}).redact
+    return place
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "sub/a b.bin", "hello.py"])
+@pytest.mark.parametrize(
+    "data",
+    [f"KEY is {SECRET}\n".encode(), f"\0\1{SECRET}\0".encode(), SECRET.encode("utf-16"), f"x {CODED}\n".encode()],
+)
+def test_a_secret_is_not_committed_under_another_name(world: RepoWorld, name: str, data: bytes) -> None:
+    place = careful(world)
+    path = Path(place.root) / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    for result in (feature(world, place), submit(world, place)):
+        assert result.is_error and f"{name} would carry what looks like a secret" in result.content
+    assert world.git("rev-parse", "agent/task-10") == world.git("rev-parse", "main")
+    path.write_text("nothing\n")
+    assert not feature(world, place).is_error
+
+
+def test_a_secret_that_a_commit_has_already_is_not_pushed_even_where_a_later_one_takes_it_out(world: RepoWorld) -> None:
+    place = careful(world)
+    world.commit("mine", {"notes.txt": f"{SECRET}\n"}, at=Path(place.root))
+    write(world, place, notes__txt="nothing\n")
+    result = feature(world, place)
+    assert "agent/task-10 was not pushed: notes.txt would carry" in result.content
+    assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
+    world.git("push", "-q", "origin", "agent/task-10")  # by the person
+    assert not feature(world, place).is_error
+
+
+def test_a_secret_in_a_message_is_not_committed(world: RepoWorld) -> None:
+    place = careful(world)
+    write(world, place, hello__py="x\n")
+    assert "the message holds" in feature(world, place, message=f"with {SECRET}").content
+    world.git("commit", "-qam", f"with {SECRET}", at=Path(place.root))
+    write(world, place, hello__py="y\n")
+    assert "the message of a commit would carry" in feature(world, place).content
+
+
+def test_what_is_too_much_to_look_through_is_not_committed(world: RepoWorld) -> None:
+    place = careful(world)
+    write(world, place, large__txt="x\n" * 4_000_000 + SECRET)
+    assert "too much has changed" in feature(world, place).content
+    write(world, place, large__txt="x\n", hello__py="x\n" * 4_000_000)
+    assert "too much to look through" in feature(world, place).content
+    write(world, place, large__txt="x\n")
+    world.commit("large", {"hello.py": "y\n" * 4_000_000}, at=Path(place.root))
+    write(world, place, large__txt="z\n")
+    assert "too much to look through" in feature(world, place).content
+    assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
