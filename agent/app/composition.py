@@ -40,7 +40,7 @@ def load(flags: Mapping[str, Any]) -> Loaded:
     use_theme(loaded.settings.theme)
     _search_own_programs_in_fixed_places()
     if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
-        raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")
+        raise ConfigError(f"there is no folder {loaded.settings.cwd}")
     return loaded
 
 

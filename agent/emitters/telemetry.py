@@ -121,7 +121,7 @@ _FIELDS: dict[type, str] = {
     PlanFinished: "plan outcome:word done total",
     ToolStarted: "tool:word:name",
     ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
-    CycleStarted: "task resumed rehearse",
+    CycleStarted: "task resumed rehearse features:len",
     CyclePlanned: "calls:len",
     CycleFinished: "reason:word task features:len passed total files:len",
     CommandProposed: "command_id:id origin:word command_chars:len:command",

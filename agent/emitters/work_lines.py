@@ -60,7 +60,7 @@ class WorkLines:
         self._waiting: list[str] = []  # calls of this reply that have not begun
         self._skipped: list[str] = []
         self._call = ""
-        self._features: dict[str, str] = {}  # what is told of those that this cycle has finished
+        self._features: dict[str, str] = {}  # what is told of those that have their commit
         self._hint = ""  # what to do about the error that ended it
         self.is_quiet = False  # in a session of the repo agent: what programs print is not shown, nor what runs unasked
 
@@ -81,7 +81,8 @@ class WorkLines:
             case SessionStarted() | SessionFinished():
                 self.is_quiet = isinstance(event, SessionStarted) and event.profile == "work"
             case CycleStarted():
-                self._started, self._finished, self._waiting, self._features, self._hint = event, None, [], {}, ""
+                self._started, self._finished, self._waiting, self._hint = event, None, [], ""
+                self._features = {each.partition(" ")[0]: shown_line(each, _WIDTH) for each in event.features}
                 if event.task:
                     self._aside(beginning(event, color=self._color))
             case CyclePlanned(plan=plan, calls=calls):
@@ -151,7 +152,7 @@ class WorkLines:
 
 def beginning(event: CycleStarted, *, color: bool) -> str:
     """`task 10 · Read settings`, and below it branch and worktree."""
-    head = paint(f"task {event.task} · {safe_line(event.title, 200)}", "bold", color=color)
+    head = paint(f"task {event.task} · {shown_line(event.title, 200)}", "bold", color=color)
     base = f" from {safe_line(event.base, 12)}" if event.base and not event.resumed else ""
     verb = "going on with " if event.resumed else ""
     end = ", thrown away at the end" if event.rehearse else ""
@@ -171,17 +172,17 @@ def subject(name: str, arguments: dict[str, Any]) -> str:
     """Say in a few words what a call is about, from whatever the model gave it."""
     match arguments:
         case {"task_id": task, "feature_id": feature}:
-            return safe_line(f"{task}.{feature} {arguments.get('title', '')}", _WIDTH)
+            return shown_line(f"{task}.{feature} {arguments.get('title', '')}", _WIDTH)
         case {"operations": [*operations]}:
             pairs = [(each.get("from_path"), each.get("to_path")) for each in operations if isinstance(each, dict)]
-            return safe_line(", ".join(f"{before} → {after}" for before, after in pairs), _WIDTH)
+            return shown_line(", ".join(f"{before} → {after}" for before, after in pairs), _WIDTH)
         case {"paths": [*paths]}:
-            return safe_line(", ".join(map(str, paths)), _WIDTH)
+            return shown_line(", ".join(map(str, paths)), _WIDTH)
         case {"patch": str(patch)}:
             names = [line[4:].removeprefix("b/") for line in patch.splitlines() if line.startswith("+++ ")]
-            return safe_line(", ".join(names), _WIDTH)
+            return shown_line(", ".join(names), _WIDTH)
     given = (arguments.get(key) for key in ("command", "path", "pattern", "query", "task_title"))
-    return safe_line(next((each for each in given if isinstance(each, str)), ""), _WIDTH)
+    return shown_line(next((each for each in given if isinstance(each, str)), ""), _WIDTH)
 
 
 def result_words(event: ToolFinished) -> str:
@@ -191,12 +192,28 @@ def result_words(event: ToolFinished) -> str:
         if document.get("total") is not None:
             return f"{document.get('passed')} of {document['total']} passed"
         if isinstance(summary := document.get("summary"), dict):
-            return ", ".join(f"{value} {key}" for key, value in summary.items() if value and isinstance(value, int))
+            return _summary_words(document, summary)
         if "exit_code" in document:
-            return f"exit {safe_line(str(document['exit_code']), 20)}" if not document.get("ok") else ""
+            return _exit_words(document) if not document.get("ok") else ""
     if not event.is_error and event.name not in _TOLD:
         return ""
     return re.sub("^feature [0-9.]+ is ", "", safe_line(event.result.strip().partition("\n")[0], 160))
+
+
+def _summary_words(document: dict[str, Any], summary: dict[str, Any]) -> str:
+    """Say how many of the renames went how, and why the first of them failed."""
+    counts = {key: value for key, value in summary.items() if value and isinstance(value, int)}
+    said = ", ".join(counted(value, "error") if key == "errors" else f"{value} {key}" for key, value in counts.items())
+    results = [each for each in document.get("results") or () if isinstance(each, dict)]
+    why = next((str(each.get("message")) for each in results if each.get("status") == "error"), "")
+    return f"{said}: {shown_line(why, _WIDTH)}" if why else said
+
+
+def _exit_words(document: dict[str, Any]) -> str:
+    """Say how a program ended of which nothing was counted, with the last line that it printed."""
+    printed = (str(document.get(name) or "").strip() for name in ("stderr", "stdout"))
+    last = shown_line(next(filter(None, printed), "").rpartition("\n")[2], _WIDTH)
+    return f"exit {safe_line(str(document['exit_code']), 20)}{': ' if last else ''}{last}"
 
 
 def _document(text: str) -> Any:
@@ -224,7 +241,7 @@ def summary(
     word = _WORDS.get(event.reason, event.reason)
     if started.rehearse and at_end:
         word = "rehearsed; nothing was published"
-    head = " · ".join([f"{MARKS[style]} task {event.task} {safe_line(started.title, 200)}", word, *costs])
+    head = " · ".join([f"{MARKS[style]} task {event.task} {shown_line(started.title, 200)}", word, *costs])
     lines = [paint(head, style, color=color)]
     if event.text and event.reason != "complete":
         lines += [f"  {line}" for line in prose(event.text).split("\n")]
@@ -239,7 +256,7 @@ def summary(
 
 def _question(started: CycleStarted, event: CycleFinished, costs: list[str], *, way: str, color: bool) -> str:
     lines = [paint(f"? {prose(event.text.strip())}", "bold", color=color)]
-    about = [f"task {event.task} {safe_line(started.title, 200)}"]
+    about = [f"task {event.task} {shown_line(started.title, 200)}"]
     if event.features:
         about.append(counted(len(event.features), "feature"))
     about += [*_proof(event), *costs]

@@ -21,7 +21,7 @@ from agent.repo_agent.repository import Repository
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
 from agent.repo_agent.workplace import Workplace, reader
-from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded
+from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded, worktrees_beside
 
 _MOST_TASK_TEXT = 20_000
 
@@ -40,8 +40,9 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         if not await repository.has_identity():
             hint = "git config --global user.name and user.email set them"
             raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
-        if goal.options.cycle.rehearse:
-            repository = await _copied(repository, doors)
+        original = os.path.dirname(await repository.common_folder()) if goal.options.cycle.rehearse else ""
+        if original:
+            repository = await _copied(repository, doors, state)
             state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
         worktrees = Worktrees(repository, state)
         await worktrees.fetch(doors)
@@ -75,7 +76,8 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         repository=Repository(processes, prepared.root, repository.protected),
         pull_requests=goal.app.pull_requests,
         questions=OpenQuestions(os.path.dirname(prepared.root)),
-        copied=repository.root if goal.options.cycle.rehearse else "",
+        copied=repository.root if original else "",
+        original=original,
         sign_off=await repository.signs_off(),
         claim=claim,
         redact=goal.ctx.redactor.redact,
@@ -92,14 +94,12 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> t
         if entry is None:
             raise NotFound("task", str(wanted))
         if wanted in submitted:
-            raise InvalidState(expected="a task to work on", found=f"task {wanted}, which waits for its review")
+            raise _unable(f"task {wanted} waits for its review")
         if entry not in file.eligible:
-            raise InvalidState(
-                expected="a task to work on", found=f"task {wanted}, which is {entry.status} or depends on others"
-            )
+            raise _unable(_why_not(file, entry))
         claim = await worktrees.claim(wanted)
         if claim is None:
-            raise InvalidState(expected="a task to work on", found=f"task {wanted}, which another process works on")
+            raise _unable(f"another process works on task {wanted}")
         return entry, claim
     able = [each for each in file.eligible if each.task not in submitted]
     begun = {each.task for each in await worktrees.repository.task_branches()}
@@ -107,17 +107,42 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> t
         if (claim := await worktrees.claim(each.task)) is not None:
             return each, claim
     if able:
-        return f"no task can be worked on: other processes work on {_listed([str(each.task) for each in able])}"
+        others = "another process works" if len(able) == 1 else "other processes work"
+        return f"no task can be worked on: {others} on {_named(able)}"
     if file.eligible:
-        return f"no task can be worked on: {_listed([str(each.task) for each in file.eligible])} wait for review"
+        wait = "waits for its review" if len(file.eligible) == 1 else "wait for their reviews"
+        return f"no task can be worked on: {_named(file.eligible)} {wait}"
     why = "each one in it is done, blocked, or depends on others" if file.tasks else "there is none in it"
     return f"no task of {TASK_FILE} can be worked on: {why}"
 
 
-async def _copied(repository: Repository, doors: CallDoors) -> Repository:
+def _unable(why: str) -> InvalidState:
+    return InvalidState(expected="a task to work on", found=why, message=why)
+
+
+def _why_not(file: TaskFile, entry: Entry) -> str:
+    """Say why a task cannot be worked on."""
+    if entry.status not in (Status.TODO, Status.DOING):
+        return f"task {entry.task} is {'waiting for its review' if entry.status is Status.REVIEW else entry.status}"
+    done = {each.task for each in file.tasks if each.status is Status.DONE}
+    left = [str(each) for each in entry.depends if each not in done]
+    return (
+        f"task {entry.task} waits for {_listed(left)}"
+        if left
+        else f"a task that {entry.task} depends on is there twice"
+    )
+
+
+def _named(tasks: Sequence[Entry]) -> str:
+    return f"task{'s' if len(tasks) > 1 else ''} {_listed([str(each.task) for each in tasks])}"
+
+
+async def _copied(repository: Repository, doors: CallDoors, state: str) -> Repository:
     """Copy the repository for a rehearsal: it has the same base, and no remote that anything could be pushed to."""
     base = await repository.base()
-    folder = os.path.join(tempfile.mkdtemp(prefix="agent-shell-rehearsal-"), "repository")
+    beside = worktrees_beside(state)  # not in /tmp: what tests load from there is rated high
+    os.makedirs(beside, mode=0o700, exist_ok=True)
+    folder = os.path.join(tempfile.mkdtemp(prefix="rehearsal-", dir=beside), "repository")
     top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
     item = await doors.run(
         f"git init --quiet -- {there} && git -C {there} fetch --quiet --tags -- {top} {quote(base.revision)}"

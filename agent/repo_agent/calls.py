@@ -43,14 +43,14 @@ class CallDoors:
         came = await self.goal.gate.for_call(self.call_id).perform(action)
         if came.outcome == "ran":
             self.goal.skips = 0
+        elif came.outcome == "cancelled" or self.goal.options.cancel.cancelled:
+            self.ended = Ending(GoalStatus.CANCELLED, "cancelled")
         elif came.outcome == "declined" and not self.goal.options.approval.interactive:
             self.ended = Ending(GoalStatus.SKIPPED, came.remark)
         elif came.outcome in ("declined", "skipped"):
             self.goal.skips += 1
             if self.goal.skips > 1:
                 self.ended = Ending(GoalStatus.CANCELLED, "two changes in a row were turned down", ExitCode.DECLINED)
-        elif came.outcome == "cancelled":
-            self.ended = Ending(GoalStatus.CANCELLED, "cancelled")
         return came
 
     async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:

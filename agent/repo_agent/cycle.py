@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.engine.goal import Goal
@@ -16,6 +17,7 @@ from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Chat, ToolCalls
 from agent.repo_agent.beginning import begin, brief
 from agent.repo_agent.calls import CallRunner
+from agent.repo_agent.done_check import tasks_here
 from agent.repo_agent.open_questions import OpenQuestion
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS
@@ -56,6 +58,7 @@ class RepoAgent:
                 worktree=place.root,
                 resumed=prepared.resumed,
                 rehearse=rehearse,
+                features=_titles(place),
             )
         )
         reason, ending = "cancelled", Ending(GoalStatus.INTERRUPTED, "interrupted")
@@ -114,6 +117,19 @@ async def _end(goal: Goal, place: Workplace) -> Ending:
     return Ending(GoalStatus.COMPLETED, f"task {place.task} waits for its review")
 
 
+def _titles(place: Workplace) -> tuple[str, ...]:
+    """Return the features that have their commit, each with its title in the task file."""
+    file = tasks_here(place)
+    found = ((each, file.find(place.task, each)) for each in place.progress.features)
+    return tuple(f"{place.task}.{each} {entry.title if entry is not None else ''}".rstrip() for each, entry in found)
+
+
+def _files(place: Workplace, written: Sequence[str]) -> tuple[str, ...]:
+    """Return files as the worktree has them, each once: a command may name them by their whole paths."""
+    inside = f"{place.root}/"
+    return tuple(dict.fromkeys(each.removeprefix(inside) for each in written))
+
+
 def _finished(goal: Goal, place: Workplace, reason: str, text: str) -> CycleFinished:
     progress, redact = place.progress, goal.ctx.redactor.redact
     return CycleFinished(
@@ -124,6 +140,6 @@ def _finished(goal: Goal, place: Workplace, reason: str, text: str) -> CycleFini
         features=tuple(progress.features),
         passed=progress.passed,
         total=progress.total,
-        files=tuple(goal.files_written),
+        files=_files(place, goal.files_written),
         worktree=place.root,
     )

@@ -124,6 +124,11 @@ class Repository:
                 found[name] = (*found.get(name, ()), f"{scope} {value}")
         return found
 
+    async def relative_address(self, remote: str) -> str:
+        """Return an address of that remote which leads elsewhere from another folder, "" for none."""
+        addresses = (await self._line("remote", "get-url", "--", remote), await self.address(remote))
+        return next((each for each in addresses if not each.startswith("/") and ":" not in each.partition("/")[0]), "")
+
     async def has_identity(self) -> bool:
         """Tell whether git knows whose commits they would be."""
         return (await self._git("var", "GIT_COMMITTER_IDENT"))[0] == 0
@@ -156,9 +161,12 @@ class Repository:
         )
 
     async def text_at(self, revision: str, path: str) -> str | None:
-        """The text of a file at a revision, at most 1 MiB of it; None where there is no file of that name."""
+        """The text of a file at a revision; None where there is no file of that name. Raises IoError for one that is too long."""
         code, text = await self._git("cat-file", "blob", f"{revision}:{path}")
-        return text if code == 0 else None
+        whole = code == 0 and len(text.encode("utf-8", "replace")) < _MOST
+        if not whole and await self._line("cat-file", "-t", f"{revision}:{path}") == "blob":
+            raise IoError(f"{path} cannot be read; it may have at most {_MOST >> 20} MiB")
+        return text if whole else None
 
     async def changed_files(self, base: str) -> tuple[str, ...]:
         """The paths that the commits since the work left `base` have changed."""

@@ -22,8 +22,8 @@ class Workplace:
 
     `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
     went when the cycle began, "" without a remote; `settings`: git's, as they were then. `sign_off`: the person vouches for their
-    commits by a line in each. `questions` keeps one that is asked. `copied`: the copy that all of this is in where it is a rehearsal.
-    `claim` keeps other processes from the task. `redact` hides the secrets of a text.
+    commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`, a copy of
+    `original`. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
     """
 
     root: str
@@ -41,6 +41,7 @@ class Workplace:
     sign_off: bool = False
     questions: OpenQuestions | None = None
     copied: str = ""
+    original: str = ""
     claim: IO[str] | None = None
     redact: Callable[[str], str] | None = None
 

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from shlex import quote
 from typing import IO
 
 from agent.protocol.errors import IoError
@@ -19,6 +20,7 @@ from agent.repo_agent import git_commands
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.messages import branch_of
 from agent.repo_agent.repository import Base, Change, Repository, Settings
+from agent.text.shown import shown_line
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
@@ -49,9 +51,17 @@ class Worktrees:
     state: str
 
     async def fetch(self, doors: Doors) -> None:
-        """Bring the newest state of the remote here. Raises IoError where that fails, nothing where there is no remote."""
+        """Bring the newest state of the remote here, if there is one. Raises IoError where that fails, and for a relative address."""
         remote = await self.repository.remote()
         if remote:
+            if address := await self.repository.relative_address(remote):
+                place = os.path.normpath(os.path.join(self.repository.root, address))
+                why = (
+                    f"the address of {remote}, {shown_line(address)}, is relative, and leads elsewhere from a worktree"
+                )
+                raise IoError(
+                    why, hint=f"make it absolute: git remote set-url {quote(remote)} {shown_line(quote(place))}"
+                )
             item = await doors.run(git_commands.fetch(remote), reason="the newest state, before work begins")
             _require(item, f"{remote} could not be fetched")
 
@@ -132,8 +142,7 @@ class Worktrees:
         common = await self.repository.common_folder()
         name = os.path.basename(os.path.dirname(common) if common.endswith("/.git") else common) or "repository"
         key = sha256(os.fsencode(common)).hexdigest()[:8]
-        # Beside the state, in which no command may write.
-        place = os.path.join(f"{os.path.realpath(self.state)}-worktrees", f"{name}-{key}")
+        place = os.path.join(worktrees_beside(self.state), f"{name}-{key}")
         os.makedirs(place, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(place), place):
             os.chmod(folder, 0o700)
@@ -163,6 +172,11 @@ def _locked(path: str) -> IO[str] | None:
         file.close()
         return None
     return file
+
+
+def worktrees_beside(state: str) -> str:
+    """Return the folder of all worktrees: beside the state, in which no command may write."""
+    return f"{os.path.realpath(state)}-worktrees"
 
 
 def mark_submitted(root: str, tip: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from dataclasses import asdict, replace
-from pathlib import Path
 
 from agent.emitters.console import complain_about, print_rows, say
 from agent.emitters.streams import sink_of
@@ -106,10 +106,17 @@ def _summary(file: TaskFile) -> str:
 def _text(path: str) -> str:
     """Read it as UTF-8, what is none of it kept. Raises IoError."""
     try:
-        with Path(path).open("rb") as stream:
+        with open(path, "rb", opener=_without_waiting) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise IoError(f"cannot read {path}: it is no regular file")
             data = stream.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise IoError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > _MOST_BYTES:
         raise IoError(f"{path} is larger than {_MOST_BYTES >> 20} MiB")
     return data.decode("utf-8", "surrogateescape")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open it, also where it is a pipe that nobody writes to."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)

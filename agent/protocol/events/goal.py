@@ -165,7 +165,8 @@ class ToolFinished(RecordedEvent, frozen=True, kw_only=True, tag="tool.finished"
 class CycleStarted(RecordedEvent, frozen=True, kw_only=True, tag="cycle.started"):
     """A cycle of the repo agent: the task, its own branch, the revision that this one began from, the worktree. `task` 0: there is none.
 
-    `resumed`: the worktree was there, with what it holds. `rehearse`: all of it is thrown away at the end, and nothing is published.
+    `resumed`: the worktree was there, with what it holds. `features`: those that have their commit already, each with its title.
+    `rehearse`: all of it is thrown away at the end, and nothing is published.
     """
 
     task: int
@@ -175,6 +176,7 @@ class CycleStarted(RecordedEvent, frozen=True, kw_only=True, tag="cycle.started"
     worktree: str = ""
     resumed: bool = False
     rehearse: bool = False
+    features: tuple[str, ...] = ()
 
 
 class CyclePlanned(RecordedEvent, frozen=True, kw_only=True, tag="cycle.planned"):

@@ -61,12 +61,13 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
 async def _python(place: Workplace) -> tuple[str, tuple[str, ...]]:
     """Find the interpreter that has what the repository needs, and the words before it.
 
-    A worktree has none of its own: that of the repository is taken, which must not import the code that is checked out there.
+    A worktree has none of its own, nor has a copy: that of the repository is taken, which must not import the code that is checked out
+    there.
     """
     ask = (*HARDENED, "rev-parse", "--path-format=absolute", "--git-common-dir")
     code, text = await place.processes.capture(ask, cwd=place.root)
     main = os.path.dirname(text.rstrip("\n")) if code == 0 else place.root
-    for folder in dict.fromkeys((place.root, main)):
+    for folder in dict.fromkeys((place.root, place.original or main)):
         own = os.path.join(folder, _OWN_PYTHON)
         if os.access(own, os.X_OK):
             return own, () if folder == place.root else ("env", f"PYTHONPATH={place.root}/src:{place.root}")

@@ -122,7 +122,7 @@ def test_two_at_once_do_different_tasks(project: WorkWorld) -> None:
     first = project.start("--task", "1")
     assert project.server.hanging.wait(60)
     same = project.work("--task", "1")
-    assert same.code != 0 and "task 1, which another process works on" in same.stderr
+    assert same.code != 0 and "another process works on task 1" in same.stderr
     project.says(*whole(2))
     other = project.work()
     assert other.code == 0 and "✓ task 2 Baskets · for review" in other.stdout, other

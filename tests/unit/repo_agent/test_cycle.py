@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.protocol.decisions import Skipped
+from agent.protocol.decisions import CancelGoal, Skipped
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import CycleOptions
 from tests.support.cycle_world import TASKS, CycleWorld, git
@@ -278,3 +279,71 @@ def test_a_branch_that_was_begun_elsewhere_counts_by_what_its_commits_change(wor
     (error,) = [text for _, error, text in world.results() if error]
     assert error.endswith("no commit for 1.2")
     assert "- Begun elsewhere: up to " in git(world.work, "show", "review/task-1:REVIEW.md")
+
+
+def test_ctrl_c_at_the_second_refusal_is_ctrl_c(world: CycleWorld) -> None:
+    person = world.person = FakePerson()
+    agreed, answers = person.confirm, [Skipped(), CancelGoal()]
+
+    async def confirm(request: Any) -> Any:
+        return answers.pop(0) if request.kind == "write" else await agreed(request)
+
+    person.confirm = confirm  # type: ignore[method-assign]
+    outcome = world.cycle(("write", HELLO), ("write again", BYE))
+    assert not answers and outcome.exit_code == 130
+    finished = world.events("cycle.finished")[-1]
+    assert (finished.reason, finished.text) == ("cancelled", "cancelled")
+
+
+def test_a_rehearsal_has_the_python_of_the_repository(world: CycleWorld) -> None:
+    world.write({".gitignore": ".venv\n"})
+    git(world.work, "add", "-A")
+    git(world.work, "commit", "-qm", "Ignore")
+    git(world.work, "push", "-q")
+    (world.work / ".venv/bin").mkdir(parents=True)
+    (world.work / ".venv/bin/python").symlink_to(sys.executable)
+    world.cycle(WHOLE, options=CycleOptions(rehearse=True))
+    commands = [each.command for each in world.events("command.proposed")]
+    assert any(f" {world.work}/.venv/bin/python scripts/run_tests.py" in each for each in commands), commands
+    (started,) = world.events("cycle.started")
+    assert "-worktrees/rehearsal-" in started.worktree  # not in /tmp, where what tests load is rated high
+
+
+def test_why_no_task_can_be_worked_on_is_said_in_words(world: CycleWorld) -> None:
+    world.cycle(options=CycleOptions(task=2))
+    assert world.events("error")[-1].error.message == "task 2 waits for 1"
+    world.cycle(WHOLE)
+    world.cycle()
+    assert world.events("cycle.finished")[-1].text == "no task can be worked on: task 1 waits for its review"
+
+
+def test_a_later_cycle_knows_the_features_of_earlier_ones_by_their_titles(world: CycleWorld) -> None:
+    world.cycle(("do it", HELLO, RUN, commit_of(1)), options=CycleOptions(one_plan=True))
+    world.cycle(("go on", BYE), options=CycleOptions(one_plan=True))
+    assert world.events("cycle.started")[-1].features == ("1.1 hello.txt greets",)
+
+
+def test_a_file_that_a_command_changed_is_listed_once(world: CycleWorld) -> None:
+    world.cycle(
+        ("do it", ("run_command", {"command": "echo 1 > new.txt"})),
+        ("and", ("run_command", {"command": "cd . && echo 2 > $PWD/new.txt"})),
+        ("stop", ("ask_question", {"question_text": "?"})),
+    )
+    assert world.events("cycle.finished")[-1].files == ("new.txt",)
+
+
+def test_a_task_file_that_is_too_long_is_said_to_be(world: CycleWorld) -> None:
+    world.write({"TASKS.md": TASKS + "x" * (1 << 20)})
+    git(world.work, "commit", "-qam", "Long")
+    git(world.work, "push", "-q")
+    world.cycle()
+    assert "TASKS.md cannot be read; it may have at most 1 MiB" in world.events("error")[-1].error.message
+
+
+def test_a_remote_whose_address_is_relative_is_refused_at_the_beginning(world: CycleWorld) -> None:
+    git(world.work, "remote", "set-url", "origin", "../remote.git")
+    world.cycle()
+    error = world.events("error")[-1].error
+    assert "../remote.git, is relative" in error.message
+    assert f"git remote set-url origin {world.remote}" in error.hint
+    assert not world.events("cycle.started")

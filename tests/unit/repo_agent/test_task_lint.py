@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,9 @@ def test_mistakes_for_people_and_programs(tmp_path: Path, capsys: pytest.Capture
 def test_a_file_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["work", "lint", str(tmp_path / "none.md")]) != 0
     assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "TASKS.md")
+    assert main(["work", "lint", str(tmp_path / "TASKS.md")]) != 0
+    assert "it is no regular file" in capsys.readouterr().err
