@@ -123,7 +123,7 @@ _FIELDS: dict[type, str] = {
     ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
     CycleStarted: "task resumed rehearse features:len",
     CyclePlanned: "calls:len",
-    CycleFinished: "reason:word task features:len passed total files:len",
+    CycleFinished: "reason:word task features:len passed total files:len test_setup:len",
     CommandProposed: "command_id:id origin:word command_chars:len:command",
     CommandRated: (
         "command_id:id stage:word level::report.level.value findings:len:report.findings rules:rules:report.findings "

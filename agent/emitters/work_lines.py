@@ -270,8 +270,13 @@ def _proof(event: CycleFinished) -> list[str]:
     told = []
     if event.total is not None:
         told.append(f"tests {event.passed} of {event.total} passed")
+    if event.test_setup:
+        told.append(f"{MARKS['yellow']} how the tests are run was changed on this branch: {_names(event.test_setup)}")
     if event.files:
-        names = ", ".join(safe_line(name, 80) for name in event.files[:_FILES])
-        more = f" and {len(event.files) - _FILES} more" if len(event.files) > _FILES else ""
-        told.append(f"{counted(len(event.files), 'file')}: {names}{more}")
+        told.append(f"{counted(len(event.files), 'file')}: {_names(event.files)}")
     return told
+
+
+def _names(files: tuple[str, ...]) -> str:
+    more = f" and {len(files) - _FILES} more" if len(files) > _FILES else ""
+    return ", ".join(safe_line(name, 80) for name in files[:_FILES]) + more

@@ -141,5 +141,6 @@ def _finished(goal: Goal, place: Workplace, reason: str, text: str) -> CycleFini
         passed=progress.passed,
         total=progress.total,
         files=_files(place, goal.files_written),
+        test_setup=tuple(map(redact, progress.test_setup)),
         worktree=place.root,
     )

@@ -1,8 +1,10 @@
-"""Find the commits that count as the features of a task."""
+"""Find what a branch has: the commits that count as features of its task, and changes of how its tests are run."""
 
 from __future__ import annotations
 
+from agent.protocol.errors import IoError
 from agent.repo_agent.repository import FeatureCommit
+from agent.repo_agent.test_runner import SETUP, sets_up_tests
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import feature_marks
 
@@ -24,3 +26,16 @@ def number_of(commit: FeatureCommit) -> int:
     """Return the feature's number in its task, 0 for none."""
     number = commit.feature.rpartition(".")[2]
     return int(number) if number.isascii() and number.isdigit() else 0
+
+
+async def test_setup(place: Workplace) -> tuple[str, ...]:
+    """Return the files that say how the tests are run, as far as they differ from the base; also those that git ignores."""
+    repository = place.repository
+    if repository is None or not place.base:
+        return ()
+    try:
+        paths = {*await repository.changed_files(place.base), *(each.path for each in await repository.changes())}
+        paths |= set(await repository.unknown_files(sorted(SETUP)))
+    except IoError:
+        return ("git could not say which",)
+    return tuple(sorted(filter(sets_up_tests, paths)))

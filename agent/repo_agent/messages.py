@@ -14,6 +14,7 @@ _LONGEST_TITLE = 100
 _LONGEST_BODY = 3_000
 """Characters that a person who is asked about a commit still reads."""
 _MOST_FILES = 50
+_ACTIVE = re.compile(r"#(?=\d)|\bGH-(?=\d)|:(?=//)|!(?=\[)|\](?=[(\[:])|<(?=[A-Za-z/!?])|\bwww(?=\.)", re.I)
 _MENTION = re.compile(r"(?<![\w`/.])@(?=[\w-])")
 
 
@@ -55,7 +56,7 @@ def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> st
 class Proof:
     """The proof that a task is done: how its tests went (in words), its features with their commits, the files that changed.
 
-    `elsewhere`: the commit up to which the branch came from a remote.
+    `elsewhere`: the commit up to which the branch came from a remote. `test_setup`: files that say how the tests are run and were changed.
     """
 
     tests: str
@@ -63,6 +64,7 @@ class Proof:
     files: Sequence[str] = ()
     acceptance: Sequence[str] = ()
     elsewhere: str = ""
+    test_setup: Sequence[str] = ()
 
 
 def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: int | None) -> str:
@@ -77,20 +79,27 @@ def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: 
 
 def pull_request_title(task: int, title: str) -> str:
     """Return the title of a pull request."""
-    return f"feat(task {task}): {one_line(title)}"
+    return f"feat(task {task}): {_defused(one_line(title))}"
 
 
 def pull_request_body(task: int, title: str, proof: Proof) -> str:
-    """Return the text of a pull request, in Markdown. Nobody is notified by a name in it."""
-    lines = [f"Task {task}: {one_line(title)}", ""]
+    """Return the text of a pull request, in Markdown. Nobody is notified by a name in it, no issue closed, nothing of elsewhere shown."""
+    lines = [f"Task {task}: {_defused(one_line(title))}", ""]
     if proof.acceptance:
-        lines += ["## Acceptance", "", *(f"- {one_line(each, 500)}" for each in proof.acceptance), ""]
+        lines += ["## Acceptance", "", *(f"- {_defused(one_line(each, 500))}" for each in proof.acceptance), ""]
     lines += ["## Proof", "", f"- Tests: {proof.tests}"]
-    lines += [f"- Feature {name}: {one_line(said)} ({commit[:12]})" for name, said, commit in proof.features]
+    if proof.test_setup:
+        lines += ["- **How the tests are run was changed on this branch:**", *_files(proof.test_setup)]
+    lines += [f"- Feature {name}: {_defused(one_line(said))} ({commit[:12]})" for name, said, commit in proof.features]
     if proof.elsewhere:
         lines.append(f"- Begun elsewhere: up to {proof.elsewhere[:12]} the commits alone say which features they are")
     lines += [f"- Files changed: {len(proof.files):,}", *_files(proof.files)]
     return _MENTION.sub("@\u200b", "\n".join(lines)) + "\n"
+
+
+def _defused(text: str) -> str:
+    """Take from a line of Markdown what refers to issues, shows images, leads elsewhere, or is HTML; it reads as before."""
+    return _ACTIVE.sub(lambda found: f"{found[0]}\u200b", text)
 
 
 def _files(paths: Sequence[str]) -> Iterable[str]:

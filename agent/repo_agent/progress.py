@@ -16,7 +16,8 @@ class Progress:
     last one that ran the tests and saw them pass, the last one that submitted.
 
     `passed`, `total`: of the last run of the tests, None where nothing was counted. `untestable`: nothing says how the repository is
-    tested. `features`: numbers of those that have their commit. `violations`: calls in a row that came before their time.
+    tested. `features`: numbers of those that have their commit.
+    `test_setup`: files that say how the tests are run and differ from the base. `violations`: calls in a row that came before their time.
     """
 
     calls: int = 0
@@ -28,6 +29,7 @@ class Progress:
     passed: int | None = None
     total: int | None = None
     features: list[int] = field(default_factory=list)
+    test_setup: tuple[str, ...] = ()
     url: str = ""
     violations: int = 0
     ended: Reason | None = None

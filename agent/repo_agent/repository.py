@@ -185,6 +185,10 @@ class Repository:
         ours = ("HEAD", "--not", f"--remotes={remote}", "--")
         return await self._asked("log", *options, *ours, quietly=await self._quietly(), most=most)
 
+    async def unknown_files(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return which of these files are there and unknown to git, ignored ones included."""
+        return tuple(filter(None, (await self._asked("ls-files", "--others", "-z", "--", *paths)).split("\0")))
+
     async def task_branches(self) -> tuple[TaskBranch, ...]:
         """Every branch of a task that is known here, local ones first."""
         remote, found = await self.remote(), []

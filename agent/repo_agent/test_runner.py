@@ -33,6 +33,12 @@ def runner_words(read: Reader, python: str = "python3") -> tuple[str, ...]:
     return ()
 
 
+def sets_up_tests(path: str) -> bool:
+    """Tell whether a file of that path has a say in how the tests are run, or in what counts as passed."""
+    name = path.rpartition("/")[2]
+    return path in SETUP or name in _ANYWHERE or name.startswith(_CONFIGS)
+
+
 def _always(text: str) -> bool:
     return True
 
@@ -79,6 +85,18 @@ _RUNNERS: tuple[tuple[str, Callable[[str], bool], tuple[str, ...]], ...] = (
     ("setup.py", _always, ("PYTHON", "-m", "unittest", "discover")),
 )
 """The first whose file is there and says so counts: what the authors wrote down goes before what a language does by itself."""
+
+
+SETUP = frozenset(
+    (
+        *(file for file, _, _ in _RUNNERS),
+        *(OWN_SCRIPT, ".justfile", "Justfile", "noxfile.py", ".npmrc", ".cargo/config.toml", "build.rs", ".pytest.ini"),
+        *("pytest.py", "pytest/__init__.py", "pytest/__main__.py", "unittest.py", "unittest/__init__.py"),
+    )
+)
+"""Files that say how tests are run, or stand before what runs them."""
+_ANYWHERE = frozenset("conftest.py pytest.ini sitecustomize.py usercustomize.py package.json Makefile tox.ini".split())
+_CONFIGS = ("jest.config.", "jest.setup.", "vitest.config.", "vitest.setup.", ".mocharc.", "karma.conf.", "phpunit.")
 
 
 def counted(output: str) -> Counts | None:

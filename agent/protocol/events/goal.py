@@ -190,6 +190,7 @@ class CycleFinished(RecordedEvent, frozen=True, kw_only=True, tag="cycle.finishe
     """Each `cycle.started` has one. `reason`: complete, no_tasks, question, one_plan, failed, budget, cancelled.
 
     `text`: the question, or how it ended. `url`: of the pull request. `features` have a commit; `passed` and `total` are of the last tests.
+    `test_setup`: files that say how the tests are run and differ from the base.
     """
 
     reason: str
@@ -201,6 +202,7 @@ class CycleFinished(RecordedEvent, frozen=True, kw_only=True, tag="cycle.finishe
     total: int | None = None
     files: tuple[str, ...] = ()
     worktree: str = ""
+    test_setup: tuple[str, ...] = ()
 
 
 class ContinueTriggered(RecordedEvent, frozen=True, kw_only=True, tag="continue.triggered"):

@@ -12,10 +12,10 @@ from agent.protocol.errors import CoreError
 from agent.protocol.ports import PullRequests, ToolResult
 from agent.repo_agent import git_commands, messages, secret_check
 from agent.repo_agent.doors import Doors
-from agent.repo_agent.features import features_done
+from agent.repo_agent.features import features_done, test_setup
 from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.repository import Repository
-from agent.repo_agent.task_file import read_tasks
+from agent.repo_agent.task_file import Entry, read_tasks
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import feature_marks, mark_feature, mark_submitted, said_by, succeeded
@@ -176,6 +176,7 @@ class Publication:
     async def _proof(self) -> messages.Proof:
         progress = self.place.progress
         features = await features_done(self.place)
+        progress.test_setup = await test_setup(self.place)
         entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
         return messages.Proof(
             tests=messages.words_on_tests(
@@ -186,7 +187,8 @@ class Publication:
             ),
             features=[(each.feature, each.subject, each.commit) for each in features],
             files=await self.repository.changed_files(self.place.base),
-            acceptance=entry.acceptance if entry is not None else (),
+            acceptance=_acceptance(entry),
+            test_setup=progress.test_setup,
             elsewhere=feature_marks(self.place.root).get("", ""),
         )
 
@@ -240,6 +242,13 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
     place.progress.submitted, place.progress.url = max(1, place.progress.calls), opened.url
     what = "opened" if opened.created else "was open, and its text is new"
     return ToolResult(content=f"pull request {opened.number or ''}".rstrip() + f" {what}: {opened.url}")
+
+
+def _acceptance(task: Entry | None) -> list[str]:
+    """Return what a task asks for, followed by what its features do."""
+    if task is None:
+        return []
+    return [*task.acceptance, *(f"{each.name}: {line}" for each in task.features for line in each.acceptance)]
 
 
 def _failed(error: Exception) -> ToolResult:

@@ -14,6 +14,7 @@ from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.doors import Doors
+from agent.repo_agent.features import test_setup
 from agent.repo_agent.root import read_up_to, root_of
 from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
@@ -54,6 +55,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     result = told or _result(item.exit_code, item.stdout, item.stderr)
     if None not in (result["passed"], result["total"]) and result["passed"] != result["total"]:
         result["ok"] = False  # whatever the exit code says: the repository can set it
+    place.progress.test_setup = await test_setup(place)
     place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"])
     return ToolResult(content=_json(result), is_error=not result["ok"])
 

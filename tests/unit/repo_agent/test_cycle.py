@@ -11,7 +11,7 @@ import pytest
 from agent.protocol.decisions import CancelGoal, Skipped
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import CycleOptions
-from tests.support.cycle_world import TASKS, CycleWorld, git
+from tests.support.cycle_world import TASKS, TESTS, CycleWorld, git
 from tests.support.fakes import FakePerson
 
 HELLO = ("write_file", {"path": "hello.txt", "content": "hello\n"})
@@ -347,3 +347,27 @@ def test_a_remote_whose_address_is_relative_is_refused_at_the_beginning(world: C
     assert "../remote.git, is relative" in error.message
     assert f"git remote set-url origin {world.remote}" in error.hint
     assert not world.events("cycle.started")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "path"), [("", "tests/conftest.py"), ("", "scripts/run_tests.py"), ("GNUmakefile\n", "GNUmakefile")]
+)
+def test_a_change_of_how_the_tests_are_run_is_said(world: CycleWorld, ignored: str, path: str) -> None:
+    world.write({".gitignore": ignored})
+    git(world.work, "add", "-A")
+    git(world.work, "commit", "-qm", "Ignore")
+    git(world.work, "push", "-q")
+    text = f"{TESTS}\n# passes\n" if path.endswith("run_tests.py") else "# passes\n"
+    world.cycle((WHOLE[0], ("write_file", {"path": path, "content": text}), *WHOLE[1:]))
+    assert world.events("cycle.finished")[-1].test_setup == (path,)
+    review = git(world.work, "show", "review/task-1:REVIEW.md")
+    assert f"**How the tests are run was changed on this branch:**\n  - `{path}`" in review
+
+
+def test_what_features_ask_for_stands_in_the_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = CycleWorld(tmp_path, monkeypatch, ASKED)
+    done = ("write_file", {"path": "TASKS.md", "content": ASKED.replace("Status: todo", "Status: review")})
+    world.cycle(("do it", HELLO, RUN, commit_of(1), BYE, done, RUN, commit_of(2), SUBMIT, FINISH))
+    review = git(world.work, "show", "review/task-1:REVIEW.md")
+    assert "- both are read aloud\n- nobody is left out\n- 1.1: it says hello\n" in review
+    assert world.events("cycle.finished")[-1].test_setup == ()

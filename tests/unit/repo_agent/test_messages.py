@@ -13,6 +13,7 @@ from agent.repo_agent.messages import (
     branch_of,
     feature_message,
     pull_request_body,
+    pull_request_title,
     submit_message,
     task_of,
     words_on_tests,
@@ -94,3 +95,14 @@ def test_the_proof_is_in_the_body_and_nobody_is_notified_by_it() -> None:
 )
 def test_how_the_tests_went_is_said_as_it_is(given: dict[str, object], said: str) -> None:
     assert said in words_on_tests(**given)  # type: ignore[arg-type]
+
+
+def test_no_issue_is_closed_and_nothing_is_shown_from_elsewhere_by_what_a_model_wrote() -> None:
+    active = "closes #1, fixes a/b#2, GH-3, https://example.org/issues/4 ![i](//x/y) <img src=x> [a]: b"
+    proof = Proof(tests="green", features=[("1.1", active, "a" * 40)], acceptance=[active], test_setup=["Makefile"])
+    for text in (pull_request_body(1, active, proof), pull_request_title(1, active)):
+        for dead in ("#1", "#2", "GH-3", "https://", "![", "](", "<img", "]:"):
+            assert dead not in text
+    assert "- **How the tests are run was changed on this branch:**\n  - `Makefile`\n" in pull_request_body(
+        1, "", proof
+    )
