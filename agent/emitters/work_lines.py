@@ -271,7 +271,7 @@ def _proof(event: CycleFinished) -> list[str]:
     if event.total is not None:
         told.append(f"tests {event.passed} of {event.total} passed")
     if event.test_setup:
-        told.append(f"{MARKS['yellow']} how the tests are run was changed on this branch: {_names(event.test_setup)}")
+        told.append(f"! how the tests are run was changed on this branch: {_names(event.test_setup)}")
     if event.files:
         told.append(f"{counted(len(event.files), 'file')}: {_names(event.files)}")
     return told

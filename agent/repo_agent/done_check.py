@@ -8,6 +8,7 @@ from contextlib import suppress
 from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
+from agent.repo_agent.tested_tree import changed_since
 from agent.repo_agent.tools.definition import Arguments
 from agent.repo_agent.workplace import Workplace
 
@@ -54,7 +55,7 @@ async def _of_feature(task: int, feature: int, place: Workplace) -> str:
         await _recount(place)
     if feature in place.progress.features:
         return f"feature {task}.{feature} has its commit already"
-    return "" if place.progress.is_green else _UNTESTED
+    return await _untested(place)
 
 
 async def _of_submission(task: int, place: Workplace) -> str:
@@ -76,7 +77,21 @@ async def _of_submission(task: int, place: Workplace) -> str:
     missing = _without_commit(entry, place)
     if missing:
         return f"finish_feature has made no commit for {', '.join(missing)}"
-    return "" if place.progress.is_green else _UNTESTED
+    return await _untested(place)
+
+
+async def _untested(place: Workplace) -> str:
+    """Say that the files are not those that the tests passed for, "" where they are."""
+    progress = place.progress
+    if progress.untestable:
+        return ""
+    if not progress.is_green:
+        return _UNTESTED
+    if progress.tree is None or place.repository is None:
+        return ""
+    changed = await changed_since(place.repository, progress.tree)
+    hint = "is not what it was when they began; what the tests themselves write belongs into .gitignore"
+    return f"{_UNTESTED} ({changed} {hint})" if changed else ""
 
 
 def _lost(before: Entry, now: Entry) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agent.repo_agent.tested_tree import TestedTree
+
 TASK_FILE = "TASKS.md"
 
 Reason = Literal["complete", "no_tasks", "question"]
@@ -15,8 +17,8 @@ class Progress:
     """`changes`, `green` and `submitted` are numbers of calls, 0 for none: the last one that changed a file which tests may be about, the
     last one that ran the tests and saw them pass, the last one that submitted.
 
-    `passed`, `total`: of the last run of the tests, None where nothing was counted. `untestable`: nothing says how the repository is
-    tested. `features`: numbers of those that have their commit.
+    `tree`: the files as they were when the tests began that passed. `passed`, `total`: of the last run of the tests, None where nothing
+    was counted. `untestable`: nothing says how the repository is tested. `features`: numbers of those that have their commit.
     `test_setup`: files that say how the tests are run and differ from the base. `violations`: calls in a row that came before their time.
     """
 
@@ -29,6 +31,7 @@ class Progress:
     passed: int | None = None
     total: int | None = None
     features: list[int] = field(default_factory=list)
+    tree: TestedTree | None = None
     test_setup: tuple[str, ...] = ()
     url: str = ""
     violations: int = 0
@@ -40,8 +43,9 @@ class Progress:
         if any(path != TASK_FILE for path in paths):
             self.changes = self.calls
 
-    def tested(self, *, ok: bool, passed: int | None, total: int | None) -> None:
+    def tested(self, *, ok: bool, passed: int | None, total: int | None, tree: TestedTree | None = None) -> None:
         """Count a run of the tests."""
+        self.tree = tree
         self.ran, self.passed, self.total = True, passed, total
         self.green = self.calls if ok else 0
 

@@ -185,6 +185,13 @@ class Repository:
         ours = ("HEAD", "--not", f"--remotes={remote}", "--")
         return await self._asked("log", *options, *ours, quietly=await self._quietly(), most=most)
 
+    async def differing(self, commit: str) -> tuple[str, ...]:
+        """Return the paths that differ in the working tree from that commit, untracked files included, ignored ones not."""
+        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+        text = await self._asked("diff", *options, commit, "--", quietly=await self._quietly())
+        text += await self._asked("ls-files", "--others", "--exclude-standard", "-z")
+        return tuple(sorted(set(filter(None, text.split("\0")))))
+
     async def unknown_files(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return which of these files are there and unknown to git, ignored ones included."""
         return tuple(filter(None, (await self._asked("ls-files", "--others", "-z", "--", *paths)).split("\0")))

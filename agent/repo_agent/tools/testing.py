@@ -10,13 +10,14 @@ from typing import Any
 
 from agent.planner.facts.git_facts import HARDENED
 from agent.planner.untrusted import clip
-from agent.protocol.errors import InvalidRequest
+from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.features import test_setup
 from agent.repo_agent.root import read_up_to, root_of
 from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
+from agent.repo_agent.tested_tree import tree_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
 from agent.tools.root import Root, refused
@@ -43,6 +44,10 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     if not words:
         return ToolResult(content=_json(_result(2, "", "nothing in the repository says how its tests are run")))
     command = shlex.join((*(before if words[0] == python else ()), *words))
+    try:
+        tree = await tree_of(place.repository) if place.repository is not None else None
+    except IoError as error:
+        return refused(_json(_result(_NOT_FOUND, "", error.terminal_message())))
     item = await doors.run(command, reason="run the tests of the repository")
     if item.outcome != "ran" or item.exit_code is None:
         return refused(_json(_result(_NOT_FOUND, "", item.remark or f"they were not run ({item.outcome})")))
@@ -56,7 +61,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     if None not in (result["passed"], result["total"]) and result["passed"] != result["total"]:
         result["ok"] = False  # whatever the exit code says: the repository can set it
     place.progress.test_setup = await test_setup(place)
-    place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"])
+    place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"], tree=tree)
     return ToolResult(content=_json(result), is_error=not result["ok"])
 
 

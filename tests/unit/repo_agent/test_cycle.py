@@ -371,3 +371,31 @@ def test_what_features_ask_for_stands_in_the_review(tmp_path: Path, monkeypatch:
     review = git(world.work, "show", "review/task-1:REVIEW.md")
     assert "- both are read aloud\n- nobody is left out\n- 1.1: it says hello\n" in review
     assert world.events("cycle.finished")[-1].test_setup == ()
+
+
+def test_files_that_the_tests_themselves_write_were_not_tested(world: CycleWorld) -> None:
+    world.write({"scripts/run_tests.py": f"open('made.txt', 'a').close()\n{TESTS}"})
+    git(world.work, "commit", "-qam", "Write")
+    git(world.work, "push", "-q")
+    world.cycle(
+        ("begin", HELLO, RUN, commit_of(1)),
+        ("again", RUN, commit_of(1), BYE, DONE, RUN, commit_of(2), SUBMIT, FINISH),
+    )
+    (error,) = [text for _, error, text in world.results() if error]
+    assert "have not passed since the last change" in error and "(made.txt is not" in error
+    assert world.events("cycle.finished")[-1].reason == "complete"
+
+
+def test_what_changes_a_file_behind_the_cycle_has_it_tested_again(world: CycleWorld) -> None:
+    person = world.person = FakePerson()
+    agreed = person.confirm
+
+    async def confirm(request: Any) -> Any:
+        if "TASKS.md" in request.proposal.command:
+            next(world.base.rglob("task-1/hello.txt")).write_text("other\n")
+        return await agreed(request)
+
+    person.confirm = confirm  # type: ignore[method-assign]
+    world.cycle(("begin", HELLO, RUN, DONE, commit_of(1)), ("stop", ("ask_question", {"question_text": "?"})))
+    (error,) = [text for _, error, text in world.results() if error]
+    assert "have not passed since the last change" in error and "(hello.txt is not" in error
