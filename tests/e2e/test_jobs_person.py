@@ -153,7 +153,7 @@ def test_a_hang_up_asks_nobody_and_leaves_jobs_alone(person: Terminal, marker: M
 
 
 @needing("less")
-def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path) -> None:
+def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path, marker: Marker) -> None:
     (tmp_path / "work" / "long.txt").write_text("".join(f"line {number}\n" for number in range(200)))
     own(person, "less long.txt")
     person.see("line 20.*long.txt", where="screen")
@@ -165,7 +165,8 @@ def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path)
     person.at_prompt()
     before = len(person.raw)
     person.type(":fg\r")
-    until(lambda: person.pump() and b"line 20" in person.raw[before:])  # it draws its screen anew
+    drawn = lambda: person.pump() and b"line 20" in person.raw[before:]  # noqa: E731 - it draws its screen anew
+    until(drawn, lambda: f"{person.raw[before:]!r} {marker.survivors()}")
     person.type("q")
     person.see("job 1 ended with exit 0: less long.txt")
     person.at_prompt()
