@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from shlex import quote
 from typing import IO
 
@@ -18,9 +20,10 @@ from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.open_questions import OpenQuestions
 from agent.repo_agent.progress import TASK_FILE, Progress
 from agent.repo_agent.repository import Repository
+from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
-from agent.repo_agent.workplace import Workplace, reader
+from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded, worktrees_beside
 
 _MOST_TASK_TEXT = 20_000
@@ -34,15 +37,16 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
     top = repository_of(goal.ctx.base or goal.ctx.cwd)
     if not top:
         raise InvalidState(expected="a git repository", found=goal.ctx.base, hint="--repo names its folder")
-    doors = CallDoors(goal, os.path.realpath(top), "")
+    doors, original = CallDoors(goal, os.path.realpath(top), ""), ""
+    repository = Repository(processes, os.path.realpath(top))
     try:
-        repository = Repository(processes, os.path.realpath(top))
         if not await repository.has_identity():
             hint = "git config --global user.name and user.email set them"
             raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
-        original = os.path.dirname(await repository.common_folder()) if goal.options.cycle.rehearse else ""
-        if original:
+        if goal.options.cycle.rehearse:
+            common = await repository.common_folder()
             repository = await _copied(repository, doors, state)
+            original = os.path.dirname(common)
             state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
         worktrees = Worktrees(repository, state)
         await worktrees.fetch(doors)
@@ -56,10 +60,12 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
             await worktrees.tidy(done, CallDoors(goal, repository.root, ""))
         chosen = await _chosen(file, goal.options.cycle.task, worktrees)
         if isinstance(chosen, str):
+            _forget(repository, original)
             return chosen
         entry, claim = chosen
         prepared = await worktrees.prepare(entry.task, doors)
     except CoreError:
+        _forget(repository, original)
         if doors.ended is not None:
             return doors.ended
         raise
@@ -84,6 +90,12 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
     )
     place.progress = await _progress(place, prepared)
     return place, prepared
+
+
+def _forget(repository: Repository, original: str) -> None:
+    """Remove the copy of a rehearsal that came to nothing."""
+    if original:
+        shutil.rmtree(os.path.dirname(repository.root), ignore_errors=True)
 
 
 async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> tuple[Entry, IO[str]] | str:
@@ -160,7 +172,7 @@ async def _progress(place: Workplace, prepared: Prepared) -> Progress:
     progress = Progress(calls=1, features=list(dict.fromkeys(map(number_of, commits))))
     if prepared.left or commits:
         progress.changes = progress.calls
-    progress.untestable = not runner_words(reader(place.root))
+    progress.untestable = not runner_words(partial(text_in, root_of(place.root)))
     return progress
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-
 from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.progress import TASK_FILE
+from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.tested_tree import changed_since
 from agent.repo_agent.tools.definition import Arguments
@@ -30,12 +28,7 @@ async def violation(name: str, arguments: Arguments, place: Workplace) -> str:
 
 def tasks_here(place: Workplace) -> TaskFile:
     """Read the task file of the worktree; an empty one where there is none."""
-    with (
-        suppress(OSError),
-        open(os.path.join(place.root, TASK_FILE), encoding="utf-8", errors="surrogateescape") as file,
-    ):
-        return read_tasks(file.read())
-    return read_tasks("")
+    return read_tasks(text_in(root_of(place.root), TASK_FILE) or "")
 
 
 async def _recount(place: Workplace) -> None:

@@ -17,6 +17,7 @@ from agent.tools.root import Place, Root
 MOST_TEXT = 1_000_000
 """Bytes of a text that a tool changes, and characters of one that it writes."""
 
+_MOST_READ = 1 << 20
 _IGNORED = re.compile(f"[{BIDI}{INVISIBLE}]")
 _SHORT_NAME = re.compile(r"git~\d+")
 _LFS = "version https://git-lfs.github.com/spec/"
@@ -101,3 +102,12 @@ def read_up_to(fd: int, most: int, start: int = 0) -> bytes:
         pieces.append(piece)
         start, most = start + len(piece), most - len(piece)
     return b"".join(pieces)
+
+
+def text_in(root: Root, name: str) -> str | None:
+    """Read a file that says how work is done there, at most 1 MiB of it; None for what is no regular file inside."""
+    try:
+        with root.opened(name) as (fd, _):
+            return read_up_to(fd, _MOST_READ).decode("utf-8", "replace")
+    except InvalidRequest:
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
@@ -44,16 +43,3 @@ class Workplace:
     original: str = ""
     claim: IO[str] | None = None
     redact: Callable[[str], str] | None = None
-
-
-def reader(root: str) -> Callable[[str], str | None]:
-    """Return what reads files of the worktree that say how it is tested."""
-
-    def read(path: str) -> str | None:
-        try:
-            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
-                return file.read(1 << 20)
-        except OSError:
-            return None
-
-    return read

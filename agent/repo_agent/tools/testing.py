@@ -6,25 +6,25 @@ import json
 import os
 import re
 import shlex
+from functools import partial
 from typing import Any
 
 from agent.planner.facts.git_facts import HARDENED
 from agent.planner.untrusted import clip
-from agent.protocol.errors import InvalidRequest, IoError
+from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.features import test_setup
-from agent.repo_agent.root import read_up_to, root_of
+from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
 from agent.repo_agent.tested_tree import tree_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
-from agent.tools.root import Root, refused
+from agent.tools.root import refused
 
 _MOST_TOKENS = 1_500
 """Of each stream: the result has to be read whole."""
-_MOST_READ = 1 << 20
 _END = re.compile(r'"passed": (\d{1,9}|null), "total": (\d{1,9}|null)\}\s*\Z')
 _KEYS = frozenset(("ok", "exit_code", "stdout", "stderr", "passed", "total"))
 _OWN_PYTHON = ".venv/bin/python"
@@ -39,7 +39,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     """Run them as the repository's files say, and return one JSON object."""
     root = root_of(place.root)
     python, before = await _python(place)
-    words = runner_words(lambda name: _text(root, name), python)
+    words = runner_words(partial(text_in, root), python)
     place.progress.untestable = not words
     if not words:
         return ToolResult(content=_json(_result(2, "", "nothing in the repository says how its tests are run")))
@@ -79,14 +79,6 @@ async def _python(place: Workplace) -> tuple[str, tuple[str, ...]]:
         if os.access(own, os.X_OK):
             return own, () if folder == place.root else ("env", f"PYTHONPATH={place.root}/src:{place.root}")
     return "python3", ()
-
-
-def _text(root: Root, name: str) -> str | None:
-    try:
-        with root.opened(name) as (fd, _):
-            return read_up_to(fd, _MOST_READ).decode("utf-8", "replace")
-    except InvalidRequest:
-        return None
 
 
 def _told(item: CommandItem) -> dict[str, Any] | None:

@@ -399,3 +399,19 @@ def test_what_changes_a_file_behind_the_cycle_has_it_tested_again(world: CycleWo
     world.cycle(("begin", HELLO, RUN, DONE, commit_of(1)), ("stop", ("ask_question", {"question_text": "?"})))
     (error,) = [text for _, error, text in world.results() if error]
     assert "have not passed since the last change" in error and "(hello.txt is not" in error
+
+
+@pytest.mark.parametrize("made", ["mkfifo TASKS.md", "ln -s /etc/passwd TASKS.md"])
+def test_a_task_file_that_is_none_any_more_holds_nothing_up(world: CycleWorld, made: str) -> None:
+    world.cycle(
+        ("swap", ("run_command", {"command": f"rm TASKS.md && {made}"}), SUBMIT),
+        ("stop", ("ask_question", {"question_text": "?"})),
+    )
+    assert "is not in TASKS.md any more" in world.results()[1][2]
+
+
+def test_a_rehearsal_without_a_task_leaves_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = CycleWorld(tmp_path, monkeypatch, TASKS.replace("Status: todo", "Status: blocked"))
+    world.cycle(options=CycleOptions(rehearse=True))
+    assert world.events("cycle.finished")[-1].reason == "no_tasks"
+    assert not list(tmp_path.rglob("rehearsal-*"))
