@@ -378,9 +378,21 @@ class PairSource(_Data, frozen=True, kw_only=True):
     detail: str = "detail"
 
 
+class TaskSource(_Data, frozen=True, kw_only=True):
+    """A path with things to do: a text, texts, or objects of which these are keys. `depends`: names of others that come first."""
+
+    path: str
+    name: str = "name"
+    detail: str = "detail"
+    acceptance: str = "acceptance"
+    depends: str = "depends"
+
+
 class HandoffMapping(_Data, frozen=True, kw_only=True):
-    """The sources of what a handoff holds: paths of the extraction. `seeds`: fields of the target's, each with the path of ours that
-    fills it there.
+    """The sources of what a handoff holds: paths of the extraction, or paths below one (`decision.made.option`, where `decision.made` is
+    an object). `seeds`: fields of the target's, each with the path of ours that fills it there.
+
+    `tasks` and `acceptance` are for TASKS.md: what is to be done, and what has to hold for all of it. Without `tasks`, `user_goals` are.
     """
 
     decisions: tuple[DecisionSource, ...] = ()
@@ -396,6 +408,8 @@ class HandoffMapping(_Data, frozen=True, kw_only=True):
     open_questions: tuple[str, ...] = ()
     sensitivities: tuple[str, ...] = ()
     seeds: dict[str, str] = {}
+    tasks: tuple[TaskSource, ...] = ()
+    acceptance: tuple[str, ...] = ()
 
 
 class ExitTransition(_Data, frozen=True, kw_only=True):
