@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind, and for a program to leave its screen
+_BUSY = 1.0  # seconds that it may take for that while it is not asleep
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
 _AT_REST = frozenset((b"T", b"t", b"Z", b"X"))
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
@@ -237,10 +238,29 @@ class ProcessGuardian:
                 os.killpg(self._pid, signal.SIGSTOP)
 
     def _await_stopped(self) -> None:
-        """Its shell stops at once; give the program in it the time to leave its screen, and to stop as well."""
-        deadline = time.monotonic() + FAREWELL
-        while states_in_group(self._pid, self._tree.members()) - _AT_REST and time.monotonic() < deadline:
+        """Its shell stops at once; give the program in it the time to leave its screen, and to stop as well.
+
+        One that sleeps on has missed the signal, as less does when it has drawn and is about to read a key: it gets another.
+        """
+        for number in (signal.SIGTSTP, signal.SIGSTOP):
+            if self._comes_to_rest():
+                return
+            with suppress(OSError):  # it has just ended
+                os.killpg(self._pid, number)
+        self._comes_to_rest()
+
+    def _comes_to_rest(self) -> bool:
+        """Wait for the whole foreground group to stop; False where one of it just sleeps, or is busy for too long."""
+        now = time.monotonic()
+        deadline, latest = now + FAREWELL, now + _BUSY
+        while awake := states_in_group(self._pid, self._tree.members()) - _AT_REST:
+            now = time.monotonic()
+            if awake != {b"S"}:
+                deadline = now + FAREWELL
+            if now >= min(deadline, latest):
+                return False
             time.sleep(PAUSE)
+        return True
 
     def _continue(self) -> None:
         self._suspended = False

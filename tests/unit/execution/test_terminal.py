@@ -224,6 +224,53 @@ def test_what_a_program_writes_as_it_is_suspended_comes_before_what_is_said_of_i
     assert terminal.result()["code"] == 3
 
 
+_MISSES_ONE = """
+import os, signal
+
+def miss(*_):
+    signal.signal(signal.SIGTSTP, leave)
+
+def leave(*_):
+    os.write(1, b"left")
+    signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTSTP)
+    os.write(1, b"drawn anew")
+
+signal.signal(signal.SIGTSTP, miss)
+input("ready")
+"""
+
+
+def test_a_program_that_misses_the_signal_to_stop_gets_another(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "missing.py").write_text(_MISSES_ONE)
+    child = terminal.start("python3 missing.py; exit 3", "echo between", ":fg", programs="python3")
+    child.expect_exact(b"ready")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    assert b"left" in terminal.shown
+    assert terminal.result()["stdout"] == "between\n"
+    child.expect_exact(b"drawn anew")
+    child.send("\r")
+    assert terminal.result()["code"] == 3
+
+
+@pytest.mark.thorough
+def test_a_program_that_ignores_the_signal_to_stop_is_stopped(
+    terminal: Terminal, tmp_path: Path, marker: Marker
+) -> None:
+    (tmp_path / "deaf.py").write_text("import signal; signal.signal(signal.SIGTSTP, signal.SIG_IGN); input('ready')")
+    child = terminal.start("python3 deaf.py; exit 3", "read line", ":fg", programs="python3")
+    child.expect_exact(b"ready")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    [pid] = (pid for pid, line in marker.survivors().items() if line.endswith("python3 deaf.py "))
+    assert Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    child.send("\r")
+    assert terminal.result()["code"] == 0
+    child.send("\r")
+    assert terminal.result()["code"] == 3
+
+
 def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
     child = terminal.start("python3 -c 'print(input(1))'", "echo between", ":fg", programs="python3")
     child.expect_exact(b"1")
