@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from msgspec import UNSET, structs
 
+from agent.gate.asked_actions import AskedActions
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
 from agent.gate.direct_runs import DirectFlow, DirectRun, undo_words
@@ -66,14 +67,12 @@ class Gate:
         self._latest: Attempt | None = None
         off = approval.safety_off
         self._rater = Rater(judges, events, approval, executor)
-        self._files = FileActions(
-            judges, self._rater, confirmer, events, approval, cancel, performer, checkpoints, session
-        )
-        self._publishing = Publishing(judges, self._rater, confirmer, events, approval, cancel, pull_requests, session)
+        self._actions = AskedActions(judges, self._rater, confirmer, events, approval, cancel, session)
+        self._files = FileActions(self._actions, performer, checkpoints)
+        self._publishing = Publishing(self._actions, pull_requests)
         rehearsals = (
             Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
         )
-        can = rehearsals is not None
         hidden = getattr(judges.redactor, "redact_command", judges.redactor.redact)
         self._asking = Asking(
             confirmer,
@@ -81,7 +80,7 @@ class Gate:
             approval,
             cancel,
             is_root=judges.is_root,
-            can_rehearse=can,
+            can_rehearse=rehearsals is not None,
             hidden=hidden,
             session=session,
         )
@@ -149,7 +148,7 @@ class Gate:
 
     async def agree(self, call_id: str, text: str) -> bool:
         """Have the person agree to a call that changes nothing, where each call is asked for; no where nobody is there."""
-        return await self._files.agree(call_id, text)
+        return await self._actions.agree(call_id, text)
 
     def for_call(self, call_id: str) -> Shell:
         """The gate as the tool of that call has it: what it asks for is told as the call's."""
@@ -240,10 +239,9 @@ class Gate:
         item = await self._flow.take(attempt, cwd=self._cwd, network=self._approval.network)
         if item is not None:
             return item
-        if not self._approval.interactive or self._approval.rehearse == "only":
+        if self._approval.rehearse == "only":
             return await self._asking.ended(attempt, "declined", by="nobody", remark=attempt.note)
-        attempt.unasked = False
-        return await self._ask(attempt)
+        return await self._ask_after_all(attempt, attempt.note)
 
     async def _ask_after_all(self, attempt: Attempt, remark: str) -> CommandItem:
         """The prompt for what nobody had to be asked about; where nobody is there, `remark` says why it did not run."""
@@ -263,11 +261,8 @@ class Gate:
         if self._asking.rehearsed_first(attempt):
             return ""
         if previewed is None or not previewed.exact:
-            return await self._undo_words(attempt)
+            return undo_words(await self._run_direct.direct.plan(attempt.rated), self._cwd)
         return _TAKEN_BACK if previewed.rehearsal.changes else ""
-
-    async def _undo_words(self, attempt: Attempt) -> str:
-        return undo_words(await self._run_direct.direct.plan(attempt.rated), self._cwd)
 
     @property
     def _run_direct(self) -> DirectFlow:

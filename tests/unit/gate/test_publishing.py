@@ -253,12 +253,11 @@ def replace_server(publishing):  # type: ignore[no-untyped-def]
 
 def test_a_rating_that_fails_is_high() -> None:
     world = World(FakePerson(words=["proceed"]), approval=Approval(grants=("pull-request",)))
-    judges = world.gate._publishing.judges
     from dataclasses import replace as with_fields
 
-    world.gate._publishing = with_fields(
-        world.gate._publishing, judges=replace(judges, rate_action=lambda action, context: 1 / 0)
-    )
+    publishing = world.gate._publishing
+    judges = replace(publishing.asked.judges, rate_action=lambda action, context: 1 / 0)
+    world.gate._publishing = with_fields(publishing, asked=with_fields(publishing.asked, judges=judges))
     assert world.perform().outcome == "ran"
     assert world.person.asked[0].report.level is Level.HIGH and len(world.person.asked_words) == 1
 
