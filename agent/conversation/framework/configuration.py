@@ -422,7 +422,10 @@ class ExitTransition(_Data, frozen=True, kw_only=True):
 
 
 class EngineConfiguration(_Data, frozen=True, kw_only=True):
-    """The identity fields are "" where the file leaves them out: the validator tells, beside all else that is wrong."""
+    """The identity fields are "" where the file leaves them out: the validator tells, beside all else that is wrong.
+
+    `overall_blend`: what the blends of the phases come to over a whole conversation; the prompt's template may say it.
+    """
 
     engine_id: str = ""
     name: str = ""
@@ -431,6 +434,7 @@ class EngineConfiguration(_Data, frozen=True, kw_only=True):
     engine_type: EngineType | UnsetType = UNSET
     phases: tuple[PhaseDefinition, ...] = ()
     initial_phase: str = ""
+    overall_blend: ModeBlend | None = None
     obligations: tuple[ObligationDefinition, ...] = ()
     completeness_model: CompletenessModel
     background_tasks: tuple[BackgroundTaskDefinition, ...] = ()
