@@ -9,7 +9,7 @@ from agent.conversation.framework.working_memory import WorkingMemory
 from agent.protocol.errors import ConfigError
 
 VARIABLES = ("name", "description", "phase", "blend", "phaseBlend", "userShare", "systemShare", "completeness", "ready")
-"""What a template may name: shares, completeness and the threshold it is ready at in percent, blends in words."""
+"""The names a template may use. Shares, completeness and the threshold (`ready`) are percent; blends are in words."""
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
