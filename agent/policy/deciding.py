@@ -39,7 +39,7 @@ def guard(paths: tuple[str, ...]) -> PolicyFile:
         program=("*",),
         paths=paths,
         effects=_CHANGES,
-        reason="changes what agent-shell itself may run or is told to forbid",
+        reason="changes files that agent-shell itself goes by",
     )
     return PolicyFile(path=BUILT_IN, trust="site", rules=(rule,) if paths else ())
 

@@ -70,7 +70,7 @@ def read_own_text(path: str, *, missing: str | None = "", limit: int = MAX_BYTES
 class Sources(Struct, frozen=True, kw_only=True):
     """Paths of the files that may be there; "" for none. `safety` is the one that has to be.
 
-    `settings`: other files and folders that decide how we run; changing one is guarded like changing a policy file.
+    `settings`: other files and folders by which we decide; changing one is guarded like changing a policy file.
     """
 
     user: str = ""
@@ -87,15 +87,16 @@ def read_project_text(path: str) -> str:
 
 def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
     """Return where policy files may be, for these settings."""
-    from agent.config.paths import config_dir
+    from agent.config.paths import config_dir, state_dir
 
     home = os.path.expanduser("~")
     safety = settings.safety_policy or ""
     folder = config_dir(dict(environ))
-    own = settings.config
+    own = (os.path.abspath(settings.config),) if settings.config else ()
+    work = os.path.join(state_dir(dict(environ)), "work")  # what the repo agent has kept of tasks
     return Sources(
         user=os.path.join(folder, USER_FILE),
-        settings=(folder, os.path.abspath(own)) if own else (folder,),
+        settings=(folder, work, *own),
         safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
         home=home if home.startswith("/") else "",
     )

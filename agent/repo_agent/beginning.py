@@ -78,10 +78,11 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         base_branch=prepared.base.branch,
         address=prepared.address,
         settings=prepared.settings,
+        marks=prepared.marks,
         processes=processes,
         repository=Repository(processes, prepared.root, repository.protected),
         pull_requests=goal.app.pull_requests,
-        questions=OpenQuestions(os.path.dirname(prepared.root)),
+        questions=OpenQuestions(await worktrees.kept()),
         copied=repository.root if original else "",
         original=original,
         sign_off=await repository.signs_off(),
@@ -109,14 +110,14 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> t
             raise _unable(f"task {wanted} waits for its review")
         if entry not in file.eligible:
             raise _unable(_why_not(file, entry))
-        claim = await worktrees.claim(wanted)
+        claim = (await worktrees.marks(wanted)).claim()
         if claim is None:
             raise _unable(f"another process works on task {wanted}")
         return entry, claim
     able = [each for each in file.eligible if each.task not in submitted]
     begun = {each.task for each in await worktrees.repository.task_branches()}
     for each in sorted(able, key=lambda each: each.task not in begun):  # the first in the file, unless one was begun
-        if (claim := await worktrees.claim(each.task)) is not None:
+        if (claim := (await worktrees.marks(each.task)).claim()) is not None:
             return each, claim
     if able:
         others = "another process works" if len(able) == 1 else "other processes work"

@@ -6,7 +6,6 @@ from agent.protocol.errors import IoError
 from agent.repo_agent.repository import FeatureCommit
 from agent.repo_agent.test_runner import SETUP, sets_up_tests
 from agent.repo_agent.workplace import Workplace
-from agent.repo_agent.worktrees import feature_marks
 
 
 async def features_done(place: Workplace) -> list[FeatureCommit]:
@@ -15,10 +14,10 @@ async def features_done(place: Workplace) -> list[FeatureCommit]:
     They change a file, and their features got a commit from finish_feature: here, or where the branch was when it came from a remote.
     """
     assert place.repository is not None
-    marks = feature_marks(place.root)
-    known = set(marks) - {""}
-    if "" in marks:
-        known |= {each.feature for each in await place.repository.feature_commits(place.base, place.task, marks[""])}
+    marks = place.marks
+    known = set(marks.features) if marks is not None else set()
+    if marks is not None and marks.begun:
+        known |= {each.feature for each in await place.repository.feature_commits(place.base, place.task, marks.begun)}
     return [each for each in await place.repository.feature_commits(place.base, place.task) if each.feature in known]
 
 

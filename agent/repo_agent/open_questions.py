@@ -30,7 +30,7 @@ class OpenQuestion(Struct, frozen=True, kw_only=True):
 
 
 class OpenQuestions:
-    """The questions of one repository; `folder` is where its worktrees lie."""
+    """The questions of one repository; `folder` is where the marks of its tasks are."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -92,4 +92,4 @@ class OpenQuestions:
 async def questions_of(processes: Processes, top: str, state: str) -> OpenQuestions:
     """Return the questions of the repository at `top`. Raises CoreError where git cannot tell of it."""
     worktrees = Worktrees(Repository(processes, os.path.realpath(top)), state)
-    return OpenQuestions(os.path.dirname(await worktrees.folder(1)))
+    return OpenQuestions(await worktrees.kept())

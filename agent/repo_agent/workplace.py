@@ -11,6 +11,7 @@ from agent.repo_agent.progress import Progress
 if TYPE_CHECKING:
     from agent.protocol.execution import Processes
     from agent.protocol.ports import PullRequests
+    from agent.repo_agent.marks import Marks
     from agent.repo_agent.open_questions import OpenQuestions
     from agent.repo_agent.repository import Repository, Settings
 
@@ -20,9 +21,9 @@ class Workplace:
     """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
 
     `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
-    went when the cycle began, "" without a remote; `settings`: git's, as they were then. `sign_off`: the person vouches for their
-    commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`, a copy of
-    `original`. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
+    went when the cycle began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
+    vouches for their commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`,
+    a copy of `original`. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
     """
 
     root: str
@@ -37,6 +38,7 @@ class Workplace:
     pull_requests: PullRequests | None = None
     address: str = ""
     settings: Settings | None = None
+    marks: Marks | None = None
     sign_off: bool = False
     questions: OpenQuestions | None = None
     copied: str = ""

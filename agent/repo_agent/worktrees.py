@@ -5,32 +5,31 @@ The person's own checkout is not touched. Worktrees stay until all that is in th
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from shlex import quote
-from typing import IO
 
+from agent.config.paths import make_folder
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.repo_agent import git_commands
 from agent.repo_agent.doors import Doors
+from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
 from agent.repo_agent.repository import Base, Change, Repository, Settings
 from agent.text.shown import shown_line
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
-_ELSEWHERE_MARK = "elsewhere"
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere; `settings`: git's there. `resumed`: it was begun
-    before, and `left` is in no commit yet.
+    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere; `settings`: git's there; `marks`: of its task.
+    `resumed`: it was begun before, and `left` is in no commit yet.
     """
 
     root: str
@@ -39,16 +38,18 @@ class Prepared:
     remote: str
     address: str
     settings: Settings
+    marks: Marks
     resumed: bool
     left: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Worktrees:
     """The worktrees of one repository. `repository` is the person's checkout, `state` the folder in which the program keeps its state."""
 
     repository: Repository
     state: str
+    _found: str = ""
 
     async def fetch(self, doors: Doors) -> None:
         """Bring the newest state of the remote here, if there is one. Raises IoError where that fails, and for a relative address."""
@@ -77,10 +78,10 @@ class Worktrees:
         at = next((path for path, checked_out in known.items() if checked_out == branch), "")
         if at and os.path.realpath(at) != folder:
             raise IoError(f"{branch} is checked out in {at}", hint="switch to another branch there first")
-        inside = Repository(here.processes, folder, here.protected)
+        inside, marks = Repository(here.processes, folder, here.protected), await self.marks(task)
         if not os.path.lexists(os.path.join(folder, ".git")):
-            await self._make(folder, branch, base, remote, doors, forget=folder in known)
-            return Prepared(folder, branch, base, remote, address, await inside.settings(), resumed=False)
+            await self._make(folder, branch, base, marks, doors, forget=folder in known)
+            return Prepared(folder, branch, base, remote, address, await inside.settings(), marks, resumed=False)
         if await inside.common_folder() != await here.common_folder():
             raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
         found = await inside.branch()
@@ -88,7 +89,7 @@ class Worktrees:
             why = await inside.obstacle() or f"{found} is checked out there"
             raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
         left = await inside.changes()
-        return Prepared(folder, branch, base, remote, address, await inside.settings(), resumed=True, left=left)
+        return Prepared(folder, branch, base, remote, address, await inside.settings(), marks, resumed=True, left=left)
 
     async def tidy(self, done: Collection[int], doors: Doors) -> None:
         """Remove the worktrees of tasks that are done, each unless something in it could be lost."""
@@ -119,26 +120,38 @@ class Worktrees:
         """Return the folder of a task's worktree, which need not be there yet."""
         return os.path.join(await self._place(), f"task-{task}")
 
-    async def claim(self, task: int) -> IO[str] | None:
-        """Keep every other process from the task until what is returned is closed, or this process ends; None where one has it."""
-        return _locked(f"{await self.folder(task)}.lock")
+    async def marks(self, task: int) -> Marks:
+        """Return what is kept of the work on a task."""
+        return Marks(os.path.join(await self.kept(), f"task-{task}"))
+
+    async def kept(self) -> str:
+        """Return the folder in which that is kept, of all tasks: in the state, where no command may write."""
+        folder = os.path.join(self.state, "work", os.path.basename(await self._place()))
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise IoError(f"cannot make {folder}: {error.strerror}") from error
+        return folder
 
     async def submitted(self) -> frozenset[int]:
         """Return the tasks that wait for their review: nothing was done on their branches since they were submitted.
 
         Where a branch is here, only what was kept here counts: its last commit may have got no further than the push.
         """
-        place, found = await self._place(), set[int]()
+        found = set[int]()
         branches = await self.repository.task_branches()
         local = {each.task for each in branches if not each.remote}
         for each in branches:
-            kept = _line(_mark(os.path.join(place, f"task-{each.task}")))
-            if kept == each.tip or (each.remote and each.submitted and each.task not in local):
+            if (await self.marks(each.task)).last == each.tip or (
+                each.remote and each.submitted and each.task not in local
+            ):
                 found.add(each.task)
         return frozenset(found)
 
     async def _place(self) -> str:
         """Return the folder of all of them, for us alone."""
+        if self._found:
+            return self._found
         common = await self.repository.common_folder()
         name = os.path.basename(os.path.dirname(common) if common.endswith("/.git") else common) or "repository"
         key = sha256(os.fsencode(common)).hexdigest()[:8]
@@ -146,9 +159,10 @@ class Worktrees:
         os.makedirs(place, mode=0o700, exist_ok=True)
         for folder in (os.path.dirname(place), place):
             os.chmod(folder, 0o700)
+        self._found = place
         return place
 
-    async def _make(self, folder: str, branch: str, base: Base, remote: str, doors: Doors, *, forget: bool) -> None:
+    async def _make(self, folder: str, branch: str, base: Base, marks: Marks, doors: Doors, *, forget: bool) -> None:
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise IoError(f"{folder} is in the way", hint="move it elsewhere")
         if forget:  # somebody removed the folder, and git still counts it as one
@@ -159,55 +173,14 @@ class Worktrees:
         else:
             begun = there.get((branch, True), "")
             text = git_commands.add_worktree(folder, branch, new_from=begun or base.revision)
-            _begin_marks(folder, begun)
+            marks.begin(begun)
         item = await doors.run(text, reason=f"a folder of its own for {branch}")
         _require(item, f"no worktree could be made at {folder}")
-
-
-def _locked(path: str) -> IO[str] | None:
-    file = open(path, "a", opener=_private)  # noqa: SIM115  # as long as the cycle lasts
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
 
 
 def worktrees_beside(state: str) -> str:
     """Return the folder of all worktrees: beside the state, in which no command may write."""
     return f"{os.path.realpath(state)}-worktrees"
-
-
-def mark_submitted(root: str, tip: str) -> None:
-    """Keep beside a worktree that its task was submitted for review, with that commit as the last one."""
-    with open(_mark(root), "w", opener=_private) as file:
-        file.write(f"{tip}\n")
-
-
-def _begin_marks(root: str, begun: str) -> None:
-    """Forget what an older branch of that name had."""
-    with open(_marks(root), "w", opener=_private) as file:
-        file.write(f"{_ELSEWHERE_MARK} {begun}\n" if begun else "")
-
-
-def mark_feature(root: str, feature: str, commit: str) -> None:
-    """Keep beside a worktree that a feature got its commit from us: what a commit says of itself, anybody can write."""
-    with open(_marks(root), "a", opener=_private) as file:
-        file.write(f"{feature} {commit}\n")
-
-
-def feature_marks(root: str) -> dict[str, str]:
-    """Return the features that got their commit from us, with the last one of each.
-
-    By "" it has the commit up to which the branch came from a remote.
-    """
-    found = dict[str, str]()
-    with suppress(OSError), open(_marks(root), opener=_private, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            feature, _, commit = line.strip().partition(" ")
-            found["" if feature == _ELSEWHERE_MARK else feature] = commit
-    return found
 
 
 def said_by(item: CommandItem, limit: int = 8_000) -> str:
@@ -226,23 +199,3 @@ def succeeded(item: CommandItem) -> bool:
 def _require(item: CommandItem, what: str) -> None:
     if not succeeded(item):
         raise IoError(f"{what}: {said_by(item)}")
-
-
-def _mark(root: str) -> str:
-    return f"{root}.submitted"
-
-
-def _marks(root: str) -> str:
-    return f"{root}.features"
-
-
-def _line(path: str) -> str:
-    try:
-        with open(path) as file:
-            return file.read(100).strip()
-    except OSError:
-        return ""
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -128,6 +128,7 @@ class RepoWorld:
             base_branch=found.base.branch,
             address=found.address,
             settings=found.settings,
+            marks=found.marks,
         )
 
     def other(self) -> Path:

@@ -18,7 +18,7 @@ from agent.repo_agent.repository import Repository
 from agent.repo_agent.task_file import Entry, read_tasks
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
-from agent.repo_agent.worktrees import feature_marks, mark_feature, mark_submitted, said_by, succeeded
+from agent.repo_agent.worktrees import said_by, succeeded
 from agent.risk.paths.secret_paths import is_secret
 
 Number = Annotated[int, Meta(ge=1, le=999_999_999)]
@@ -189,7 +189,7 @@ class Publication:
             files=await self.repository.changed_files(self.place.base),
             acceptance=_acceptance(entry),
             test_setup=progress.test_setup,
-            elsewhere=feature_marks(self.place.root).get("", ""),
+            elsewhere=self.place.marks.begun if self.place.marks is not None else "",
         )
 
 
@@ -202,7 +202,8 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
         await publication.check(task)
         text = messages.feature_message(task, feature, arguments.title, arguments.message)
         if await publication.commit(text):
-            mark_feature(place.root, name, await publication.repository.head())
+            if place.marks is not None:
+                place.marks.feature(name, await publication.repository.head())
         elif name not in [each.feature for each in await features_done(place)]:
             raise NotPublished(
                 f"there is nothing to commit for feature {name}: no file differs. Only this tool's own commits count; "
@@ -236,7 +237,8 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
         opened = await publication.open(place.pull_requests, arguments.task_title)
         if opened.push:
             await publication.push(opened.push)
-        mark_submitted(place.root, await repository.head())
+        if place.marks is not None:
+            place.marks.submitted(await repository.head())
     except (NotPublished, CoreError) as error:
         return _failed(error)
     place.progress.submitted, place.progress.url = max(1, place.progress.calls), opened.url

@@ -12,7 +12,6 @@ import pytest
 from agent.protocol.errors import IoError
 from agent.protocol.requests import Approval
 from agent.repo_agent.repository import Change
-from agent.repo_agent.worktrees import mark_submitted
 from tests.support.repo_world import RepoWorld
 
 
@@ -41,13 +40,14 @@ def test_it_begins_from_what_was_just_fetched_and_leaves_the_checkout_alone(worl
 
 
 def test_a_task_is_claimed_by_one_at_a_time(world: RepoWorld) -> None:
-    claim = world.run(world.worktrees().claim(10))
+    first, second = (world.run(world.worktrees().marks(task)) for task in (10, 11))
+    claim = first.claim()
     assert claim is not None
-    assert world.run(world.worktrees().claim(10)) is None
-    other = world.run(world.worktrees().claim(11))
+    assert first.claim() is None
+    other = second.claim()
     assert other is not None
     claim.close()
-    again = world.run(world.worktrees().claim(10))
+    again = first.claim()
     assert again is not None
     for each in (other, again):
         each.close()
@@ -201,9 +201,8 @@ def test_a_task_waits_for_its_review_until_something_is_done_on_its_branch(world
     assert asyncio.run(worktrees.submitted()) == frozenset()
     tip = world.commit("feat\n\nSubmitted-for-review: agent/task-10", {"x.py": "1\n"}, at=Path(root))
     assert asyncio.run(worktrees.submitted()) == frozenset()  # the push, or what comes after it, may have failed
-    mark_submitted(root, tip)
+    world.prepared().marks.submitted(tip)
     assert asyncio.run(worktrees.submitted()) == {10}
-    assert (Path(root).parent / "task-10.submitted").stat().st_mode & 0o777 == 0o600
     world.commit("after the review", {"x.py": "2\n"}, at=Path(root))
     assert asyncio.run(worktrees.submitted()) == frozenset()
 
