@@ -62,6 +62,7 @@ class ObligationState(_Data, frozen=True, kw_only=True):
 
     id: str
     category: str
+    required: bool = True
     status: ObligationStatus = "pending"
     confidence: float = 0.0
     turn: int = 0
@@ -216,7 +217,9 @@ def create_empty_working_memory(
 ) -> WorkingMemory:
     """Make the state before the first turn. `config` must be valid."""
     assert config.engine_type is not UNSET
-    items = tuple(ObligationState(id=each.id, category=each.category) for each in config.obligations)
+    items = tuple(
+        ObligationState(id=each.id, category=each.category, required=each.required) for each in config.obligations
+    )
     return WorkingMemory(
         engine_id=config.engine_id,
         engine_version=config.version,

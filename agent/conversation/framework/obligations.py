@@ -1,0 +1,121 @@
+"""Assess the obligations from what was extracted: their status, confidence, and a summary for prompts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent.conversation.framework.conditions import Evaluators, rating
+from agent.conversation.framework.configuration import EngineConfiguration, ObligationDefinition, ObligationStatus
+from agent.conversation.framework.known import confidence_of, is_known, known_values, reaches
+from agent.conversation.framework.working_memory import ObligationsState, ObligationState, WorkingMemory
+
+
+def assess(memory: WorkingMemory, config: EngineConfiguration, evaluators: Evaluators) -> ObligationsState:
+    """Return the obligations as they are now.
+
+    One is satisfied when all of its fields are known at their thresholds, or its evaluator gives 1; partial when some are, or
+    something is known less surely. A deferral stays until it is satisfied. One without fields and evaluator stays as it is: it
+    waits for `settle`. A confirmation needs a yes in each of its fields.
+    """
+    before = {each.id: each for each in memory.obligations.items}
+    items = tuple(_assessed(each, before.get(each.id), memory, config, evaluators) for each in config.obligations)
+    return ObligationsState(items=items, summary=summary(items, config))
+
+
+def settle(
+    memory: WorkingMemory, obligation_id: str, status: ObligationStatus, *, deferred_by: str = ""
+) -> WorkingMemory:
+    """Set the status of one that a person decides on: a confirmation, a skip. An id that is not known changes nothing."""
+    items = tuple(
+        msgspec.structs.replace(
+            each,
+            status=status,
+            deferred_by=deferred_by if status == "deferred" else "",
+            confidence=1.0 if status == "satisfied" else each.confidence,
+            turn=memory.turn_number,
+        )
+        if each.id == obligation_id
+        else each
+        for each in memory.obligations.items
+    )
+    return msgspec.structs.replace(memory, obligations=msgspec.structs.replace(memory.obligations, items=items))
+
+
+def summary(items: tuple[ObligationState, ...], config: EngineConfiguration) -> str:
+    """Say in a few lines what is satisfied and, category by category, what is not."""
+    described = {each.id: each for each in config.obligations}
+    done = sum(each.status == "satisfied" for each in items)
+    lines = [f"{done} of {len(items)} satisfied."]
+    category = ""
+    for each in sorted(items, key=lambda item: _rank(item.category, items)):
+        if each.status == "satisfied":
+            continue
+        if each.category != category:
+            category = each.category
+            lines.append(f"{category}:")
+        definition = described.get(each.id)
+        note = each.status if each.status != "partial" else f"partial, confidence {each.confidence:.2f}"
+        optional = "" if definition is None or definition.required else ", optional"
+        lines.append(f"- {definition.description if definition else each.id} ({note}{optional})")
+    return "\n".join(lines)
+
+
+def _rank(category: str, items: tuple[ObligationState, ...]) -> int:
+    return next(place for place, each in enumerate(items) if each.category == category)
+
+
+def _assessed(
+    definition: ObligationDefinition,
+    before: ObligationState | None,
+    memory: WorkingMemory,
+    config: EngineConfiguration,
+    evaluators: Evaluators,
+) -> ObligationState:
+    state = before or ObligationState(id=definition.id, category=definition.category, required=definition.required)
+    status, confidence = _found(definition, state, memory, config, evaluators)
+    if state.status == "deferred" and status != "satisfied":
+        status = "deferred"
+    return ObligationState(
+        id=definition.id,
+        category=definition.category,
+        required=definition.required,
+        status=status,
+        confidence=confidence,
+        turn=state.turn if status == state.status else memory.turn_number,
+        deferred_by=state.deferred_by if status == "deferred" else "",
+    )
+
+
+def _found(
+    definition: ObligationDefinition,
+    state: ObligationState,
+    memory: WorkingMemory,
+    config: EngineConfiguration,
+    evaluators: Evaluators,
+) -> tuple[ObligationStatus, float]:
+    if not definition.fields and not definition.evaluator:
+        return state.status, state.confidence
+    known, confidence = _by_fields(definition, memory, config)
+    if definition.evaluator:
+        rated = rating(definition.evaluator, memory, evaluators)
+        known, confidence = known or reaches(rated, 1.0), max(confidence, rated)
+    if known:
+        return "satisfied", confidence
+    return ("partial" if confidence > 0 else "pending"), confidence
+
+
+def _by_fields(
+    definition: ObligationDefinition, memory: WorkingMemory, config: EngineConfiguration
+) -> tuple[bool, float]:
+    """Tell if all fields are known, and the mean of their confidences; what is not known has none."""
+    paths = definition.fields
+    if not paths:
+        return False, 0.0
+    if definition.confirmation and not all(_is_yes(memory, config, each) for each in paths):
+        return False, 0.0
+    confidence = sum(confidence_of(memory, each) for each in paths) / len(paths)
+    return all(is_known(memory, config, each) for each in paths), confidence
+
+
+def _is_yes(memory: WorkingMemory, config: EngineConfiguration, path: str) -> bool:
+    return any(each is True for each in known_values(memory, config, path))
