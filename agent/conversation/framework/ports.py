@@ -15,11 +15,12 @@ from agent.conversation.framework.working_memory import Extraction, WorkingMemor
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """One message of the conversation. `turn` from 1."""
+    """One message of the conversation. `turn` from 1. `call_id`: that of a tool call, and of the result (role tool) that answers it."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["user", "assistant", "tool"]
     text: str
     turn: int
+    call_id: str = ""
 
 
 class TurnMetadata(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,66 @@
+"""Hold what was understood against the person's own words: evidence that they did not say is none, nor are words about the form itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.text.lazy_pattern import lazily
+
+NO_EVIDENCE = (
+    0.75  # the most that a value is believed which names no words: enough for most fields, not for the strict ones
+)
+FALSE_EVIDENCE = 0.5  # so much is left of the confidence where the words were never said
+SHARED_BY = 3  # values that the same words may carry
+_NEARLY = 0.8  # of the words of longer evidence: a model mends slips when it quotes
+_LONGEST = 100_000  # characters of a message that are looked at, from its beginning
+
+_WORD = lazily(r"\w+")
+_SENTENCE = lazily(r"[.!?;]\s|[\r\n]")
+_LEFT_OUT = lazily(r"\.{3}|…")
+# Nobody speaks so of a project: it speaks to whoever fills in the form.
+_OF_THE_FORM = lazily(
+    r"(?i)\bconfidence\b\W{0,12}(?:of|is|to|at|=|:)?\W{0,4}(?:[01]?\.\d|1\b|100)|\bvalue_?type\b|\bextract(?:ed|ion)_?fields?\b"
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, without case."""
+    return _WORD.findall(text[:_LONGEST].casefold())
+
+
+class Said:
+    """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says."""
+
+    def __init__(self, message: str, paths: Iterable[str]) -> None:
+        self._paths = tuple(path.casefold() for path in paths if "." in path)
+        said: list[str] = []
+        for sentence in _SENTENCE.split(message[:_LONGEST]):
+            said += ["\0"] if self._is_of_the_form(sentence) else words(sentence)
+        self._words = f" {' '.join(said)} "
+        self._known = frozenset(said)
+        self._carried: dict[str, int] = {}
+
+    def believed(self, confidence: float, evidence: str) -> float:
+        """The confidence that is left once the evidence was looked at."""
+        if not evidence.strip():
+            return min(confidence, NO_EVIDENCE)
+        carried = self._carried.get(evidence, 0) + 1
+        self._carried[evidence] = carried
+        return confidence if carried <= SHARED_BY and self.has(evidence) else confidence * FALSE_EVIDENCE
+
+    def has(self, evidence: str) -> bool:
+        """Tell whether these words were said, beside each other but for `…`; punctuation and case do not count."""
+        parts = [part for each in _LEFT_OUT.split(evidence[:_LONGEST]) if (part := words(each))]
+        if parts and all(self._has_part(part) for part in parts):
+            return True
+        every = [word for part in parts for word in part]
+        return len(every) >= 5 and sum(word in self._known for word in every) >= _NEARLY * len(every)
+
+    def _has_part(self, part: list[str]) -> bool:
+        said = " ".join(part)
+        # Scripts without blanks between words have no borders to hold it to.
+        return f" {said} " in self._words or (not said.isascii() and said in self._words)
+
+    def _is_of_the_form(self, sentence: str) -> bool:
+        folded = sentence.casefold()
+        return any(path in folded for path in self._paths) or bool(_OF_THE_FORM.search(folded))
