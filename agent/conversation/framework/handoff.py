@@ -1,0 +1,211 @@
+"""Check a handoff, and write it as the summary that its receiver reads first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from agent.conversation.framework.handoff_data import EngineHandoff, Level, TechnicalLevel, Understanding
+from agent.text.shown import shown_line
+
+REASONING_LENGTH = 20
+"""A reasoning has to be longer than this."""
+MOST_VISITS = 3
+"""Times that one engine can be in a chain of handoffs."""
+MOST_HANDOFFS = 8
+_MOST_ITEMS = 40  # of a section; what is beyond is counted
+_WIDE_RULE = "═" * 59
+
+
+class HandoffValidation(Struct, frozen=True, kw_only=True):
+    """The result of a check. Each error begins with the path of what it is about."""
+
+    valid: bool
+    errors: tuple[str, ...] = ()
+
+
+def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
+    """Check that each section has what it must have, that reasons are reasons, and that there is something to hand over."""
+    errors = (*_metadata(handoff), *_phases(handoff), *_actions(handoff), *_people(handoff))
+    return HandoffValidation(valid=not errors, errors=errors)
+
+
+def _metadata(handoff: EngineHandoff) -> Iterator[str]:
+    about = handoff.metadata
+    yield from _blank(
+        "metadata",
+        sourceEngineId=about.source_engine_id,
+        targetEngineId=about.target_engine_id,
+        handoffDate=about.handoff_date,
+        sessionId=about.session_id,
+        projectId=about.project_id,
+        transitionReason=about.transition_reason,
+    )
+    if about.source_engine_id == about.target_engine_id:
+        yield f"metadata.targetEngineId: {about.target_engine_id} cannot hand over to itself"
+    if about.turn_count < 0:
+        yield "metadata.turnCount: it is negative"
+    if not 0 <= about.completeness_score <= 1:
+        yield "metadata.completenessScore: it is not between 0 and 1"
+
+
+def _phases(handoff: EngineHandoff) -> Iterator[str]:
+    for number, phase in enumerate(handoff.phase_results):
+        yield from _blank(f"phaseResults[{number}]", phaseName=phase.phase_name, keyOutputs=phase.key_outputs)
+        if not 0 <= phase.completion_percentage <= 100:
+            yield f"phaseResults[{number}].completionPercentage: it is not between 0 and 100"
+
+
+def _actions(handoff: EngineHandoff) -> Iterator[str]:
+    actions = handoff.action_list
+    for number, each in enumerate(actions.decisions_reached):
+        place = f"actionList.decisionsReached[{number}]"
+        yield from _blank(place, decision=each.decision)
+        if not 0 <= each.confidence <= 1:
+            yield f"{place}.confidence: it is not between 0 and 1"
+        if not _is_reasoning(each.reasoning):
+            yield f"{place}.reasoning: it is no reason of more than {REASONING_LENGTH} characters"
+    yield from _blank_items("actionList.optionsEliminated", "option", (e.option for e in actions.options_eliminated))
+    names = (each.constraint for each in actions.constraints_identified)
+    yield from _blank_items("actionList.constraintsIdentified", "constraint", names)
+    names = (each.assumption for each in actions.assumptions_carried_forward)
+    yield from _blank_items("actionList.assumptionsCarriedForward", "assumption", names)
+    gaps = handoff.situation_awareness.knowledge_gaps_revealed
+    if not (actions.decisions_reached or actions.constraints_identified or gaps):
+        yield "actionList: there is no decision, no constraint and no gap to hand over"
+
+
+def _people(handoff: EngineHandoff) -> Iterator[str]:
+    situation, context, relation = (
+        handoff.situation_awareness,
+        handoff.accumulated_context,
+        handoff.relational_state,
+    )
+    yield from _level("situationAwareness.userConfidenceLevel", situation.user_confidence_level, get_args(Level))
+    yield from _level("accumulatedContext.technicalLevel", context.technical_level, get_args(TechnicalLevel))
+    for number, each in enumerate(context.concepts_taught):
+        place = f"accumulatedContext.conceptsTaught[{number}]"
+        yield from _blank(place, concept=each.concept)
+        yield from _level(f"{place}.understandingLevel", each.understanding_level, get_args(Understanding))
+    yield from _level("relationalState.trustLevel", relation.trust_level, get_args(Level))
+    yield from _blank("relationalState", rapport=relation.rapport)
+
+
+def _blank(place: str, **texts: str) -> Iterator[str]:
+    for name, text in texts.items():
+        if not text.strip():
+            yield f"{place}.{name}: it is missing"
+
+
+def _blank_items(place: str, name: str, texts: Iterable[str]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        yield from _blank(f"{place}[{number}]", **{name: text})
+
+
+def _level(place: str, level: str, known: tuple[str, ...]) -> Iterator[str]:
+    if level not in known:
+        yield f"{place}: it is none of {', '.join(known)}"
+
+
+def _is_reasoning(text: str) -> bool:
+    """Tell it from a placeholder, which is short, or dots and dashes."""
+    bare = text.strip()
+    return len(bare) > REASONING_LENGTH and sum(map(str.isalnum, bare)) * 2 > len(bare)
+
+
+def allowed(chain: Sequence[str], target: str) -> Literal["yes", "consent", "no"]:
+    """Tell whether a chain of engines, the current one last, may go on to `target`.
+
+    Going back to where it was needs a consent that says so. No engine hands over to itself, and no chain goes on
+    forever.
+    """
+    visits = chain.count(target)
+    if (chain and chain[-1] == target) or len(chain) > MOST_HANDOFFS or visits >= MOST_VISITS:
+        return "no"
+    return "consent" if visits else "yes"
+
+
+def format_handoff_for_context(handoff: EngineHandoff, names: Mapping[str, str]) -> str:
+    """Write the executive summary. `names`: those of engines by their ids. Each value stands on one line, and can open no section.
+
+    Sections that have nothing to say are left out.
+    """
+    about = handoff.metadata
+    source, target = (
+        _line(names.get(engine_id, engine_id)) for engine_id in (about.source_engine_id, about.target_engine_id)
+    )
+    lines = [
+        _WIDE_RULE,
+        "HANDOFF CONTEXT — READ THIS FIRST",
+        _WIDE_RULE,
+        "",
+        f"Source: {source} → Target: {target}",
+        f"Session: {_line(about.session_id)} | Project: {_line(about.project_id)} | Turns: {about.turn_count}"
+        f" | Completeness: {about.completeness_score:.2f}",
+        f"Transition Reason: {_line(about.transition_reason)}",
+        "",
+    ]
+    for title, entries in _sections(handoff):
+        if entries:
+            lines += [f"─── {title} ───", *entries[:_MOST_ITEMS]]
+            lines += [f"… and {len(entries) - _MOST_ITEMS} more"] if len(entries) > _MOST_ITEMS else []
+            lines += [""]
+    return "\n".join([*lines, _WIDE_RULE])
+
+
+def _sections(handoff: EngineHandoff) -> Iterator[tuple[str, list[str]]]:
+    actions, situation = handoff.action_list, handoff.situation_awareness
+    context, relation = handoff.accumulated_context, handoff.relational_state
+    yield (
+        "DECISIONS REACHED",
+        [
+            f'✓ Chose "{_line(each.decision)}" (confidence: {each.confidence:.2f})\n  Reasoning: {_line(each.reasoning)}'
+            for each in actions.decisions_reached
+        ],
+    )
+    eliminated = ((each.option, ", ".join(each.reasons)) for each in actions.options_eliminated)
+    yield "OPTIONS ELIMINATED", [f"✗ {_pair(option, ' — ', reasons)}" for option, reasons in eliminated]
+    yield (
+        "CONSTRAINTS IDENTIFIED",
+        [f"• {_pair(each.constraint, ': ', each.implication)}" for each in actions.constraints_identified],
+    )
+    yield "KNOWLEDGE GAPS", _bullets(situation.knowledge_gaps_revealed)
+    yield (
+        "CONCEPTS TAUGHT",
+        [f"• {_line(each.concept)} ({each.understanding_level} understanding)" for each in context.concepts_taught],
+    )
+    yield "USER GOALS", _bullets(situation.user_goals)
+    yield "PAIN POINTS", _bullets(situation.key_pain_points)
+    yield "PRIOR EXPERIENCE", _bullets(context.prior_experience)
+    yield (
+        "ASSUMPTIONS",
+        [
+            f"• {_line(each.assumption)}{' (to be reviewed)' if each.warrant_review else ''}"
+            for each in actions.assumptions_carried_forward
+        ],
+    )
+    yield "OPEN QUESTIONS", _bullets(relation.open_questions)
+    yield "SENSITIVITIES", _bullets(relation.sensitivities)
+    yield (
+        "USER PROFILE",
+        [
+            f"Technical Level: {context.technical_level.capitalize()}",
+            f"Confidence: {situation.user_confidence_level.capitalize()}",
+            f"Trust: {relation.trust_level.capitalize()}",
+            f"Rapport: {_line(relation.rapport)}",
+        ],
+    )
+
+
+def _bullets(texts: Iterable[str]) -> list[str]:
+    return [f"• {_line(each)}" for each in texts]
+
+
+def _pair(name: str, joint: str, detail: str) -> str:
+    return f"{_line(name)}{joint}{_line(detail)}" if detail.strip() else _line(name)
+
+
+def _line(text: str) -> str:
+    return shown_line(text, 500)

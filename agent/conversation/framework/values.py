@@ -1,0 +1,94 @@
+"""Find extracted values by their paths, and read them as plain text, whatever their type.
+
+Text in values is that of a person or a model: here it becomes one line of what can be seen, of a bounded length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
+from agent.text.shown import shown_line
+
+LINE = 500  # characters of one value
+_MOST_ITEMS = 50
+_DEEPEST = 4
+
+
+class Found(Struct, frozen=True):
+    """A value at a path, and the field or item that it is of, or a part of."""
+
+    value: Any
+    field: ExtractedField
+
+
+def found(memory: WorkingMemory, path: str) -> tuple[Found, ...]:
+    """Return what stands at a path: one value, or one for each item that is kept by itself. What is empty is left out.
+
+    A path may lead into an object: `decision.made.option` is the key `option` of the field `decision.made`.
+    """
+    names = path.split(".")
+    for count in range(len(names), 0, -1):
+        known = memory.extraction.get(".".join(names[:count]))
+        if known is not None:
+            fields = known if isinstance(known, tuple) else (known,)
+            values = (Found(_below(each.value, names[count:]), each) for each in fields)
+            return tuple(each for each in values if not is_empty(each.value))
+    return ()
+
+
+def texts(memory: WorkingMemory, path: str) -> Iterator[str]:
+    """Yield what stands at a path as texts, one for each item of a list."""
+    for each in found(memory, path):
+        yield from as_texts(each.value)
+
+
+def as_texts(value: Any) -> list[str]:
+    """Read a value as texts: one for each item of a list."""
+    items = value[:_MOST_ITEMS] if isinstance(value, (list, tuple)) else [value]
+    return [text for text in map(as_text, items) if text]
+
+
+def as_text(value: Any, *, limit: int = LINE) -> str:
+    """Read a value as one line."""
+    return shown_line(_written(value, _DEEPEST, limit), limit)
+
+
+def is_empty(value: Any) -> bool:
+    """Tell whether a value says nothing: False and 0 do say something."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value in ([], {}, ())
+
+
+def _below(value: Any, names: list[str]) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _written(value: Any, depth: int, limit: int) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
+        case int() if abs(value) >= 10**limit:
+            return "…"  # Python writes no number of thousands of digits
+        case int() | float():
+            return str(value)
+        case str():
+            return value[: limit * 4]
+        case list() | tuple() | dict() if not depth:
+            return "…"
+        case list() | tuple():
+            return "; ".join(_written(each, depth - 1, limit) for each in value[:_MOST_ITEMS] if not is_empty(each))
+        case dict():
+            pairs = [pair for pair in value.items() if not is_empty(pair[1])]
+            return ", ".join(
+                f"{str(name)[:limit]}: {_written(each, depth - 1, limit)}" for name, each in pairs[:_MOST_ITEMS]
+            )
+    return str(value)[: limit * 4]
