@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol.errors import IoError
-from agent.repo_agent.repository import FeatureCommit
+from agent.repo_agent.branches import FeatureCommit
 from agent.repo_agent.test_runner import SETUP, sets_up_tests
 from agent.repo_agent.workplace import Workplace
 

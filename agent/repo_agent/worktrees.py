@@ -16,10 +16,11 @@ from agent.config.paths import make_folder
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.repo_agent import git_commands
+from agent.repo_agent.branches import Base
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
-from agent.repo_agent.repository import Base, Change, Repository, Settings
+from agent.repo_agent.repository import Change, Repository, Settings
 from agent.text.shown import shown_line
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
