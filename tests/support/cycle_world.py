@@ -15,6 +15,7 @@ from agent.protocol.outcomes import RunOutcome
 from agent.protocol.ports import Confirmer
 from agent.protocol.requests import CycleOptions, Limits, RunOptions, RunRequest
 from tests.support.fakes import FakeEmitter, FakePerson
+from tests.support.made_once import copy_of, write_files
 from tests.support.session_world import SessionWorld
 
 TASKS = """# Tasks
@@ -43,6 +44,18 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def _repository(base: Path, tasks: str) -> None:
+    """Make a checkout with its remote."""
+    work, remote = base / "work", base / "remote.git"
+    git(base, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(base, "init", "-q", "-b", "main", str(work))
+    git(work, "remote", "add", "origin", str(remote))
+    write_files(work, {"TASKS.md": tasks, "scripts/run_tests.py": TESTS, "README": "hi\n"})
+    git(work, "add", "-A")
+    git(work, "commit", "-qm", "Begin")
+    git(work, "push", "-q", "-u", "origin", "main")
+
+
 class CycleWorld:
     """`work` is the person's checkout, `remote` bare. `cycle(*replies)` runs one cycle.
 
@@ -57,13 +70,7 @@ class CycleWorld:
             monkeypatch.setenv(key, value)
         self.base, self._monkeypatch = base, monkeypatch
         self.work, self.remote = base / "work", base / "remote.git"
-        git(base, "init", "-q", "--bare", "-b", "main", str(self.remote))
-        git(base, "init", "-q", "-b", "main", str(self.work))
-        git(self.work, "remote", "add", "origin", str(self.remote))
-        self.write({"TASKS.md": tasks, "scripts/run_tests.py": TESTS, "README": "hi\n"})
-        git(self.work, "add", "-A")
-        git(self.work, "commit", "-qm", "Begin")
-        git(self.work, "push", "-q", "-u", "origin", "main")
+        copy_of(_repository, base, tasks)
         self.emitter = FakeEmitter()
         self.person: Confirmer = FakePerson()
         self.world: SessionWorld | None = None
@@ -72,10 +79,7 @@ class CycleWorld:
 
     def write(self, files: dict[str, str]) -> None:
         """Write files of the checkout."""
-        for name, text in files.items():
-            path = self.work / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        write_files(self.work, files)
 
     def cycle(
         self,

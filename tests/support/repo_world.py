@@ -31,6 +31,7 @@ from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import Prepared, Worktrees
 from agent.risk.classifier import classify
 from tests.support.fakes import FakeEmitter, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
+from tests.support.made_once import copy_of, write_files
 
 T = TypeVar("T")
 
@@ -45,6 +46,43 @@ Status: todo
 Acceptance:
 - hello is said
 """
+PERSON = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
+"""Settings of git for all that a person does."""
+
+
+def _environ(base: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(base / "home"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def _git(at: Path, env: dict[str, str], *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=at, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def _alone(base: Path) -> None:
+    """Make a checkout with one commit, and the settings of its person."""
+    checkout, env = base / "project", _environ(base)
+    write_files(base / "home", {".gitconfig": PERSON})
+    checkout.mkdir()
+    _git(checkout, env, "init", "-q")
+    write_files(checkout, {"TASKS.md": TASKS, "hello.py": "print('hello')\n"})
+    _git(checkout, env, "add", "-A")
+    _git(checkout, env, "commit", "-q", "-m", "first")
+
+
+def _with_remote(base: Path) -> None:
+    """Make the same with a bare remote that has all of it."""
+    _alone(base)
+    checkout, bare, env = base / "project", base / "remote.git", _environ(base)
+    _git(base, env, "init", "-q", "--bare", str(bare))
+    for words in (f"remote add origin {bare}", "push -q -u origin main", "remote set-head origin -a"):
+        _git(checkout, env, *words.split(" "))
 
 
 class RepoWorld:
@@ -54,24 +92,8 @@ class RepoWorld:
         self.base = Path(os.path.realpath(base))
         self.home, self.bare = self.base / "home", self.base / "remote.git"
         self.checkout, self.state = self.base / "project", self.base / "state"
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "LC_ALL": "C.UTF-8",
-        }
-        self.home.mkdir()
-        self.git("config", "--global", "user.name", "Ada", at=self.home)
-        self.git("config", "--global", "user.email", "ada@example.com", at=self.home)
-        self.git("config", "--global", "init.defaultBranch", "main", at=self.home)
-        self.checkout.mkdir()
-        self.git("init", "-q")
-        self.commit("first", {"TASKS.md": TASKS, "hello.py": "print('hello')\n"})
-        if remote:
-            self.git("init", "-q", "--bare", str(self.bare), at=self.base)
-            self.git("remote", "add", "origin", str(self.bare))
-            self.git("push", "-q", "-u", "origin", "main")
-            self.git("remote", "set-head", "origin", "-a")
+        self.env = _environ(self.base)
+        copy_of(_with_remote if remote else _alone, self.base)
         self.processes = HostProcesses(self.env)
         self.person, self.recorder = FakePerson(), FakeRecorder()
         self.approval = approval or Approval()
@@ -82,17 +104,10 @@ class RepoWorld:
         self.count = 0
 
     def git(self, *words: str, at: Path | None = None) -> str:
-        done = subprocess.run(
-            ["git", *words], cwd=at or self.checkout, env=self.env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return _git(at or self.checkout, self.env, *words)
 
     def write(self, files: dict[str, str], at: Path | None = None) -> None:
-        for name, text in files.items():
-            path = (at or self.checkout) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        write_files(at or self.checkout, files)
 
     def commit(self, subject: str, files: dict[str, str], at: Path | None = None) -> str:
         self.write(files, at)

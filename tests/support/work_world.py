@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 from tests.scenarios.program import Ended, World
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
+from tests.support.made_once import copy_of, write_files
+from tests.support.repo_world import PERSON
 
 TASKS = """# Tasks
 
@@ -129,6 +132,28 @@ def whole(task: int, tasks: str = TASKS) -> list[dict[str, Any]]:
     return [look, *feature(task, 1), *feature(task, 2), ending(task, tasks)]
 
 
+def _repository(base: Path) -> None:
+    """Make a checkout with its remote, and the settings of its person."""
+    repo, bare = base / "project", base / "remote.git"
+    write_files(base / "home", {".gitconfig": PERSON})
+    repo.mkdir()
+
+    def git(*words: str) -> None:
+        env = {"PATH": os.environ["PATH"], "HOME": str(base / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", *words], cwd=repo, env=env, check=True, capture_output=True)
+
+    git("init", "-q")
+    write_files(
+        repo, {"TASKS.md": TASKS, "shop/__init__.py": "", "tests/__init__.py": "", "scripts/run_tests.py": RUN_TESTS}
+    )
+    write_files(repo, {".gitignore": "__pycache__/\n"})
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    git("init", "-q", "--bare", str(bare))
+    for words in (f"remote add origin {bare}", "push -q -u origin main", "remote set-head origin -a"):
+        git(*words.split(" "))
+
+
 class WorkWorld:
     """`repo` is the person's checkout, `bare` its remote, `server` the model's."""
 
@@ -136,19 +161,7 @@ class WorkWorld:
         self.world, self.server = world, server
         self.repo, self.bare = world.base / "project", world.base / "remote.git"
         world.extra |= {"GIT_CONFIG_NOSYSTEM": "1", "XDG_STATE_HOME": str(world.base / "state")}
-        for key, value in (("user.name", "Ada"), ("user.email", "ada@example.com"), ("init.defaultBranch", "main")):
-            self.git("config", "--global", key, value, at=world.base)
-        self.repo.mkdir()
-        self.git("init", "-q")
-        self.put(
-            {"TASKS.md": TASKS, "shop/__init__.py": "", "tests/__init__.py": "", "scripts/run_tests.py": RUN_TESTS}
-        )
-        self.put({".gitignore": "__pycache__/\n"})
-        self.commit("first")
-        self.git("init", "-q", "--bare", str(self.bare), at=world.base)
-        self.git("remote", "add", "origin", str(self.bare))
-        self.git("push", "-q", "-u", "origin", "main")
-        self.git("remote", "set-head", "origin", "-a")
+        copy_of(_repository, world.base)
 
     def git(self, *words: str, at: Path | None = None, fails: bool = False) -> str:
         done = subprocess.run(
@@ -158,10 +171,7 @@ class WorkWorld:
         return done.stdout.strip()
 
     def put(self, files: dict[str, str], at: Path | None = None) -> None:
-        for name, text in files.items():
-            path = (at or self.repo) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        write_files(at or self.repo, files)
 
     def commit(self, subject: str, at: Path | None = None) -> str:
         self.git("add", "-A", at=at)
