@@ -118,12 +118,15 @@ class ObligationDefinition(_Data, frozen=True, kw_only=True):
     """Something that the conversation has to find out. It is satisfied when all of `fields` are known, or the evaluator gives 1.
 
     `confirmation`: it waits for the person's yes and does not count for completeness. `question`: what asks for it without a model.
+
+    `applies_when`: it counts, and is asked for, only while that holds, so that a form grows with the answers.
     """
 
     id: str
     category: str
     description: str
     required: bool = True
+    applies_when: Condition | None = None
     fields: tuple[str, ...] = ()
     evaluator: str = ""
     confirmation: bool = False

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.conversation.framework.conditions import Evaluators, rating
+from agent.conversation.framework.conditions import Evaluators, holds, rating
 from agent.conversation.framework.configuration import EngineConfiguration, ObligationDefinition, ObligationStatus
 from agent.conversation.framework.known import confidence_of, is_known, known_values, reaches
 from agent.conversation.framework.working_memory import ObligationsState, ObligationState, WorkingMemory
+
+NOT_APPLYING = "condition"
 
 
 def assess(memory: WorkingMemory, config: EngineConfiguration, evaluators: Evaluators) -> ObligationsState:
     """Return the obligations as they are now.
 
     One is satisfied when all of its fields are known at their thresholds, or its evaluator gives 1; partial when some are, or
-    something is known less surely. A deferral stays until it is satisfied. One without fields and evaluator stays as it is: it
-    waits for `settle`. A confirmation needs a yes in each of its fields.
+    something is known less surely. A deferral stays until it is satisfied, and one that does not apply is deferred as long. One
+    without fields and evaluator stays as it is: it waits for `settle`. A confirmation needs a yes in each of its fields.
     """
     before = {each.id: each for each in memory.obligations.items}
     items = tuple(_assessed(each, before.get(each.id), memory, config, evaluators) for each in config.obligations)
@@ -44,6 +46,7 @@ def settle(
 def summary(items: tuple[ObligationState, ...], config: EngineConfiguration) -> str:
     """Say in a few lines what is satisfied and, category by category, what is not."""
     described = {each.id: each for each in config.obligations}
+    items = tuple(each for each in items if each.deferred_by != NOT_APPLYING)
     done = sum(each.status == "satisfied" for each in items)
     lines = [f"{done} of {len(items)} satisfied."]
     category = ""
@@ -71,18 +74,25 @@ def _assessed(
     config: EngineConfiguration,
     evaluators: Evaluators,
 ) -> ObligationState:
-    state = before or ObligationState(id=definition.id, category=definition.category, required=definition.required)
+    before = before or ObligationState(id=definition.id, category=definition.category, required=definition.required)
+    state = before
+    if before.deferred_by == NOT_APPLYING:
+        state = msgspec.structs.replace(before, status="pending", deferred_by="")
     status, confidence = _found(definition, state, memory, config, evaluators)
-    if state.status == "deferred" and status != "satisfied":
+    deferred_by = state.deferred_by
+    condition = definition.applies_when
+    if condition is not None and not holds(condition, memory, config, evaluators, turns=memory.turn_number):
+        deferred_by = NOT_APPLYING
+    if (state.status == "deferred" or deferred_by == NOT_APPLYING) and status != "satisfied":
         status = "deferred"
     return ObligationState(
         id=definition.id,
         category=definition.category,
-        required=definition.required,
+        required=definition.required and deferred_by != NOT_APPLYING,
         status=status,
         confidence=confidence,
-        turn=state.turn if status == state.status else memory.turn_number,
-        deferred_by=state.deferred_by if status == "deferred" else "",
+        turn=before.turn if status == before.status else memory.turn_number,
+        deferred_by=deferred_by if status == "deferred" else "",
     )
 
 

@@ -58,7 +58,7 @@ class PhaseState(_Data, frozen=True, kw_only=True):
 
 
 class ObligationState(_Data, frozen=True, kw_only=True):
-    """`deferred_by`: person ("skip"), unknown ("I don't know"); "" where it was not."""
+    """`deferred_by`: person ("skip"), unknown ("I don't know"), condition (it does not apply); "" where it was not."""
 
     id: str
     category: str

@@ -10,7 +10,7 @@ import pytest
 from agent.conversation.framework.configuration import EngineConfiguration
 from agent.conversation.framework.obligations import assess, settle
 from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
-from tests.support.interview_case import engine, known, state
+from tests.support.interview_case import ENGINE, engine, known, state
 
 CONFIG = engine()
 
@@ -100,3 +100,29 @@ def test_the_summary_tells_what_is_open_by_category() -> None:
 def test_obligations_follow_the_configuration_that_there_is_now() -> None:
     older = state(engine(obligations=[{"id": "gone", "category": "c", "description": "gone"}]))
     assert [each.id for each in assessed(older).obligations.items] == ["problem", "trigger", "users"]
+
+
+@pytest.mark.covers("S3-127")
+def test_one_that_does_not_apply_is_no_part_of_the_form_until_it_does() -> None:
+    condition = {"type": "field_equals", "path": "problem", "value": "leaks"}
+    extra = {
+        "id": "drops",
+        "category": "users",
+        "description": "How many drops",
+        "fields": ["trigger"],
+        "appliesWhen": condition,
+    }
+    config = engine(obligations=[*ENGINE["obligations"], extra])
+    before = assessed(state(config, turn_number=1), config)
+    found = item(before, "drops")
+    assert (found.status, found.deferred_by, found.required) == ("deferred", "condition", False)
+    assert before.obligations.summary.startswith("0 of 3") and "drops" not in before.obligations.summary
+    leaking = msgspec.structs.replace(before, extraction={"problem": known("Leaks")}, turn_number=2)
+    asked = assessed(leaking, config)
+    found = item(asked, "drops")
+    assert (found.status, found.deferred_by, found.required, found.turn) == ("pending", "", True, 2)
+    assert "How many drops" in asked.obligations.summary
+    skipped = assessed(settle(asked, "drops", "deferred", deferred_by="person"), config)
+    assert item(skipped, "drops").deferred_by == "person"
+    dry = assessed(msgspec.structs.replace(skipped, extraction={"problem": known("dust")}), config)
+    assert item(dry, "drops").deferred_by == "condition"
