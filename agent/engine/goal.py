@@ -169,6 +169,7 @@ class Goal:
         private: bool = False,
         secrets: tuple[str, ...] = (),
         grant: str = "",
+        within: str = "",
     ) -> CommandItem:
         """A command through the gate; what became of it is in the history when this returns, unless it is `private`."""
         ctx = self.ctx
@@ -195,6 +196,7 @@ class Goal:
                 slots=reply.slots,
                 secrets=secrets,
                 grant=grant,
+                within=within,
             )
         )
         self.commands.append(item)

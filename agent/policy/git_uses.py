@@ -1,10 +1,11 @@
-"""Tell which uses of git neither publish anything nor change how git is set up. All others count as doing so. Pure."""
+"""Tell which uses of git neither publish anything nor change how git is set up, nor another repository. All others do. Pure."""
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 
-from agent.protocol.decisions import ProgramRun, RiskReport
+from agent.protocol.decisions import Finding, ProgramRun, RiskReport
 
 _UNKNOWN = "…"
 _PLAIN = frozenset(
@@ -20,6 +21,24 @@ _PLAIN = frozenset(
     """.split()
 )
 """Commands that every git has built in, so that no alias can take their names."""
+_READS = frozenset(
+    """
+    annotate archive blame cat-file check-attr check-ignore check-ref-format cherry count-objects describe diff diff-files diff-index
+    diff-tree for-each-ref format-patch fsck grep help log ls-files ls-remote ls-tree merge-base name-rev range-diff rev-list rev-parse
+    shortlog show show-branch show-ref status var verify-commit verify-tag version
+    """.split()
+)
+"""Commands that leave every repository as it is: another one may take in what it fetches, and so have it published."""
+_TAKES_IN = frozenset("am bundle fast-import fetch index-pack pull unpack-objects update-ref".split())
+"""Commands that bring in what is elsewhere; in a folder of the repository a link may lead to another one."""
+_PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)
 _PARTS = {
     "remote": ("", "show", "get-url", "prune", "update"),
     "submodule": ("", "status", "summary", "foreach"),
@@ -34,6 +53,7 @@ _WHOSE_CONFIG = frozenset(
 )
 _BRANCH_CONFIG = ("-u", "--se", "--uns", "--ed")  # -u, --set-upstream-to, --unset-upstream, --edit-description
 _VALUES = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--attr-source")
+_PLACED = ("--git-dir=", "--work-tree=", "--namespace=", "--super-prefix=", "--bare")
 _HARMLESS = (
     *("advice.*", "author.*", "color.*", "column.*", "committer.*", "commit.gpgsign", "core.editor", "core.pager", "core.quotepath"),
     *("diff.*", "init.defaultbranch", "log.*", "merge.*", "pager.*", "rebase.*", "sequence.editor", "status.*", "tag.gpgsign", "user.*"),
@@ -42,20 +62,29 @@ _HARMLESS = (
 _RULES = frozenset(("git.alias", "git.config-run", "git.exec-path", "git.transport"))
 
 
-def sets_git_up(report: RiskReport) -> bool:
-    """Tell whether git is used in a way that may publish something, or that changes its settings, or that nobody knows."""
-    return any(each.rule in _RULES for each in report.findings) or any(map(_is_other, report.programs))
+def sets_git_up(report: RiskReport, within: str = "") -> bool:
+    """Tell whether git is used in a way that may publish something, or that changes its settings, or that nobody knows.
+
+    `within`: the folder whose repository it may change, "" for any.
+    """
+    if any(each.rule in _RULES or _leads_git(each) for each in report.findings):
+        return True
+    return any(_is_other(each, within) for each in report.programs)
 
 
-def _is_other(run: ProgramRun) -> bool:
+def _leads_git(finding: Finding) -> bool:
+    """Tell whether an earlier command of the session has led git elsewhere."""
+    targets = finding.effect.targets if finding.effect is not None else ()
+    return finding.rule == "session.variable" and "git" in targets
+
+
+def _is_other(run: ProgramRun, within: str) -> bool:
     name = run.words[0].rpartition("/")[2].lower().removesuffix(".exe")
     if name == "scalar":
         return True
-    if name.startswith("git-"):
-        return not _is_plain(name.removeprefix("git-"), run.words[1:], run.whole)
-    if name != "git":
+    if not name.startswith("git-") and name != "git":
         return False
-    words = list(run.words[1:])
+    words, folder = [*filter(None, [name[4:]]), *run.words[1:]], run.cwd
     while words and words[0].startswith("-"):
         option = words.pop(0)
         if option == "-c" and words:
@@ -64,11 +93,25 @@ def _is_other(run: ProgramRun) -> bool:
                 return True
         elif option.startswith(("--config-env", "--exec-path=")) or (option.startswith("-c") and option != "-c"):
             return True
+        elif option == "-C" and words:
+            folder = os.path.normpath(os.path.join(folder, words.pop(0)))
         elif option in _VALUES:
+            folder = _UNKNOWN
             del words[:1]
+        elif option.startswith(_PLACED):
+            folder = _UNKNOWN
     if not words:
         return not run.whole
-    return not _is_plain(words[0], tuple(words[1:]), run.whole)
+    if not set(_PLACES).isdisjoint(run.environment):
+        folder = _UNKNOWN
+    return _is_elsewhere(words[0], folder, within) or not _is_plain(words[0], tuple(words[1:]), run.whole)
+
+
+def _is_elsewhere(verb: str, folder: str, within: str) -> bool:
+    """Tell whether a command of git in that folder may change another repository than that of `within`."""
+    if not within or folder == within or verb in _READS:
+        return False
+    return verb in _TAKES_IN or not folder.startswith(f"{within}/")
 
 
 def _is_plain(verb: str, words: tuple[str, ...], whole: bool) -> bool:

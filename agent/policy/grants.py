@@ -35,8 +35,8 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
     in_run = approval.grants is not None
     wanted = proposal.grant or ("push" if in_run and _published(report) else "")
     if not wanted:
-        if in_run and verdict.action == "allow" and sets_git_up(report):
-            reason = "a use of git that may publish something or change its settings is asked for in every mode"
+        if in_run and verdict.action == "allow" and sets_git_up(report, proposal.within):
+            reason = "a use of git that may publish something, change its settings or another repository is asked for in every mode"
             return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
         return verdict
     fits = _fits(report, proposal)

@@ -169,6 +169,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it. `look`: why it never runs unasked.
     `slots`: places, as in "<file>", that the person has to fill in: a text that holds one of them never runs. `secrets`: names of the
     vault whose values it gets as variables. `grant`: what it publishes ("push", "pull-request"): asked for unless that was granted.
+    `within`: the folder whose repository alone git may change unasked, "" for any.
     """
 
     command_id: str
@@ -186,6 +187,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     slots: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     grant: str = ""
+    within: str = ""
 
     def unfilled(self, text: str) -> tuple[str, ...]:
         """The slots that `text` still has, in its order."""

@@ -156,12 +156,13 @@ async def _copied(repository: Repository, doors: CallDoors, state: str) -> Repos
     beside = worktrees_beside(state)  # not in /tmp: what tests load from there is rated high
     os.makedirs(beside, mode=0o700, exist_ok=True)
     folder = os.path.join(tempfile.mkdtemp(prefix="rehearsal-", dir=beside), "repository")
-    top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
-    item = await doors.run(
-        f"git init --quiet -- {there} && git -C {there} fetch --quiet --tags -- {top} {quote(base.revision)}"
-        f" && git -C {there} checkout --quiet -B {branch} FETCH_HEAD",
-        reason="a copy to rehearse in; nothing of it comes back",
-    )
+    top, branch, reason = quote(repository.root), quote(base.branch), "a copy to rehearse in; nothing of it comes back"
+    fetch = f"git fetch --quiet --tags -- {top} {quote(base.revision)} && git checkout --quiet -B {branch} FETCH_HEAD"
+    item = await doors.run(f"git init --quiet -- {quote(folder)}", reason=reason)
+    inside = CallDoors(doors.goal, folder, "")
+    if succeeded(item):
+        item = await inside.run(fetch, reason=reason)
+    doors.ended = inside.ended or doors.ended
     if not succeeded(item):
         raise IoError(f"the repository could not be copied: {said_by(item)}")
     return Repository(repository.processes, os.path.realpath(folder), repository.protected)

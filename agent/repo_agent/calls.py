@@ -57,7 +57,7 @@ class CallDoors:
         if self.goal.ctx.cwd != self.root:
             command = f"cd -- {shlex.quote(self.root)} && {command}"
         reply = Command(command=command, reason=reason)
-        item = await self.goal.run(reply, origin="tool", call_id=self.call_id, grant=grant)
+        item = await self.goal.run(reply, origin="tool", call_id=self.call_id, grant=grant, within=self.root)
         self.ended = await react(self.goal, item) or self.ended  # a call may run several
         return item
 

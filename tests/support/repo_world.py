@@ -192,7 +192,12 @@ class GateDoors:
     async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:
         self.world.count += 1
         proposal = Proposal(
-            command_id=str(self.world.count), command=command, reason=reason, cwd=self.root, grant=grant
+            command_id=str(self.world.count),
+            command=command,
+            reason=reason,
+            cwd=self.root,
+            grant=grant,
+            within=self.root,
         )
         try:
             return await self._gate().run(proposal)

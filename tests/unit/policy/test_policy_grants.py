@@ -191,6 +191,51 @@ def test_what_git_is_mostly_used_for_runs_by_the_mode_in_a_run_too(text: str) ->
     assert verdict_of(text, Approval(mode="medium", grants=()), grant="").action == "allow"
 
 
+def within_of(text: str, exports: dict[str, str] | None = None) -> str:
+    """What becomes of a command in a run that works in the folder of the context."""
+    approval, report = Approval(mode="medium", grants=()), classify(text, replace(CONTEXT, exports=exports or {}))
+    proposal = Proposal(command_id="1", command=text, within=CONTEXT.cwd)
+    return with_grants(decide(report, approval), report, proposal, approval).action
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git -C /bare.git fetch /home/me/w HEAD:evil",
+        "git -C / -C bare.git pull /home/me/w",
+        "git --git-dir=/bare.git fetch /home/me/w",
+        "git --git-dir /bare.git update-ref refs/heads/main abc",
+        "GIT_DIR=/bare.git git fetch /home/me/w",
+        "env -C /bare.git git fetch /home/me/w",
+        "cd /bare.git && git fetch /home/me/w",
+        "cd $X && git fetch",
+        "(cd ..; git branch -f main abc)",
+        "sh -c 'cd /bare.git; git fetch /home/me/w'",
+        "git -C link fetch ..",
+        "cd /bare.git && /usr/lib/git-core/git-fetch /home/me/w",
+        "ls /x | xargs -I{} git -C {} fetch /home/me/w",
+    ],
+)
+def test_another_repository_takes_nothing_in_unasked(text: str) -> None:
+    assert within_of(text) in ("ask", "type")
+    assert within_of("git fetch /home/me/w", {"GIT_DIR": "/bare.git"}) == "ask"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git fetch origin",
+        "cd /home/me/w && git pull",
+        "git -C . fetch",
+        "cd docs && git add . && git commit -m x",
+        "git -C /elsewhere log",
+        "cd .. && git status",
+    ],
+)
+def test_the_repository_that_a_run_works_in_and_looks_elsewhere_are_left_to_the_mode(text: str) -> None:
+    assert within_of(text) == "allow"
+
+
 WORDS = st.one_of(
     st.sampled_from(["git", "push", "--set-upstream", "--force", "-f", "--", "origin", "refs/heads/agent/task-1", "+", ":",
                      "refs/heads/agent/task-1:refs/heads/agent/task-1", "main", ";", "&&", "|", "$(x)", "'", '"', "\\", "\n", "#", "~"]),

@@ -398,6 +398,8 @@ def test_a_pull_request_is_told_by_its_places() -> None:
     "command",
     [
         "git send-pack {bare} HEAD:refs/heads/evil",
+        "git -C {bare} fetch $PWD HEAD:refs/heads/evil",
+        "w=$PWD; cd {bare} && git fetch $w HEAD:refs/heads/evil",
         "git -c alias.zz=push zz origin HEAD:refs/heads/evil",
         "git zz origin HEAD:refs/heads/evil",
         "git push-evil origin",
