@@ -14,7 +14,13 @@ _LONGEST_TITLE = 100
 _LONGEST_BODY = 3_000
 """Characters that a person who is asked about a commit still reads."""
 _MOST_FILES = 50
-_ACTIVE = re.compile(r"#(?=\d)|\bGH-(?=\d)|:(?=//)|!(?=\[)|\](?=[(\[:])|<(?=[A-Za-z/!?])|\bwww(?=\.)", re.I)
+_ORDERS = (
+    r"#(?=\d|(?:close|comment|done|fix|resolve|time)\b)|\bGH-(?=\d)|/(?:issues|pull|merge_requests|work_items)/(?=\d)"
+    r"|\[(?=(?:skip|no|ci|actions|azurepipelines|circleci)\b)|\*\*\*(?=NO_CI)|\bskip-checks(?=:)"
+)
+"""What makes servers close issues or leave out checks, in commits, too."""
+_ORDER = re.compile(_ORDERS, re.I)
+_ACTIVE = re.compile(rf"{_ORDERS}|:(?=//)|!(?=\[)|\](?=[(\[:])|<(?=[A-Za-z/!?])|\bwww(?=\.)", re.I)
 _MENTION = re.compile(r"(?<![\w`/.])@(?=[\w-])")
 
 
@@ -45,8 +51,8 @@ def submit_message(task: int, title: str) -> str:
 
 
 def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> str:
-    lines = [f"feat(task {number}): {one_line(title)}", ""]
-    text = _plain(body)[:_LONGEST_BODY].rstrip()
+    lines = [f"feat(task {number}): {_obeyed_by_none(one_line(title))}", ""]
+    text = _obeyed_by_none(_plain(body)[:_LONGEST_BODY].rstrip())
     if text:
         lines += [text, ""]
     return "\n".join([*lines, *(f"{key}: {value}" for key, value in trailers.items())]) + "\n"
@@ -79,7 +85,7 @@ def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: 
 
 def pull_request_title(task: int, title: str) -> str:
     """Return the title of a pull request."""
-    return f"feat(task {task}): {_defused(one_line(title))}"
+    return _MENTION.sub("@\u200b", f"feat(task {task}): {_defused(one_line(title))}")
 
 
 def pull_request_body(task: int, title: str, proof: Proof) -> str:
@@ -95,6 +101,11 @@ def pull_request_body(task: int, title: str, proof: Proof) -> str:
         lines.append(f"- Begun elsewhere: up to {proof.elsewhere[:12]} the commits alone say which features they are")
     lines += [f"- Files changed: {len(proof.files):,}", *_files(proof.files)]
     return _MENTION.sub("@\u200b", "\n".join(lines)) + "\n"
+
+
+def _obeyed_by_none(text: str) -> str:
+    """Take from the text of a commit what closes issues, leaves out checks or calls people; it reads as before."""
+    return _MENTION.sub("@\u200b", _ORDER.sub(lambda found: f"{found[0]}\u200b", text))
 
 
 def _defused(text: str) -> str:

@@ -106,3 +106,40 @@ def test_no_issue_is_closed_and_nothing_is_shown_from_elsewhere_by_what_a_model_
     assert "- **How the tests are run was changed on this branch:**\n  - `Makefile`\n" in pull_request_body(
         1, "", proof
     )
+
+
+ORDERS = (
+    "closes #1, Fixes a/b#2 and #3; implements GH-4",
+    "resolves https://example.org/o/r/issues/5, /pull/6 and /-/merge_requests/7",
+    "AB-8 #close #done, and thanks @ada",
+    "[skip ci] [ci skip] [no ci] [skip actions] ***NO_CI***\nskip-checks: true",
+)
+DEAD = (
+    "#1",
+    "#2",
+    "#3",
+    "GH-4",
+    "issues/5",
+    "pull/6",
+    "requests/7",
+    "#close",
+    "#done",
+    "@ada",
+    "[skip",
+    "[ci",
+    "[no",
+    "***NO_CI",
+    "checks:",
+)
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_a_commit_closes_no_issue_leaves_out_no_check_and_calls_nobody(text: str) -> None:
+    for message in (feature_message(1, 1, text, text), submit_message(1, text), pull_request_title(1, text)):
+        assert not [dead for dead in DEAD if dead in message]
+    assert feature_message(1, 1, text).replace("\u200b", "").startswith(f"feat(task 1.1): {text[:40]}")
+
+
+@pytest.mark.parametrize("text", ["C# and #fff, see a@example.com", "items[0] of [a, b]; 1/2 of https://example.org/x"])
+def test_what_orders_nothing_stays_as_it_is(text: str) -> None:
+    assert feature_message(1, 1, text).startswith(f"feat(task 1.1): {text}\n")
