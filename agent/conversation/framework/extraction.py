@@ -162,7 +162,9 @@ def _sure(confidence: Any) -> float:
 def _whole(field: FieldDefinition, fresh: ExtractedField, current: Extraction, turn: int) -> _Change | None:
     old = current.get(field.path)
     if not isinstance(old, ExtractedField):
-        return None if fresh.value == [] else _Change(field, "new", fresh, None, _count(fresh.value))
+        if fresh.value == [] and not fresh.evidence:
+            return None  # "there are none" is an answer where somebody said it
+        return _Change(field, "new", fresh, None, _count(fresh.value))
     return _again(field, old, fresh, None, turn)
 
 
