@@ -165,7 +165,7 @@ def _field_schema(field: FieldDefinition) -> dict[str, Any]:
 
 
 def read_answer(text: str, fields: Sequence[FieldDefinition]) -> dict[str, ExtractedValue | None]:
-    """What the answer gives for each field. Raises PlannerError where there is no JSON at all, or nothing of it can be read."""
+    """Read what the answer gives for each field. Raises PlannerError where there is no JSON at all, or nothing of it can be read."""
     body = strip_thinking(text[:MAX_REPLY_CHARS])
     paths = [field.path for field in fields]
     try:

@@ -23,7 +23,7 @@ _SMALL = frozenset(
 def check(
     reply: str, memory: WorkingMemory, config: EngineConfiguration, asked_before: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """What the reply lacks, each as an instruction. `asked_before`: earlier replies, the last one at the end."""
+    """List what the reply lacks, each as an instruction. `asked_before`: earlier replies, the last one at the end."""
     if not reply.strip():
         return ("The last reply was empty.",)
     parts = list(sentences(reply))

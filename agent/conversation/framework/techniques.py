@@ -48,7 +48,7 @@ def available(
 
 
 def prompt_additions(ids: Iterable[str]) -> str:
-    """What the agent is told of these techniques; "" for none."""
+    """Tell the agent of these techniques; "" for none."""
     known = library()
     lines = [f"- {known[each].name}: {known[each].agent_instruction}" for each in ids if each in known]
     return "\n".join([_HEADING, *lines]) if lines else ""
