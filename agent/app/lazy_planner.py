@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from agent.protocol.errors import PlannerError, ProviderError
+from agent.protocol.errors import InvalidState, PlannerError, ProviderError
 from agent.protocol.messages import GoalItem, HistoryItem
 from agent.protocol.outcomes import Usage
-from agent.protocol.ports import DeltaHandler, Planner, Redactor
+from agent.protocol.ports import Completer, DeltaHandler, ModelAnswer, ModelRequest, Planner, Redactor
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 
@@ -91,6 +91,22 @@ class LazyPlanner:
 
         planner = self.built()
         return await planner.summary(history, max_tokens) if isinstance(planner, Summarizer) else ("", Usage())
+
+    @property
+    def context_tokens(self) -> int:
+        planner = self.built()
+        return planner.context_tokens if isinstance(planner, Completer) else 0
+
+    async def complete(
+        self, request: ModelRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
+    ) -> ModelAnswer:
+        """Ask the real planner's model. Raises InvalidState where it has none."""
+        planner = self.built()
+        if not isinstance(planner, Completer):
+            raise InvalidState(expected="a planner that asks a model", found=f"the planner {self.name}")
+        if announcement := self._choice.announcement(planner):
+            await tell(announcement)
+        return await planner.complete(request, on_delta, tell)
 
     def built(self) -> Planner:
         """The real planner. Raises ConfigError where it cannot be built."""

@@ -167,7 +167,7 @@ class SessionFactory:
             if past is not None:
                 context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
                 context.plan_left, context.pending = past.plan, past.pending
-                context.name, context.listed = past.name, list(past.listed)
+                context.name, context.listed, context.interview = past.name, list(past.listed), past.interview
             if own is not None:
                 context.agent, context.todo = own.agent, todo
                 context.before_agent = own.before(configured, redactor)

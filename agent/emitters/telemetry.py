@@ -43,6 +43,13 @@ from agent.protocol.events.goal import (
     ToolFinished,
     ToolStarted,
 )
+from agent.protocol.events.interview import (
+    FieldExtracted,
+    HandedOver,
+    InterviewStarted,
+    InterviewStepped,
+    InterviewTurned,
+)
 from agent.protocol.events.known import UNRECORDED, Event
 from agent.protocol.events.session import (
     AssistantMessage,
@@ -77,6 +84,11 @@ _TEXTS: dict[type, tuple[str, ...]] = {
     GoalFinished: ("goal", "message"),
     PlannerFinished: ("raw",),
     ToolFinished: ("result",),
+    InterviewStarted: ("name",),
+    InterviewStepped: ("detail",),
+    FieldExtracted: ("path", "reasoning", "evidence"),
+    InterviewTurned: ("phase",),
+    HandedOver: ("reason",),
     CycleStarted: ("title", "branch", "worktree"),
     CyclePlanned: ("plan",),
     CycleFinished: ("text", "url", "worktree"),
@@ -121,6 +133,11 @@ _FIELDS: dict[type, str] = {
     PlanFinished: "plan outcome:word done total",
     ToolStarted: "tool:word:name",
     ToolFinished: "tool:word:name is_error chars:len:result files_written:len",
+    InterviewStarted: "engine:word",
+    InterviewStepped: "turn number step:word outcome:word",
+    FieldExtracted: "turn engine:word confidence how:word",
+    InterviewTurned: "turn completeness ready learnt:len",
+    HandedOver: "source:word target:word",
     CycleStarted: "task resumed rehearse features:len",
     CyclePlanned: "calls:len",
     CycleFinished: "reason:word task features:len passed total files:len test_setup:len",

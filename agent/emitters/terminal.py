@@ -15,6 +15,7 @@ from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
 from agent.emitters.display import Display, Spinner, StreamName, notification
 from agent.emitters.goal_ending import GoalEnding
+from agent.emitters.interview_lines import InterviewLines
 from agent.emitters.paint import paint, prose, safe_line
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
@@ -105,6 +106,7 @@ class TerminalEmitter:
         self._ending = GoalEnding(self._display, self._words, self._commands, self._said, self._aside)
         way = ":work" if self._options.at_prompt else "agent-shell work"
         self._work = WorkLines(self._aside, self._answer, self._wait, color=self._display.err.color, way=way)
+        self._interview = InterviewLines(self._aside, color=self._display.err.color)
         self._planning = 0.0  # seconds that the planner took for this goal
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
@@ -237,6 +239,7 @@ class TerminalEmitter:
             self._display.end_line("stderr")
 
     def _show_message(self, event: Event) -> None:
+        self._interview.show(event)
         color = self._display.err.color
         match event:
             case Notice(text=text):

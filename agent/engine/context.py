@@ -167,6 +167,7 @@ class RequestContext:
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
     `restored` in words what it was set to. `name` is what people call it, `listed` are those of its goals that may be told, in words.
+    `interview`: the state of the interview that the session is, as plain data.
     `plan_left`: the plan that was stopped last; `pending`: the question of the last goal, if it was stopped there. `last_alternatives`:
     what else the last proposal may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them
     nothing is rehearsed, or kept to be taken back. `retriever` finds passages for each goal, `last_sources` says which went with the last
@@ -193,6 +194,7 @@ class RequestContext:
     goals: list[GoalSummary] = field(default_factory=list)
     earlier_goals: tuple[GoalSummary, ...] = ()
     notes: tuple[str, ...] = ()
+    interview: dict[str, Any] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
     pending_media: list[MediaInput] = field(default_factory=list)

@@ -141,4 +141,5 @@ def _added(outcome: RunOutcome, goal: Goal, summary: GoalSummary) -> RunOutcome:
         files_written=(*files, *(path for path in goal.files_written if path not in files)),
         done=goal.done,
         error_code=goal.error_code,
+        interview=goal.interview,
     )

@@ -260,6 +260,8 @@ class _Run:
 
 def _logged(outcome: RunOutcome) -> RunOutcome:
     """Cut down to what the log keeps: a goal that is to go on elsewhere is logged there."""
+    if outcome.interview is not None:  # the turn's own event has it
+        outcome = replace(outcome, interview=None)
     request = outcome.frontend_request
     if request is None or request.input is None:
         return outcome

@@ -21,7 +21,7 @@ from agent.protocol.errors import BudgetExceeded
 from agent.protocol.events.goal import PlannerNoted
 from agent.protocol.events.session import AssistantMessage
 from agent.protocol.messages import CommandItem, NoteItem, UserInput
-from agent.protocol.outcomes import Usage, add_usage
+from agent.protocol.outcomes import InterviewReport, Usage, add_usage
 from agent.protocol.ports import Clock, Confirmer
 from agent.protocol.replies import Command, PlanLeft
 from agent.protocol.requests import Limits, RunOptions
@@ -148,6 +148,7 @@ class Goal:
     done: bool = False
     asked: bool = False
     error_code: str = ""
+    interview: InterviewReport | None = None
 
     async def say(self, message: str) -> None:
         """Say something to the person."""

@@ -6,15 +6,14 @@ from msgspec.structs import replace
 
 from agent.engine.agent_tools import tools_of
 from agent.engine.goal import Goal
+from agent.engine.model_call import Told, call
 from agent.engine.plan_steps import follow, settle
 from agent.engine.proposing import propose, react
 from agent.engine.strategy import Ending
 from agent.engine.summary import message_after_chat, status_after_chat
 from agent.engine.tool_calls import run_calls
 from agent.protocol.decisions import Alternative
-from agent.protocol.errors import Cancelled, CoreError, PlannerError
-from agent.protocol.events.goal import PlannerFinished, PlannerStarted
-from agent.protocol.events.session import AssistantDelta, AssistantThought, ChoiceMade, ChoicesOffered, Notice
+from agent.protocol.events.session import ChoiceMade, ChoicesOffered
 from agent.protocol.messages import ContinuationKind, ReplyItem, ToolSpec
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import Picker
@@ -29,9 +28,7 @@ async def ask(goal: Goal, *, tools: tuple[ToolSpec, ...] | None = None, instruct
     `tools`: what may be called, None for what the goal's agent may use; with `instructions` a reply is a plan and calls of them alone.
     Raises CoreError, also for whatever else went wrong there.
     """
-    app, ctx, options, events = goal.app, goal.ctx, goal.options, goal.events
-    step, planner = goal.budget.step(), ctx.planner
-    await events.send(PlannerStarted(step=step, planner=planner.name, model=planner.model))
+    ctx, options, planner = goal.ctx, goal.options, goal.ctx.planner
     request = PlannerRequest(
         history=tuple(ctx.history),
         tools=tuple(tool.spec for tool in tools_of(goal).values()) if tools is None else tools,
@@ -41,48 +38,16 @@ async def ask(goal: Goal, *, tools: tuple[ToolSpec, ...] | None = None, instruct
         calls_only=bool(instructions),
         role="\n\n".join(filter(None, (ctx.role_text, ctx.agent.text if ctx.agent is not None else ""))),
     )
-
-    async def delta(text: str, /, *, thought: bool = False) -> None:
-        if text and request.stream and not request.code_only:
-            await events.send(AssistantThought(text=text) if thought else AssistantDelta(text=text))
-
-    async def tell(text: str) -> None:
-        """A word of the planner's, in the log and shown before what it announces. Raises RecordingError."""
-        await events.send(Notice(text=ctx.redactor.redact(text)))
-
-    started = app.clock.monotonic()
-    try:
-        telling = getattr(planner, "plan_telling", None)  # of those that load something, or tell others
-        asked = planner.plan(request, delta) if telling is None else telling(request, delta, tell)
-        answer: PlannerReply = await cancellable(asked, options.cancel, timeout=goal.budget.remaining_time)
-    except BaseException as error:
-        failure = error if isinstance(error, CoreError) else Cancelled()
-        if isinstance(error, Exception) and not isinstance(error, CoreError):
-            failure = PlannerError(f"the planner failed: {type(error).__name__}: {error}")
-        duration = app.clock.monotonic() - started
-        await events.send_if_possible(
-            PlannerFinished(step=step, reply="error", duration=duration, error=failure.info())
-        )
-        if isinstance(error, CoreError) or not isinstance(error, Exception):
-            raise
-        raise failure from error
-    goal.budget.spend(answer.usage)
-    raw = ctx.redactor.redact(answer.raw)
-    trouble = await events.send_if_possible(
-        PlannerFinished(
-            step=step,
-            reply=str(type(answer.reply).__struct_config__.tag),
-            raw=raw,
-            model=answer.model,
-            usage=answer.usage,
-            duration=app.clock.monotonic() - started,
-        )
+    telling = getattr(planner, "plan_telling", None)  # of those that load something, or tell others
+    answer: PlannerReply = await call(
+        goal,
+        lambda delta, tell: planner.plan(request, delta) if telling is None else telling(request, delta, tell),
+        lambda reply: Told(str(type(reply.reply).__struct_config__.tag), reply.raw, reply.model, reply.usage),
+        shown=request.stream and not request.code_only,
     )
-    if trouble is not None:
-        raise trouble
     calls = answer.reply.calls if isinstance(answer.reply, ToolCalls) else ()
     spoken = answer.reply.message if isinstance(answer.reply, Chat) else ""
-    ctx.history.append(ReplyItem(raw=raw, text=spoken, tool_calls=calls))
+    ctx.history.append(ReplyItem(raw=ctx.redactor.redact(answer.raw), text=spoken, tool_calls=calls))
     return answer
 
 

@@ -15,7 +15,7 @@ from agent.planner.untrusted import one_line
 from agent.protocol.errors import ConfigError, CoreError, Echoed, InvalidState, NotFound, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ToolItem
 from agent.protocol.outcomes import Usage
-from agent.protocol.ports import DeltaHandler, Planner
+from agent.protocol.ports import Completer, DeltaHandler, ModelAnswer, ModelRequest, Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply
 from agent.protocol.requests import PlannerRequest
 
@@ -103,6 +103,27 @@ class CascadePlanner:
         here = (each for each in self._stages if not (each.missing or each.by_recipes or each.leaves))
         planner = next((stage.make() for stage in here), None)
         return await planner.summary(history, max_tokens) if isinstance(planner, Summarizer) else ("", Usage())
+
+    @property
+    def context_tokens(self) -> int:
+        made = (each.make() for each in self._stages if not (each.missing or each.by_recipes))
+        return min((each.context_tokens for each in made if isinstance(each, Completer)), default=0)
+
+    async def complete(self, request: ModelRequest, on_delta: DeltaHandler, tell: Tell) -> ModelAnswer:
+        """Ask the first model that answers; who that is, is said before. Raises the last one's error where none does."""
+        failure: CoreError = InvalidState(expected="a planner that asks a model", found="a cascade without one")
+        for stage in self._stages:
+            if stage.by_recipes or stage.missing:
+                continue
+            await tell(f"asks {stage.title} {'(leaves this machine)' if stage.leaves else '(stays on this machine)'}")
+            planner = stage.make()
+            try:
+                if isinstance(planner, Completer):
+                    return await planner.complete(request, on_delta, tell)
+            except _FAILURES as error:
+                failure = error
+                await tell(f"{stage.title} cannot answer: {one_line(error.message.removeprefix(f'{stage.name}: '))}")
+        raise failure
 
     async def _asked(self, stage: Stage, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
         if stage.by_recipes:  # whether its words count is known only when they are complete

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,7 +19,7 @@ from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
 from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
-from agent.protocol.ports import DeltaHandler, Provider, Redactor
+from agent.protocol.ports import DeltaHandler, ModelAnswer, ModelRequest, Provider, Redactor
 from agent.protocol.replies import (
     Chat,
     Command,
@@ -76,6 +76,7 @@ class LLMPlanner:
         self._codec_name = codec
         self._schema = schema
         self._max_output_tokens = max_output_tokens
+        self._context_tokens = context_tokens
         self._temperature = temperature
         self._facts = OptionFacts(manuals) if manuals is not None else None
         self._prompt = Prompt(
@@ -108,6 +109,29 @@ class LLMPlanner:
         if self._prompt.small:
             return "", Usage()
         return await self._in_time(self._summary(history, max_tokens))
+
+    @property
+    def context_tokens(self) -> int:
+        return self._context_tokens
+
+    async def complete(
+        self, request: ModelRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
+    ) -> ModelAnswer:
+        """Ask the model as `request` says, in one call. Raises PlannerError, ProviderError."""
+        bounds = (self._max_output_tokens, request.max_output_tokens)
+        call = ProviderRequest(
+            model=self._model,
+            messages=request.messages,
+            schema=request.schema if self._schema else None,
+            stream=request.stream,
+            max_output_tokens=min((bound for bound in bounds if bound is not None), default=None),
+            temperature=self._temperature,
+        )
+        answer = await self._in_time(self._ask(call, make_codec("native"), on_delta, after_text=False))
+        if answer.finish.reason == "content_filter":
+            raise PlannerError("the provider's content filter stopped the reply", hint="put it in other words")
+        usage = self._cost(answer, request.messages)
+        return ModelAnswer(text=strip_thinking(answer.text), usage=usage, model=answer.finish.model or self._model)
 
     async def _summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
         codec = make_codec("mode-json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -197,6 +198,18 @@ class FrontendRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     command: NamedCommand | None = None
 
 
+class InterviewReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The result of a turn of an interview, as plain data. `completeness` 0..1; `handoff`: what was handed to `target`."""
+
+    engine: str
+    phase: str
+    completeness: float = 0.0
+    ready: bool = False
+    sidebar: dict[str, Any] = {}
+    handoff: dict[str, Any] = {}
+    target: str = ""
+
+
 class RunOutcome(Struct, frozen=True, kw_only=True):
     """The result of one `Engine.run`."""
 
@@ -214,6 +227,7 @@ class RunOutcome(Struct, frozen=True, kw_only=True):
     error_code: str = ""
     frontend_request: FrontendRequest | None = None
     done: bool = False
+    interview: InterviewReport | None = None
 
 
 class EngineOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -23,7 +23,8 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
-from agent.protocol.messages import CommandItem, ContextBlock, EnvironmentFacts, ToolSpec
+from agent.protocol.messages import ChatMessage, CommandItem, ContextBlock, EnvironmentFacts, ToolSpec
+from agent.protocol.outcomes import Usage
 from agent.protocol.records import Record
 from agent.protocol.rehearsals import Conflict, Preview, Rehearsal, UndoChoice, UndoEntry
 from agent.protocol.replies import PlannerReply, StreamPiece
@@ -183,6 +184,36 @@ class Planner(Protocol):
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """One reply. `on_delta` gets pieces of chat text and thoughts, no commands. Raises PlannerError or ProviderError."""
+
+
+class ModelAnswer(Struct, frozen=True, kw_only=True):
+    """The text of one model call, as it is."""
+
+    text: str
+    usage: Usage = Usage()
+    model: str = ""
+
+
+class ModelRequest(Struct, frozen=True, kw_only=True):
+    """One call of a model that is no planning. `schema` (JSON Schema): the answer is JSON of that shape, where the server can see to it."""
+
+    messages: tuple[ChatMessage, ...]
+    schema: dict[str, Any] | None = None
+    max_output_tokens: int | None = None
+    stream: bool = False
+
+
+@runtime_checkable
+class Completer(Protocol):
+    """A planner whose model can be asked for anything else, too. `context_tokens`: how much it can be told at once."""
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    async def complete(
+        self, request: ModelRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
+    ) -> ModelAnswer:
+        """Ask it; `tell` says a line before something is loaded or leaves this machine. Raises PlannerError, ProviderError, ConfigError."""
 
 
 class RiskClassifier(Protocol):

@@ -74,6 +74,13 @@ class CycleOptions(Struct, frozen=True, kw_only=True):
     rehearse: bool = False
 
 
+class InterviewOptions(Struct, frozen=True, kw_only=True):
+    """A turn of an interview. `engine`: who leads it, where the session has none yet. `project`: what is asked about, "" for the folder."""
+
+    engine: str = ""
+    project: str = ""
+
+
 class RunOptions(Struct, frozen=True, kw_only=True):
     """The knobs in which front ends differ; one factory a front end, defaults pinned by tests."""
 
@@ -89,6 +96,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     cancel: CancellationToken = msgspec.field(default_factory=CancellationToken)
     limits: Limits = Limits()
     cycle: CycleOptions = CycleOptions()
+    interview: InterviewOptions = InterviewOptions()
     approval: Approval = Approval()
 
     @classmethod

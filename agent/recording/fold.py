@@ -69,7 +69,7 @@ class _History:
         match event:
             case GoalStarted():
                 self._goal(event, goal_id)
-            case PlannerFinished(reply=reply, raw=raw) if reply != "error":
+            case PlannerFinished(reply=reply, raw=raw) if reply not in ("error", "aside"):
                 self._reply = len(self.items)
                 self.items.append(ReplyItem(raw=raw))
             case AssistantMessage(text=text):

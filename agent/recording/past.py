@@ -6,6 +6,7 @@ The past is that of its log, and of those that it was branched from.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -13,6 +14,7 @@ from agent.protocol.approvals import PendingApproval
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, CommandFinished, CommandProposed
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, PlanProposed, PlanStepped
+from agent.protocol.events.interview import InterviewStarted, InterviewTurned
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
     CoreCommandFinished,
@@ -27,6 +29,7 @@ from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.replies import Plan, PlanLeft
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import goals, history
+from agent.recording.interview_fold import folded
 from agent.recording.naming import check_id, parse_name, segment_paths
 from agent.recording.reader import SessionFile, has_goals, list_sessions
 from agent.text.lazy_pattern import lazily
@@ -92,6 +95,7 @@ class SessionFold:
     set to when an agent was taken in it. `rules`: names of those that count for it alone now, `rules_before`: that did so in the process
     before.
 
+    `interview`: the state of the interview that the session is.
     `pending`: the question that the last goal was stopped at; None where it was answered, or a secret in the command is not kept. What a
     tool wanted to write is not resumed: the planner is asked again.
     """
@@ -105,6 +109,7 @@ class SessionFold:
         self.pending: PendingApproval | None = None
         self.name = ""
         self.listed: list[str] = []
+        self.interview: dict[str, Any] = {}
         self._goal = GoalStarted(goal="")
         self._proposed: dict[str, CommandProposed] = {}
 
@@ -114,6 +119,8 @@ class SessionFold:
                 self._set(event)
             case CoreCommandFinished():
                 self._older(event)
+            case InterviewStarted() | InterviewTurned():
+                self.interview = folded(self.interview, event)
             case GoalStarted():
                 self.pending, self._goal, self._proposed = None, event, {}
                 if event.origin == "goal" and not (event.private or event.unlisted):
@@ -187,6 +194,7 @@ class Past(Struct, frozen=True):
     name: str = ""
     listed: tuple[str, ...] = ()
     before_agent: dict[str, str] = {}
+    interview: dict[str, Any] = {}
 
 
 def past_of(path: str) -> Past:
@@ -210,6 +218,7 @@ def past_of(path: str) -> Past:
         left.name,
         tuple(left.listed),
         left.before_agent,
+        left.interview,
     )
 
 

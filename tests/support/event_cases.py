@@ -42,6 +42,13 @@ from agent.protocol.events.goal import (
     ToolFinished,
     ToolStarted,
 )
+from agent.protocol.events.interview import (
+    FieldExtracted,
+    HandedOver,
+    InterviewStarted,
+    InterviewStepped,
+    InterviewTurned,
+)
 from agent.protocol.events.known import Event, UnknownEvent
 from agent.protocol.events.session import (
     AssistantDelta,
@@ -308,6 +315,23 @@ CASES: dict[str, list[Event]] = {
     "undo.finished-again": [UndoFinished(undo_id="6k2m", restored=1, state="committed")],
     "undo.finished-hostile": [
         UndoFinished(undo_id="6k2m", restored=2, skipped=(Conflict(path="/work/a\x1b]0;x\x07\nb", reason="changed \u202esince"),))
+    ],
+    "interview.started": [InterviewStarted(engine="exploration", version="1.0.0", name="Exploration", state={"turnNumber": 0})],
+    "interview.stepped": [InterviewStepped(turn=1, number=2, step="extraction", values={"fields": 2})],
+    "interview.stepped-failed": [
+        InterviewStepped(turn=1, number=2, step="extraction", outcome="failed", detail="openrouter: 500\x1b[2J")
+    ],
+    "interview.extracted": [
+        FieldExtracted(turn=1, engine="exploration", path="initialState.need", value="a shop", confidence=0.8, evidence="I need a shop")
+    ],
+    "interview.turned": [InterviewTurned(
+        turn=1, phase="OPENING", completeness=0.34, changes={"turnNumber": 1}, extraction={"initialState.need": {"value": "a shop"}},
+        sidebar={"phaseIndicator": {"currentPhase": "OPENING", "label": "Getting\x1b[2J started"}}, learnt=("Need", "a", "b", "c"))],
+    "interview.turned-same-phase": [
+        InterviewTurned(turn=1, phase="OPENING", completeness=0.3), InterviewTurned(turn=2, phase="OPENING", completeness=2.0, ready=True)
+    ],
+    "interview.handed_over": [
+        HandedOver(source="exploration", target="project-discovery", reason="a decision was made\x1b]0;x\x07")
     ],
     "core_command.finished": [CoreCommandFinished(command="Info", text="planner  offline\nsafety   on")],
     "continue.triggered": [ContinueTriggered(count=2, max=5, remaining_todos=3)],

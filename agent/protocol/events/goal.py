@@ -88,7 +88,9 @@ class PlannerStarted(RecordedEvent, frozen=True, kw_only=True, tag="planner.star
 
 
 class PlannerFinished(RecordedEvent, frozen=True, kw_only=True, tag="planner.finished"):
-    """`reply`: chat, command, tools, plan or error; `raw` is the reply's text as parsed (redacted)."""
+    """`reply`: chat, command, tools, plan, aside (a call beside the conversation, no part of the history) or error; `raw` is the reply's
+    text as parsed (redacted).
+    """
 
     step: int
     reply: str

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agent.protocol.events.command import CommandEvent
 from agent.protocol.events.goal import GoalEvent
+from agent.protocol.events.interview import InterviewEvent
 from agent.protocol.events.session import AssistantDelta, AssistantThought, NoticeEvent, SessionEvent
 
 FORMAT_VERSION = 1
@@ -24,7 +25,7 @@ class UnknownEvent(Struct, frozen=True):
     data: dict[str, Any]
 
 
-KnownEvent = SessionEvent | GoalEvent | CommandEvent | NoticeEvent
+KnownEvent = SessionEvent | GoalEvent | CommandEvent | InterviewEvent | NoticeEvent
 Event = KnownEvent | UnknownEvent
 UNRECORDED = (AssistantDelta, AssistantThought)
 

@@ -1,0 +1,69 @@
+"""Define the events of interviews: their steps, what was understood, the state after each turn, and what was handed over."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from agent.protocol.events.session import RecordedEvent
+
+
+class InterviewStarted(RecordedEvent, frozen=True, kw_only=True, tag="interview.started"):
+    """An engine began a conversation in this session. `state`: its working memory; `handoff`: what another engine handed over to it."""
+
+    engine: str
+    version: str = ""
+    name: str = ""
+    state: dict[str, Any] = {}
+    handoff: dict[str, Any] = {}
+
+
+class InterviewStepped(RecordedEvent, frozen=True, kw_only=True, tag="interview.stepped"):
+    """One of the 19 steps of a turn. `outcome`: done, skipped, failed; `values`: figures and names worth keeping."""
+
+    turn: int
+    number: int
+    step: str
+    outcome: Literal["done", "skipped", "failed"] = "done"
+    detail: str = ""
+    values: dict[str, Any] = {}
+
+
+class FieldExtracted(RecordedEvent, frozen=True, kw_only=True, tag="interview.extracted"):
+    """A value that was understood, with its provenance. `how`: new, update, supersede. What is sensitive in it is redacted."""
+
+    turn: int
+    engine: str
+    path: str
+    value: Any = None
+    confidence: float = 0.0
+    how: Literal["new", "update", "supersede"] = "new"
+    reasoning: str = ""
+    evidence: str = ""
+
+
+class InterviewTurned(RecordedEvent, frozen=True, kw_only=True, tag="interview.turned"):
+    """The end of a turn. `changes`: keys of the working memory with their new values, `extraction` those of its extraction; None: gone.
+
+    `sidebar`: sections, phase and progress as any front end can draw them. `learnt`: names of the fields that are new or other now.
+    """
+
+    turn: int
+    phase: str
+    completeness: float
+    ready: bool = False
+    changes: dict[str, Any] = {}
+    extraction: dict[str, Any] = {}
+    sidebar: dict[str, Any] = {}
+    learnt: tuple[str, ...] = ()
+
+
+class HandedOver(RecordedEvent, frozen=True, kw_only=True, tag="interview.handed_over"):
+    """An engine is done and hands what it knows to `target`: another engine, the planner, or the repo agent."""
+
+    source: str
+    target: str
+    reason: str = ""
+    handoff: dict[str, Any] = {}
+
+
+InterviewEvent = InterviewStarted | InterviewStepped | FieldExtracted | InterviewTurned | HandedOver

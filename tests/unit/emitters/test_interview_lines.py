@@ -1,0 +1,37 @@
+"""The panel of an interview, and what of it a hostile value can do to a terminal: nothing."""
+
+from __future__ import annotations
+
+from agent.emitters.interview_lines import panel, progress
+
+SIDEBAR = {
+    "phaseIndicator": {"currentPhase": "CORE", "label": "Core problem"},
+    "sections": [
+        {
+            "id": "core", "title": "Core", "visible": True, "collapsed": False,
+            "items": [
+                {"obligationId": "a", "label": "The problem", "status": "satisfied", "confidence": 0.9,
+                 "learnt": "no\x1b[2J list\nof members", "turns": [1, 3]},
+                {"obligationId": "b", "label": "The trigger", "status": "pending", "confidence": 0},
+            ],
+        },
+        {"id": "shut", "title": "Shut", "visible": True, "collapsed": True,
+         "items": [{"obligationId": "c", "label": "Never drawn", "status": "pending", "confidence": 0}]},
+        {"id": "later", "title": "Later", "visible": False, "collapsed": False, "items": [{"label": "x"}]},
+    ],
+}  # fmt: skip
+
+
+def test_the_panel_tells_state_value_certainty_and_turn():
+    text = panel(SIDEBAR, 0.34, color=False)
+    assert text.splitlines()[0] == "Core problem  ▓▓▓░░░░░░░ 34 %"
+    assert "Core  1/2" in text
+    assert "✓ The problem" in text and "(90 %, turn 1, 3)" in text
+    assert "○ The trigger" in text
+    assert "Shut  0/1" in text and "Never drawn" not in text and "Later" not in text
+    assert "\x1b" not in text and "list\nof" not in text
+
+
+def test_progress_stays_within_its_bar():
+    assert progress(-1) == "░░░░░░░░░░ 0 %"
+    assert progress(7) == "▓▓▓▓▓▓▓▓▓▓ 100 %"
