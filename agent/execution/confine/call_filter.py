@@ -20,6 +20,7 @@ from agent.execution.system_calls import (
     high,
     low,
     never,
+    one_of,
     opening,
     refuse,
     unless,
@@ -38,15 +39,22 @@ SOCKET_KIND, STREAM, DATAGRAM, RAW = 0xF, 1, 2, 3
 _REACH_OTHERS = (
     "process_vm_writev", "process_madvise", "process_mrelease", "migrate_pages", "move_pages", "add_key", "request_key", "keyctl",
 )  # fmt: skip
+_IPC_CREAT = 0o1000
+_IPC_CHANGES = {
+    ("shmctl", 1): (0, 1, 11, 12),  # IPC_RMID, IPC_SET, SHM_LOCK, SHM_UNLOCK
+    ("semctl", 2): (0, 1, 16, 17),  # IPC_RMID, IPC_SET, SETVAL, SETALL
+    ("msgctl", 1): (0, 1),
+}
 _SCHED_CORE = 62  # PR_SCHED_CORE: which processes may share a core with others
 _OWNING = (8, 15, 1024, 1036, 1038)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
 _O_TRUNC = os.O_TRUNC | 3  # with the mode of access, of which 0 is O_RDONLY
 
 
-def program(*, files: bool, network: bool, own_network: bool, truncation: bool) -> list[Instruction]:
+def program(*, files: bool, network: bool, own: bool, truncation: bool) -> list[Instruction]:
     """A filter. `files`: writing is confined, so Unix sockets (others would write for us) are refused. `network`: it may be used.
 
-    `own_network`: there is a network namespace, in which it can talk to itself. `truncation`: by path, which an old Landlock misses.
+    `own`: there are namespaces, in which it talks to itself and shares memory with itself. `truncation`: by path, which an old Landlock
+    misses.
     Raises OSError (ENOSYS) where the numbers of this processor are not known.
     """
     lines = opening()
@@ -54,9 +62,9 @@ def program(*, files: bool, network: bool, own_network: bool, truncation: bool) 
     lines += never(("io_uring_setup", "clone3"), errno.ENOSYS) + never(MOUNTS, errno.EPERM)
     lines += namespaces() + any_of("ioctl", 1, TYPE_INTO_TERMINAL, refuse(errno.EPERM)) + untouched()
     if files:
-        lines += no_datagram_pairs()
+        lines += no_datagram_pairs() + ([] if own else shared_memory())
     if files or not network:
-        lines += _sockets(files=files, network=network, own_network=own_network)
+        lines += _sockets(files=files, network=network, own=own)
     if truncation:
         lines += never(("truncate",), errno.EACCES) + never(("openat2",), errno.ENOSYS)
         for name, place in (("open", 1), ("openat", 2)):  # truncating with the right to read only
@@ -65,12 +73,12 @@ def program(*, files: bool, network: bool, own_network: bool, truncation: bool) 
     return [*lines, ALLOW]
 
 
-def _sockets(*, files: bool, network: bool, own_network: bool) -> list[Instruction]:
+def _sockets(*, files: bool, network: bool, own: bool) -> list[Instruction]:
     if network:
         return any_of("socket", 0, (AF_UNIX,), refuse(errno.EACCES))
     local = () if files else (AF_UNIX,)
-    own = (AF_INET, AF_INET6, AF_NETLINK) if own_network else (AF_NETLINK,)
-    return with_argument("socket", 0, unless_any((*local, *own), refuse(errno.EACCES)))
+    there = (AF_INET, AF_INET6, AF_NETLINK) if own else (AF_NETLINK,)
+    return with_argument("socket", 0, unless_any((*local, *there), refuse(errno.EACCES)))
 
 
 def namespaces() -> list[Instruction]:
@@ -82,6 +90,16 @@ def no_datagram_pairs() -> list[Instruction]:
     """Refuse pairs of sockets of which one can be sent to, or connected, elsewhere; a stream cannot."""
     tests = [(AND, 0, 0, SOCKET_KIND), (EQUAL, 1, 0, DATAGRAM), (EQUAL, 0, 1, RAW), refuse(errno.EACCES)]
     return with_argument("socketpair", 1, tests)
+
+
+def shared_memory() -> list[Instruction]:
+    """Refuse memory, semaphores and queues that are no files, but for looking at them: whose they are, no number or name tells."""
+    lines = never(("shmat", "semop", "semtimedop", "msgsnd", "msgrcv", "mq_open", "mq_unlink"), errno.EPERM)
+    for name, place in (("shmget", 2), ("semget", 2), ("msgget", 1)):
+        lines += flagged(name, place, _IPC_CREAT, refuse(errno.EACCES))
+    for (name, place), changes in _IPC_CHANGES.items():
+        lines += with_argument(name, place, [(AND, 0, 0, 0xFF), *one_of(changes, refuse(errno.EPERM))])
+    return lines
 
 
 def untouched() -> list[Instruction]:

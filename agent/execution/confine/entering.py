@@ -85,7 +85,7 @@ def confine(spec: dict[str, Any]) -> None:
             call_filter.program(
                 files=files,
                 network=plan.network,
-                own_network=plan.rung == "namespaces",
+                own=plan.rung == "namespaces",
                 truncation=plan.rung == "landlock" and files and version < landlock.TRUNCATING,
             )
         )

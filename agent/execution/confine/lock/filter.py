@@ -37,7 +37,6 @@ from agent.execution.system_calls import (
     high,
     low,
     never,
-    one_of,
     opening,
     refuse,
     unless_any,
@@ -55,11 +54,8 @@ _ANSWERED = (*_BY_NAME, "connect", "bind", "ptrace", "kill", "tkill", "tgkill", 
 _NEVER = (
     "pidfd_getfd", "bpf", "perf_event_open", "userfaultfd", "swapon", "swapoff", "reboot", "sethostname", "setdomainname",
     "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "acct", "settimeofday", "clock_settime", "adjtimex",
-    "clock_adjtime", "quotactl", "quotactl_fd", "vhangup", "iopl", "ioperm", "shmat", "semop", "semtimedop", "msgsnd", "msgrcv",
-    "mq_open", "mq_unlink",
+    "clock_adjtime", "quotactl", "quotactl_fd", "vhangup", "iopl", "ioperm",
 )  # fmt: skip
-_CREATES = 0o1000  # IPC_CREAT
-_REMOVE_OR_SET = (0, 1, 16, 17)  # IPC_RMID, IPC_SET, SETVAL, SETALL
 _NETLINK_USERSOCK = 2
 _NETWORKS = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, 17)
 """Families of sockets that a right to the network means: the last is the packets of its own links (AF_PACKET), no other machine's host."""
@@ -123,7 +119,7 @@ def program(*, network: bool) -> list[Instruction]:
     tells = [(EQUAL, 0, 3, _SET_FLAGS), (LOAD, 0, 0, low(2)), (ANY_BIT, 0, 1, _ASYNC), refuse(errno.EPERM)]
     lines += with_argument("fcntl", 1, tells)
     lines += flagged("flock", 1, _EXCLUSIVE, ASK)
-    lines += _shared_memory() + _requests() + _sockets(network=network)
+    lines += call_filter.shared_memory() + _requests() + _sockets(network=network)
     lines += with_argument("syslog", 0, [(AT_LEAST, 0, 2, 4), (AT_LEAST, 1, 0, 9), refuse(errno.EPERM)])
     return [*lines, ALLOW]
 
@@ -153,15 +149,6 @@ def nothing_sent() -> list[Instruction]:
     nowhere = [(EQUAL, 0, 2, 0), (LOAD, 0, 0, high(4)), (EQUAL, 1, 0, 0), no]
     sent = never(("sendmsg", "sendmmsg", "listen"), errno.EACCES)
     return [*opening(), *sent, *with_argument("sendto", 4, nowhere), ALLOW]
-
-
-def _shared_memory() -> list[Instruction]:
-    lines: list[Instruction] = []
-    for name, place in (("shmget", 2), ("semget", 2), ("msgget", 1)):
-        lines += flagged(name, place, _CREATES, refuse(errno.EACCES))
-    for name, place in (("shmctl", 1), ("semctl", 2), ("msgctl", 1)):
-        lines += with_argument(name, place, [(AND, 0, 0, 0xFF), *one_of(_REMOVE_OR_SET, refuse(errno.EPERM))])
-    return lines
 
 
 def _requests() -> list[Instruction]:

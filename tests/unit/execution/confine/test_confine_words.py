@@ -115,7 +115,7 @@ def test_a_trial_that_could_not_be_made_is_made_again(monkeypatch):
 def test_a_processor_that_is_not_known_gets_no_filter(monkeypatch):
     monkeypatch.setattr(system_calls, "machine", lambda: "riscv64")
     with pytest.raises(OSError, match="seccomp"):
-        call_filter.program(files=True, network=True, own_network=True, truncation=False)
+        call_filter.program(files=True, network=True, own=True, truncation=False)
 
 
 def test_both_processors_get_a_filter_that_ends(monkeypatch):
@@ -123,7 +123,7 @@ def test_both_processors_get_a_filter_that_ends(monkeypatch):
         monkeypatch.setattr(system_calls, "machine", lambda machine=machine: machine)
         for flags in range(16):
             files, network, own, truncation = (bool(flags >> bit & 1) for bit in range(4))
-            lines = call_filter.program(files=files, network=network, own_network=own, truncation=truncation)
+            lines = call_filter.program(files=files, network=network, own=own, truncation=truncation)
             for place, (code, yes, no, _constant) in enumerate(lines):
                 if code & 7 == 5:  # every jump lands inside
                     assert place + 1 + max(yes, no) < len(lines)
