@@ -22,10 +22,10 @@ _KEPT_CONSTRAINTS = 2
 
 def knowledge_gaps_identified(memory: WorkingMemory) -> float:
     """Rate the questions the person has to have answered: two are enough, and so is to say that there are none."""
-    gaps = memory.extracted("initialState.knowledgeGaps")
-    if gaps is None:
+    gaps = memory.value("initialState.knowledgeGaps")
+    if not isinstance(gaps, list):
         return 0.0
-    return _of(len(gaps.value), GAPS_EXPECTED) if gaps.value else 1.0
+    return _of(len(gaps), GAPS_EXPECTED) if gaps else 1.0
 
 
 def background_research_available(memory: WorkingMemory) -> float:

@@ -1,0 +1,56 @@
+"""Ideation balances exploring and validating, and has its 32 fields in five dimensions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from agent.conversation.framework.completeness import evaluate
+from agent.conversation.framework.configuration import MaturityModel
+from agent.conversation.framework.obligations import assess
+from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
+from tests.support.interview_case import known, state
+from tests.support.shipped_engines import shipped
+
+CONFIG = shipped("ideation")
+STEPS = ("problem", "ideas", "evaluation", "refinement", "selection")
+
+
+def gone_through(*categories: str) -> WorkingMemory:
+    extraction: dict[str, ExtractedField | tuple[ExtractedField, ...]] = {}
+    for each in CONFIG.obligations:
+        for path in each.fields if each.category in categories else ():
+            field = CONFIG.field(path)
+            assert field is not None
+            extraction[path] = (known({"name": "one"}),) if field.collection == "items" else known("one")
+    memory = state(CONFIG, extraction)
+    return msgspec.structs.replace(memory, obligations=assess(memory, CONFIG, {}))
+
+
+@pytest.mark.covers("S3-128", "S3-131")
+def test_32_fields_in_five_dimensions() -> None:
+    groups = Counter(each.path.partition(".")[0] for each in CONFIG.extraction_schema.fields)
+    assert groups.pop("confirmation") == 1
+    assert groups == {"problemSpace": 9, "ideaGeneration": 7, "evaluation": 5, "refinement": 5, "selection": 6}
+
+
+@pytest.mark.covers("S3-128", "S3-56")
+def test_exploring_and_validating_are_balanced() -> None:
+    assert CONFIG.engine_type == "balanced"
+    assert CONFIG.information_ratio.user == CONFIG.information_ratio.system == 50
+    blends = [each.mode_blend for each in CONFIG.phases]
+    means = {mode: sum(each.shares[mode] for each in blends) / 5 for mode in blends[0].shares}
+    assert CONFIG.overall_blend is not None and means == CONFIG.overall_blend.shares
+    assert means["explore"] == means["validate"] == max(means.values())
+
+
+@pytest.mark.covers("S3-75", "S3-128")
+def test_an_idea_matures_step_by_step() -> None:
+    assert isinstance(CONFIG.completeness_model, MaturityModel)
+    found = [
+        evaluate(CONFIG.completeness_model, gone_through(*STEPS[:count]), CONFIG, {}) for count in range(len(STEPS) + 1)
+    ]
+    assert [each.overall for each in found] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
+    assert [each.is_ready for each in found] == [False] * 4 + [True] * 2
