@@ -16,13 +16,13 @@ from agent.conversation.framework.configuration import (
     DecisionSource,
     EngineConfiguration,
     ExitTransition,
-    FieldDefinition,
     HandoffMapping,
     ObligationSatisfaction,
     OptionSource,
     PairSource,
     PhaseDefinition,
 )
+from agent.conversation.framework.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.handoff_data import (
     AccumulatedContext,
     ActionList,
@@ -260,8 +260,10 @@ def seed(memory: WorkingMemory, config: EngineConfiguration, handoff: EngineHand
     filled: Extraction = {}
     for path, (value, confidence) in handoff.seeds.items():
         definition = config.field(path)
-        taken = None if definition is None else _fitting(value, definition)
-        if definition is None or taken is None or not 0 < confidence <= 1:
+        if definition is None or is_empty(value) or not 0 < confidence <= 1:
+            continue
+        taken = read_value(definition, value)
+        if taken is UNUSABLE:
             continue
         reasoning = f"handed over by {handoff.metadata.source_engine_id}"
         items = [
@@ -278,25 +280,3 @@ def seed(memory: WorkingMemory, config: EngineConfiguration, handoff: EngineHand
         inbound_handoff=handoff,
         handoff_watch=HandoffWatch(chain=(*about.chain, about.source_engine_id)),
     )
-
-
-def _fitting(value: Any, definition: FieldDefinition) -> Any:
-    """Return the value as the field's type, None where it is no such value.
-
-    A text for a list is its one item, a list for a text is joined."""
-    if is_empty(value):
-        return None
-    match definition.value_type:
-        case "array":
-            return list(value) if isinstance(value, (list, tuple)) else [value]
-        case "string":
-            text = value if isinstance(value, str) else as_text(value)
-            if not definition.choices:
-                return text
-            return next((each for each in definition.choices if each.casefold() == text.strip().casefold()), None)
-        case "number":
-            return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-        case "boolean":
-            return value if isinstance(value, bool) else None
-        case "object":
-            return value if isinstance(value, dict) else None

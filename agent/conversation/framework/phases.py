@@ -86,7 +86,11 @@ class PhaseStateMachine:
         if entry is not None and not self._holds(entry, memory, memory.turn_number):
             found.append(f"the entry condition of {to_phase} ({_name(entry)}) does not hold")
         blocking = {each.task_id for each in self._config.background_tasks if each.block_phase_transition}
-        found += [f"task {each.task_id} runs" for each in memory.background_tasks.pending if each.task_id in blocking]
+        found += [
+            f"task {each.task_id} runs"
+            for each in memory.background_tasks.pending
+            if each.stalled or each.task_id in blocking
+        ]
         return tuple(found)
 
     def execute_transition(self, current: str, target: str, memory: WorkingMemory) -> WorkingMemory:
