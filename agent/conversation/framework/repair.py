@@ -1,0 +1,243 @@
+"""Notice when a conversation does not go as the person wants, and mend it: the state, what the agent is told, or a reply at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from agent.conversation.framework.configuration import EngineConfiguration, ObligationDefinition
+from agent.conversation.framework.evidence import words
+from agent.conversation.framework.extraction import ExtractionResult
+from agent.conversation.framework.known import is_known
+from agent.conversation.framework.obligations import settle
+from agent.conversation.framework.phases import PhaseStateMachine
+from agent.conversation.framework.repair_data import Repair, Repaired, RepairKind
+from agent.conversation.framework.working_memory import WorkingMemory
+from agent.planner.untrusted import one_line
+
+_FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
+_LONGEST = 600  # characters of a message that patterns are tried on
+_OFF_TOPIC = 5  # words from which a message without a word of the matter is about something else
+_TELLING = 4  # letters of a word that tells something
+_ENDED = "The interview ends here. What was found out so far is kept."
+
+
+class _Signs(Struct, frozen=True, forbid_unknown_fields=True):
+    """The patterns of one kind, for messages of at most so many `words`."""
+
+    kind: RepairKind
+    words: int
+    patterns: tuple[str, ...]
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    repair: tuple[_Signs, ...]
+
+
+@cache
+def _signs() -> tuple[tuple[RepairKind, int, tuple[re.Pattern[str], ...]], ...]:
+    import tomllib
+
+    with open(_FILE, "rb") as file:
+        found = convert(tomllib.load(file), _File).repair
+    return tuple(
+        (each.kind, each.words, tuple(re.compile(text, re.I | re.S) for text in each.patterns)) for each in found
+    )
+
+
+def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) -> Repair | None:
+    """The repair that a message asks for; None for an answer, which a choice of the field that was asked for always is."""
+    text = " ".join(message[: 4 * _LONGEST].replace("’", "'").split())
+    if not text or len(text) > _LONGEST or _is_choice(text, memory, config):
+        return None
+    count = len(text.split())
+    for kind, most, patterns in _signs():
+        if count > most:
+            continue
+        for pattern in patterns:
+            if match := pattern.match(text):
+                rest = match.groupdict().get("rest") or ""
+                return Repair(kind=kind, rest=rest.strip(), about=_paths_asked(memory, config))
+    return None
+
+
+def _is_choice(text: str, memory: WorkingMemory, config: EngineConfiguration) -> bool:
+    letters = "".join(words(text))
+    fields = (config.field(path) for path in _paths_asked(memory, config))
+    return any("".join(words(choice)) == letters for field in fields if field for choice in field.choices)
+
+
+def after_extraction(
+    repair: Repair | None, message: str, result: ExtractionResult, memory: WorkingMemory, config: EngineConfiguration
+) -> Repair | None:
+    """Add what the extraction shows: the fields that were corrected; a contradiction where nobody said that it is a correction. A message
+    that told nothing and has no word of the matter is off the topic, and “actually” before something new corrects nothing.
+    """
+    changed = tuple(each.field_path for each in result.superseded_fields)
+    if repair is not None and repair.kind == "correction":
+        return replace(repair, about=changed) if changed else None if result.fields_updated else repair
+    if repair is not None:
+        return repair
+    if changed:
+        return Repair(kind="contradiction", about=changed)
+    told = {word for word in words(message[:_LONGEST]) if len(word) >= _TELLING}
+    if result.failed or result.fields_updated or len(message.split()) < _OFF_TOPIC or not memory.asked or not told:
+        return None
+    return Repair(kind="off_topic") if told.isdisjoint(_vocabulary(config)) else None
+
+
+def _vocabulary(config: EngineConfiguration) -> set[str]:
+    """The words that the engine speaks of its matter with."""
+    texts = [config.name, config.description]
+    texts += [f"{each.display_name} {each.description} {each.question}" for each in config.extraction_schema.fields]
+    texts += [f"{each.description} {each.question}" for each in config.obligations]
+    return {word for text in texts for word in words(text) if len(word) >= _TELLING}
+
+
+def asked_obligation(memory: WorkingMemory, config: EngineConfiguration) -> ObligationDefinition | None:
+    """The obligation that the last question was about."""
+    if not memory.asked:
+        return None
+    named = next((each for each in config.obligations if each.id == memory.asked), None)
+    return named or next((each for each in config.obligations if memory.asked in each.fields), None)
+
+
+def _paths_asked(memory: WorkingMemory, config: EngineConfiguration) -> tuple[str, ...]:
+    obligation = asked_obligation(memory, config)
+    if obligation is not None and obligation.id == memory.asked:
+        return obligation.fields
+    return (memory.asked,) if config.field(memory.asked) else ()
+
+
+def apply(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    """Mend it. What the person said goes into the guidance shortened and in quotes only."""
+    return _REMEDIES[repair.kind](repair, memory, config)
+
+
+def _cancel(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    return Repaired(memory=replace(memory, ended="cancelled"), reply=_ENDED)
+
+
+def _impatience(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    """Leave what is optional."""
+    optional = {each.id for each in config.obligations if not each.required and not each.confirmation}
+    for item in memory.obligations.items:
+        if item.id in optional and item.status in ("pending", "partial"):
+            memory = settle(memory, item.id, "deferred", deferred_by="person")
+    open_ones = [item for item in memory.obligations.items if item.status in ("pending", "partial")]
+    after = (
+        f"Ask only for what is required and still open ({len(open_ones)} left), one short question, and offer to go on with what is known."
+        if open_ones
+        else "Ask nothing more; offer to go on with what is known."
+    )
+    return Repaired(memory=memory, guidance=f"The person wants to get on. Acknowledge it in half a sentence. {after}")
+
+
+def _defer(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    """A confirmation is not deferred: it waits for the person's yes."""
+    obligation = asked_obligation(memory, config)
+    unknown = repair.kind == "dont_know"
+    if obligation is None:
+        about = "the last question"
+    else:
+        about = f"“{obligation.description}”"
+        if not obligation.confirmation:
+            by = "unknown" if unknown else "person"
+            memory = settle(memory, obligation.id, "deferred", deferred_by=by)
+    guidance = (
+        f"The person does not know about {about}. That is fine: offer an example or a usual value once, then go on to something else."
+        if unknown
+        else f"The person skips {about}. Do not ask for it again; go on to something else."
+    )
+    return Repaired(memory=replace(memory, asked=""), guidance=guidance)
+
+
+def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    """To what was learnt last, or to the phase before where this one brought nothing yet."""
+    latest = _latest(memory)
+    if latest and latest[0] >= memory.phase.entered_at_turn:
+        field = config.field(latest[1])
+        name = field.display_name if field else latest[1]
+        known = one_line(str(memory.value(latest[1])), 120)
+        guidance = f"The person wants to go back to {name}, known as “{known}”. Ask what should change about it."
+        return Repaired(memory=replace(memory, asked=latest[1]), guidance=guidance)
+    back = PhaseStateMachine(config, {}).go_back(memory)
+    phase = config.phase(back.phase.current)
+    if back is memory or phase is None:
+        return Repaired(
+            memory=memory, guidance="There is nothing to go back to: say so, and ask what the person wants to change."
+        )
+    return Repaired(
+        memory=back, guidance=f"The person went back to “{phase.display_name}”. Ask what should change there."
+    )
+
+
+def _latest(memory: WorkingMemory) -> tuple[int, str] | None:
+    """Turn and path of the field that was learnt last."""
+    found: list[tuple[int, str]] = []
+    for path, known in memory.extraction.items():
+        fields = known if isinstance(known, tuple) else (known,)
+        found += [(each.last_updated_at_turn, path) for each in fields]
+    return max(found, default=None)
+
+
+def _correction(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    changed = _names(repair, config)
+    if any(is_known(memory, config, path) for path in repair.about) and changed:
+        guidance = f"The person corrected something ({changed}). Take it as it is now said, and confirm it in one short sentence."
+    else:
+        guidance = "The person corrects something. If it is not plain what should change, ask for that alone."
+    return Repaired(memory=memory, guidance=guidance)
+
+
+def _contradiction(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    told = []
+    for path in repair.about:
+        now = memory.extracted(path)
+        if now is not None and now.superseded_previous is not None:
+            before = one_line(str(now.superseded_previous.value), 120)
+            told.append(f"“{before}” (turn {now.superseded_previous.at_turn}), now “{one_line(str(now.value), 120)}”")
+    what = "; ".join(told) or _names(repair, config) or "something"
+    return Repaired(
+        memory=memory,
+        guidance=f"This differs from what the person said earlier: {what}. Name both, and ask which one holds.",
+    )
+
+
+def _names(repair: Repair, config: EngineConfiguration) -> str:
+    return ", ".join(field.display_name for path in repair.about if (field := config.field(path)))
+
+
+def _told(guidance: str) -> Callable[[Repair, WorkingMemory, EngineConfiguration], Repaired]:
+    """A remedy that only tells the agent something. `{rest}` and `{asked}` stand for what was said beside, and what was asked."""
+
+    def remedy(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+        obligation = asked_obligation(memory, config)
+        values: dict[str, Any] = {
+            "rest": f"“{one_line(repair.rest, 160)}”" if repair.rest else "it",
+            "asked": f"“{obligation.description}”" if obligation else "the last question",
+        }
+        return Repaired(memory=memory, guidance=guidance.format_map(values))
+
+    return remedy
+
+
+_REMEDIES: dict[RepairKind, Callable[[Repair, WorkingMemory, EngineConfiguration], Repaired]] = {
+    "cancel": _cancel,
+    "impatience": _impatience,
+    "skip": _defer,
+    "dont_know": _defer,
+    "go_back": _go_back,
+    "correction": _correction,
+    "contradiction": _contradiction,
+    "repeat": _told("The person did not understand. Ask about {asked} again in other, plainer words, with an example."),
+    "digression": _told("The person digresses. Take up {rest} in one sentence, then come back to {asked}."),
+    "topic_switch": _told("The person turns to another topic: {rest}. Follow it, and come back to {asked} later."),
+    "off_topic": _told("This does not seem to be about the matter. Answer in one sentence, then come back to {asked}."),
+}
