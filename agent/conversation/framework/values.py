@@ -88,6 +88,8 @@ def _written(value: Any, depth: int, limit: int) -> str:
             return "; ".join(_written(each, depth - 1, limit) for each in value[:_MOST_ITEMS] if not is_empty(each))
         case dict():
             pairs = [pair for pair in value.items() if not is_empty(pair[1])]
+            if len(pairs) == 1 and isinstance(pairs[0][1], str):  # an item of which only the name is known
+                return _written(pairs[0][1], depth - 1, limit)
             return ", ".join(
                 f"{str(name)[:limit]}: {_written(each, depth - 1, limit)}" for name, each in pairs[:_MOST_ITEMS]
             )

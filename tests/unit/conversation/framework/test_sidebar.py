@@ -62,7 +62,7 @@ def test_an_item_is_an_obligation_with_what_was_learnt() -> None:
         "label": "Who uses it",
         "status": "satisfied",
         "confidence": 0.9,
-        "learnt": "Clerks; Order paper; name: Pay",
+        "learnt": "Clerks; Order paper; Pay",
         "turns": (2, 3),
     }
     assert [items[name].status for name in ("problem", "trigger")] == ["partial", "deferred"]

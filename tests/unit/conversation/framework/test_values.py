@@ -25,6 +25,8 @@ from tests.support.interview_case import engine, known, state
         (" a\n b\t", "a b"),
         (["a", "", 2], "a; 2"),
         ({"name": "a", "why": None, "n": 1}, "name: a, n: 1"),
+        ({"name": "a", "why": None}, "a"),
+        ({"search": 5}, "search: 5"),
         ([[[[["deep"]]]]], "…"),
         pytest.param(10**5000, "…", id="huge"),
         ("\x00\u202e\ud800", "␀<U+202E><U+D800>"),
