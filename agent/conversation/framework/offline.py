@@ -25,7 +25,9 @@ SURE, NEARLY_SURE = 0.95, 0.8
 """Confidences: the answer to a question; a choice that was nearly named."""
 _MOST_NOTED, _MOST_SUMMED_UP = 5, 60
 _NAMED = re.compile(r"\s*(?:[-*]\s+)?([^:\n]{2,60}):[ \t]+(\S.*)")
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_PAIR = re.compile(r"([^:=\n]{1,60}?)(?:\s*[:=]\s*(?=\S)|\s+(?=-?\d+(?:\.\d+)?$))(.+)")
+_DIGITS = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _YES = frozenset(("yes", "y", "ok", "okay", "right", "correct", "true", "agreed"))
 _NO = frozenset(("no", "n", "wrong", "false", "not"))
 _NOTHING = frozenset(("none", "nothing", "no", "-"))
@@ -162,11 +164,21 @@ def _listed(text: str) -> list[str]:
 
 
 def _object(field: FieldDefinition, text: str) -> dict[str, Any]:
-    """Return what `key: value` lines say; all of the text for the first key where there are none."""
-    keys = list(field.item_properties) or ["text"]
-    pairs = (match for line in text.splitlines() if (match := _NAMED.fullmatch(line)))
-    told = {key: match[2] for match in pairs for key in keys if key.casefold() == match[1].strip().casefold()}
-    return told or {keys[0]: text}
+    """Return the pairs of `key: value`, `key = value` or `key number`, on lines or between semicolons.
+
+    Without any, the first part is the first key's, and what follows the second's. A field that names no keys takes any.
+    """
+    parts = [part for line in text.splitlines() for each in line.split(";") if (part := _BULLET.sub("", each).strip())]
+    pairs = [(match[1].strip(), _number(match[2])) for each in parts if (match := _PAIR.fullmatch(each[:5_000]))]
+    if not field.item_properties:
+        return dict(pairs) or {"text": text}
+    keys = list(field.item_properties)
+    told = {key: value for name, value in pairs for key in keys if key.casefold() == name.casefold()}
+    return told or dict(zip(keys, (parts[0], "; ".join(parts[1:])) if parts[1:] else parts, strict=False))
+
+
+def _number(text: str) -> Any:
+    return float(text) if "." in text and _DIGITS.fullmatch(text) else int(text) if _DIGITS.fullmatch(text) else text
 
 
 def corrections(config: EngineConfiguration, message: str) -> Iterator[tuple[FieldDefinition, str]]:

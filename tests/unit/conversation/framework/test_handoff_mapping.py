@@ -119,9 +119,7 @@ def test_each_part_comes_from_the_sources_that_the_configuration_names() -> None
     }
     actions = made.action_list
     assert actions.decisions_reached == (Decision(decision="Custom Web App", confidence=0.85, reasoning=WHY),)
-    assert actions.options_eliminated == (
-        EliminatedOption(option="WordPress", reasons=("Too stiff", "lock-in")),
-    )
+    assert actions.options_eliminated == (EliminatedOption(option="WordPress", reasons=("Too stiff", "lock-in")),)
     assert actions.constraints_identified == (
         Constraint(constraint="Budget", implication="50k"),
         Constraint(constraint="Must run offline"),

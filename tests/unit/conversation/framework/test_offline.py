@@ -47,6 +47,7 @@ CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
         (field("array"), "fast, cheap; good", ["fast, cheap", "good"], 0.95),
         (field("array"), "- fast, cheap\n\n2) good\n* small", ["fast, cheap", "good", "small"], 0.95),
         (field("array"), "None.", [], 0.95),
+        (field("array"), "search - a quick one; 3. export", ["search - a quick one", "3. export"], 0.95),
         (field("array"), "", None, 0),
         (field(**CHOICES), "2", "Desktop", 0.95),
         (field(**CHOICES), "3)", "Command line", 0.95),
@@ -60,7 +61,10 @@ CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
         (field("array", **CHOICES), "1, desktop", ["Web", "Desktop"], 0.95),
         (field("object", itemProperties=PAIR), "A, as it is cheap", {"option": "A, as it is cheap"}, 0.95),
         (field("object", itemProperties=PAIR), "option: A\nWhy: cheap", {"option": "A", "why": "cheap"}, 0.95),
+        (field("object", itemProperties=PAIR), "A; it is cheap; it lasts", {"option": "A", "why": "it is cheap; it lasts"}, 0.95),
+        (field("object", itemProperties=PAIR), " ; ", None, 0),
         (field("object"), "a thing", {"text": "a thing"}, 0.95),
+        (field("object"), "search 5; full text: 4.5; 2 - x = low", {"search": 5, "full text": 4.5, "2 - x": "low"}, 0.95),
         (field("array", itemKey="name", itemProperties={"name": "string"}), "A; B", [{"name": "A"}, {"name": "B"}], 0.95),
     ],
 )  # fmt: skip
