@@ -272,6 +272,8 @@ def _proof(event: CycleFinished) -> list[str]:
         told.append(f"tests {event.passed} of {event.total} passed")
     if event.test_setup:
         told.append(f"! how the tests are run was changed on this branch: {_names(event.test_setup)}")
+    if event.pushed_elsewhere:
+        told.append(f"! something else pushed to {_names(event.pushed_elsewhere)} meanwhile")
     if event.files:
         told.append(f"{counted(len(event.files), 'file')}: {_names(event.files)}")
     return told

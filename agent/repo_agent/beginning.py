@@ -50,8 +50,8 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
             state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
         worktrees = Worktrees(repository, state)
         await worktrees.fetch(doors)
-        base = await repository.base()
-        text = await repository.text_at(base.revision, TASK_FILE)
+        base, _ = await worktrees.base()
+        text = await repository.text_at(base.commit, TASK_FILE)
         if text is None:
             raise NotFound("file", f"{TASK_FILE} on {base.branch}", hint="docs/repo-agent.md says what stands in it")
         file = read_tasks(text)
@@ -74,8 +74,10 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         task=entry.task,
         title=entry.title,
         branch=prepared.branch,
-        base=prepared.base.revision,
+        base=prepared.base.commit,
         base_branch=prepared.base.branch,
+        remote=prepared.base.remote,
+        there=dict(prepared.there),
         address=prepared.address,
         settings=prepared.settings,
         marks=prepared.marks,

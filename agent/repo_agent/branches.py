@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -13,14 +15,20 @@ PROTECTED = ("main", "master", "develop", "trunk", "production", "release", "rel
 """Branches that nothing is committed to or pushed to, beside the default branch of the remote. `*` stands for anything."""
 _REMOTES = r"^(remote\..*\.url|branch\..*\.remote)$"
 """Settings by which the remotes are known, and which of them a branch follows."""
+_FETCHED = re.compile(r"([0-9a-f]{40,64})\t(?:not-for-merge)?\tbranch '(.+)' of ")
 
 
 @dataclass(frozen=True)
 class Base:
-    """The branch that work begins from and is to be merged into; `revision` is how git names what is known of it here."""
+    """The branch that work begins from and is to be merged into, at `remote` ("" for none).
+
+    `revision` is how git names what is known of it here; `commit` is what that was when work began, whatever becomes of the name.
+    """
 
     branch: str
     revision: str
+    remote: str = ""
+    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,10 @@ class Branches(Git):
         """The commit that is checked out, "" before the first one."""
         return await self.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
+    async def tip(self, branch: str) -> str:
+        """The last commit of a branch of this repository, "" where there is none of that name."""
+        return await self.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+
     async def branch(self) -> str:
         """The branch that is checked out, also before its first commit; "" for a detached HEAD."""
         return await self.line("symbolic-ref", "--quiet", "--short", "HEAD")
@@ -76,12 +88,30 @@ class Branches(Git):
         text = await self.asked("for-each-ref", "--format=%(refname) %(symref)", prefix)
         there = dict(line.split(" ", 1) for line in text.splitlines())
         for ref in (there.get(f"{prefix}HEAD", ""), f"{prefix}main", f"{prefix}master", f"{prefix}{ours}"):
-            if ref in there and ref != f"{prefix}HEAD":
-                return Base(ref.removeprefix(prefix), ref)
+            branch = ref.removeprefix(prefix)
+            if ref in there and branch != "HEAD" and not (own_branch(branch) or branch.startswith("review/task-")):
+                return Base(branch, ref, remote)
         raise IoError(
             f"the default branch of {remote} is not known here",
             hint=f"`git fetch {remote}` and `git remote set-head {remote} -a` ask for it",
         )
+
+    async def branches_at(self, remote: str) -> dict[str, str]:
+        """Return the branches that a remote is known to have, each with its commit."""
+        prefix = f"refs/remotes/{remote}/"
+        text = await self.asked("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+        pairs = (line.split(" ", 1) for line in text.splitlines())
+        return {ref.removeprefix(prefix): commit for commit, ref in pairs if ref != f"{prefix}HEAD"}
+
+    async def fetched(self) -> dict[str, str]:
+        """Return the branches that the last fetch brought here, each with its commit: no name, which a command could have moved."""
+        path = os.path.join(self.root, await self.line("rev-parse", "--git-path", "FETCH_HEAD"))
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:  # noqa: ASYNC230 - a short one
+                found = (_FETCHED.match(line) for line in file)
+                return {each[2]: each[1] for each in found if each is not None}
+        except OSError as error:
+            raise IoError(f"cannot read {path}: {error.strerror}") from error
 
     async def _remote_of(self, branch: str) -> str:
         code, text = await self.answer("config", "-z", "--get-regexp", _REMOTES)

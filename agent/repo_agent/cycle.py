@@ -142,5 +142,6 @@ def _finished(goal: Goal, place: Workplace, reason: str, text: str) -> CycleFini
         total=progress.total,
         files=_files(place, goal.files_written),
         test_setup=tuple(map(redact, progress.test_setup)),
+        pushed_elsewhere=tuple(progress.pushed_elsewhere),
         worktree=place.root,
     )

@@ -5,9 +5,13 @@ Hooks are respected, nothing is ever forced, and no text of a model stands in th
 
 from __future__ import annotations
 
+import re
 from shlex import quote
 
 from agent.policy.grants import push_text
+
+_MOVED = re.compile(r"^ {3}([0-9a-f]{4,64})\.\.[0-9a-f]{4,64} ", re.M)
+_NEW = re.compile(r"^ \* \[", re.M)
 
 
 def fetch(remote: str) -> str:
@@ -40,3 +44,10 @@ def commit(message: str, *, sign_off: bool = False) -> str:
 def push(remote: str, branch: str) -> str:
     """Return what pushes a branch to the one of its name at the remote, which it follows from then on."""
     return push_text(remote, branch)
+
+
+def was_left_at(commit: str, tip: str, said: str) -> bool:
+    """Tell from what a push said whether it found the branch of the remote at that commit ("" for none), and brought it to `tip`."""
+    if moved := _MOVED.findall(said):
+        return bool(commit) and commit.startswith(moved[-1])
+    return _NEW.search(said) is not None or commit == tip

@@ -62,7 +62,8 @@ def _message(number: str, title: str, body: str, trailers: dict[str, str]) -> st
 class Proof:
     """The proof that a task is done: how its tests went (in words), its features with their commits, the files that changed.
 
-    `elsewhere`: the commit up to which the branch came from a remote. `test_setup`: files that say how the tests are run and were changed.
+    `elsewhere`: the commit up to which the branch came from a remote. `test_setup`: files that say how the tests are run and were
+    changed. `pushed_elsewhere`: branches that something else pushed to.
     """
 
     tests: str
@@ -71,6 +72,7 @@ class Proof:
     acceptance: Sequence[str] = ()
     elsewhere: str = ""
     test_setup: Sequence[str] = ()
+    pushed_elsewhere: Sequence[str] = ()
 
 
 def words_on_tests(*, untestable: bool, green: bool, passed: int | None, total: int | None) -> str:
@@ -96,6 +98,9 @@ def pull_request_body(task: int, title: str, proof: Proof) -> str:
     lines += ["## Proof", "", f"- Tests: {proof.tests}"]
     if proof.test_setup:
         lines += ["- **How the tests are run was changed on this branch:**", *_files(proof.test_setup)]
+    if proof.pushed_elsewhere:
+        names = ", ".join(f"`{each}`" for each in proof.pushed_elsewhere)
+        lines.append(f"- **Something else than the agent's tools pushed to {names} meanwhile**")
     lines += [f"- Feature {name}: {_defused(one_line(said))} ({commit[:12]})" for name, said, commit in proof.features]
     if proof.elsewhere:
         lines.append(f"- Begun elsewhere: up to {proof.elsewhere[:12]} the commits alone say which features they are")

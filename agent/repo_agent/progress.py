@@ -19,7 +19,8 @@ class Progress:
 
     `tree`: the files as they were when the tests began that passed. `passed`, `total`: of the last run of the tests, None where nothing
     was counted. `untestable`: nothing says how the repository is tested. `features`: numbers of those that have their commit.
-    `test_setup`: files that say how the tests are run and differ from the base. `violations`: calls in a row that came before their time.
+    `pushed_elsewhere`: branches that something else pushed to. `test_setup`: files that say how the tests are run and differ from the
+    base. `violations`: calls in a row that came before their time.
     """
 
     calls: int = 0
@@ -33,6 +34,7 @@ class Progress:
     features: list[int] = field(default_factory=list)
     tree: TestedTree | None = None
     test_setup: tuple[str, ...] = ()
+    pushed_elsewhere: list[str] = field(default_factory=list)
     url: str = ""
     violations: int = 0
     ended: Reason | None = None

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from agent.protocol.errors import IoError
 from agent.repo_agent.branches import Branches
@@ -13,6 +14,8 @@ from agent.repo_agent.git import MOST
 
 _KEPT_BY_GIT = ("branch.*", "lfs.*.access", "lfs.repositoryformatversion", "submodule.*.url", "submodule.*.active")
 _AS_TEXT = ("-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--dst-prefix=b/")
+_MOST_KNOWN = 2_000
+"""Commits that fit on a command line; what others have is looked through once more."""
 _OPERATIONS = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -94,10 +97,10 @@ class Repository(Branches):
         options = (*_AS_TEXT, "--ignore-submodules=dirty", "HEAD", "--")
         return await self.asked("diff", *options, quietly=await self.quietly(), most=most)
 
-    async def added_by_commits(self, remote: str, most: int) -> str:
-        """Return what each commit says and changes that no branch of the remote is known to have."""
+    async def added_by_commits(self, tip: str, known: Iterable[str], most: int) -> str:
+        """Return what each commit says and changes that `tip` has, and none of the `known` ones."""
         options = ("--no-show-signature", "--no-notes", "--cc", *_AS_TEXT, "--format=commit %h%n%B")
-        ours = ("HEAD", "--not", f"--remotes={remote}", "--")
+        ours = (tip, "--not", *islice(known, _MOST_KNOWN), "--")
         return await self.asked("log", *options, *ours, quietly=await self.quietly(), most=most)
 
     async def differing(self, commit: str) -> tuple[str, ...]:

@@ -29,9 +29,9 @@ async def in_changes(repository: Repository, changes: Sequence[Change], redact: 
     return await _hidden(added, size, redact)
 
 
-async def in_commits(repository: Repository, remote: str, redact: Redact) -> tuple[str, ...]:
-    """Return the files, "" for a message, by which commits that the remote has not got would bring it a secret. Raises IoError likewise."""
-    added = _by_file(await repository.added_by_commits(remote, MOST))
+async def in_commits(repository: Repository, tip: str, known: Sequence[str], redact: Redact) -> tuple[str, ...]:
+    """Return the files, "" for a message, by which what `tip` has beyond `known` commits would carry a secret. Raises IoError likewise."""
+    added = _by_file(await repository.added_by_commits(tip, known, MOST))
     return await _hidden(added, sum(map(len, added.values())), redact)
 
 

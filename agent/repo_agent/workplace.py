@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Workplace:
     """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
 
-    `branch` is the task's own, `base` the revision that it began from, `base_branch` the branch to merge it into. `address`: where pushes
-    went when the cycle began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
+    `branch` is the task's own, `base` the commit that it began from, `base_branch` the branch to merge it into, at `remote`. `there`: the
+    branches of the remote, each with the commit at which a fetch or push of our own left it. `address`: where pushes went when the cycle
+    began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
     vouches for their commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`,
     a copy of `original`. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
     """
@@ -33,6 +34,8 @@ class Workplace:
     branch: str = ""
     base: str = ""
     base_branch: str = ""
+    remote: str = ""
+    there: dict[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     repository: Repository | None = None
     pull_requests: PullRequests | None = None

@@ -6,9 +6,9 @@ The person's own checkout is not touched. Worktrees stay until all that is in th
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from shlex import quote
 
@@ -29,15 +29,16 @@ _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "G
 
 @dataclass(frozen=True)
 class Prepared:
-    """A worktree to work in. `remote`, `address`: where pushes go, "" for nowhere; `settings`: git's there; `marks`: of its task.
+    """A worktree to work in. `address`: where pushes go, "" for nowhere; `there`: the branches of the remote, each with its commit, as
+    they were fetched; `settings`: git's there; `marks`: of its task.
     `resumed`: it was begun before, and `left` is in no commit yet.
     """
 
     root: str
     branch: str
     base: Base
-    remote: str
     address: str
+    there: Mapping[str, str]
     settings: Settings
     marks: Marks
     resumed: bool
@@ -51,6 +52,7 @@ class Worktrees:
     repository: Repository
     state: str
     _found: str = ""
+    _there: dict[str, str] | None = None
 
     async def fetch(self, doors: Doors) -> None:
         """Bring the newest state of the remote here, if there is one. Raises IoError where that fails, and for a relative address."""
@@ -66,14 +68,27 @@ class Worktrees:
                 )
             item = await doors.run(git_commands.fetch(remote), reason="the newest state, before work begins")
             _require(item, f"{remote} could not be fetched")
+            self._there = await self.repository.fetched()
+
+    async def base(self) -> tuple[Base, dict[str, str]]:
+        """Return where work begins, and the branches of the remote, each with its commit. Raises IoError where there is nothing."""
+        base = await self.repository.base()
+        if not base.remote:
+            return replace(base, commit=await self.repository.head()), {}
+        if self._there is None:
+            self._there = await self.repository.branches_at(base.remote)
+        if base.branch not in self._there:
+            hint = f"git remote set-head {quote(base.remote)} -a"
+            raise IoError(f"{base.remote} has no branch {shown_line(base.branch)}, its default one here", hint=hint)
+        return replace(base, commit=self._there[base.branch]), self._there
 
     async def prepare(self, task: int, doors: Doors) -> Prepared:
         """Return the worktree of a task, made where it is not there yet. Raises IoError where something is in the way."""
         for name in filter(os.environ.get, _ELSEWHERE):
             raise IoError(f"{name} is set, by which git would work in another place", hint=f"unset {name}")
-        here, branch, base = self.repository, branch_of(task), await self.repository.base()
-        remote = await here.remote()
-        address = await here.address(remote) if remote else ""
+        here, branch = self.repository, branch_of(task)
+        base, there = await self.base()
+        address = await here.address(base.remote) if base.remote else ""
         folder = await self.folder(task)
         known = await here.worktrees()
         at = next((path for path, checked_out in known.items() if checked_out == branch), "")
@@ -82,7 +97,7 @@ class Worktrees:
         inside, marks = Repository(here.processes, folder, here.protected), await self.marks(task)
         if not os.path.lexists(os.path.join(folder, ".git")):
             await self._make(folder, branch, base, marks, doors, forget=folder in known)
-            return Prepared(folder, branch, base, remote, address, await inside.settings(), marks, resumed=False)
+            return Prepared(folder, branch, base, address, there, await inside.settings(), marks, resumed=False)
         if await inside.common_folder() != await here.common_folder():
             raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
         found = await inside.branch()
@@ -90,7 +105,7 @@ class Worktrees:
             why = await inside.obstacle() or f"{found} is checked out there"
             raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
         left = await inside.changes()
-        return Prepared(folder, branch, base, remote, address, await inside.settings(), marks, resumed=True, left=left)
+        return Prepared(folder, branch, base, address, there, await inside.settings(), marks, resumed=True, left=left)
 
     async def tidy(self, done: Collection[int], doors: Doors) -> None:
         """Remove the worktrees of tasks that are done, each unless something in it could be lost."""
@@ -107,10 +122,10 @@ class Worktrees:
         inside = Repository(self.repository.processes, folder)
         if await inside.is_dirty():
             raise IoError(f"{folder} has changes that are in no commit; it stays")
-        base, remote = await self.repository.base(), await self.repository.remote()
-        places = (base.revision, f"refs/remotes/{remote}/{branch}")
+        base, there = await self.base()
+        places = filter(None, (base.commit, there.get(branch)))
         kept = [ahead[0] == 0 for place in places if (ahead := await inside.ahead_behind(place))]
-        if remote and not any(kept):
+        if base.remote and not any(kept):
             raise IoError(f"{branch} has commits that were not pushed; {folder} stays")
         item = await doors.run(
             git_commands.remove_worktree(folder), reason="its task is done, and nothing is lost with it"
@@ -168,12 +183,11 @@ class Worktrees:
             raise IoError(f"{folder} is in the way", hint="move it elsewhere")
         if forget:  # somebody removed the folder, and git still counts it as one
             _require(await doors.run(git_commands.forget_worktrees()), "git could not forget an old worktree")
-        there = {(each.name, each.remote): each.tip for each in await self.repository.task_branches()}
-        if (branch, False) in there:
+        if await self.repository.tip(branch):
             text = git_commands.add_worktree(folder, branch)
         else:
-            begun = there.get((branch, True), "")
-            text = git_commands.add_worktree(folder, branch, new_from=begun or base.revision)
+            begun = (self._there or {}).get(branch, "")
+            text = git_commands.add_worktree(folder, branch, new_from=begun or base.commit)
             marks.begin(begun)
         item = await doors.run(text, reason=f"a folder of its own for {branch}")
         _require(item, f"no worktree could be made at {folder}")

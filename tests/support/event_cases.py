@@ -246,7 +246,8 @@ CASES: dict[str, list[Event]] = {
     "cycle.planned": [CYCLE, CyclePlanned(plan="Read the parser.\nAdd \x1b[1mthe key.", calls=("write_file", "run_tests"))],
     "cycle.finished": [*WORKED, CycleFinished(
         reason="complete", task=10, url="https://example.org/pull/3", passed=12, total=12,
-        features=(1, 2), files=("src/settings.py", "TASKS.md"), test_setup=("Makefile",)), WORK_DONE],
+        features=(1, 2), files=("src/settings.py", "TASKS.md"), test_setup=("Makefile",),
+        pushed_elsewhere=("agent/task-10",)), WORK_DONE],
     "cycle.finished-question": [CYCLE, CycleFinished(
         reason="question", task=10, text="JSON or TOML?\x1b[2J", files=("a.py",)), WORK_DONE],
     "cycle.finished-failed": [*WORKED, CycleFinished(
@@ -254,7 +255,8 @@ CASES: dict[str, list[Event]] = {
         WORK_DONE],
     "cycle.finished-none": [CycleStarted(task=0), CycleFinished(reason="no_tasks")],
     "cycle.finished-hostile": [CYCLE, CycleFinished(
-        reason="complete", task=10, url="\x1b]8;;http://x\x07", files=("\x9b31m\n",), test_setup=("\x9b31m\n",)),
+        reason="complete", task=10, url="\x1b]8;;http://x\x07", files=("\x9b31m\n",), test_setup=("\x9b31m\n",),
+        pushed_elsewhere=("\x9b31m\n",)),
         WORK_DONE],
     "command.proposed": [PROPOSED],
     "command.rated": [PROPOSED, RATED],

@@ -192,7 +192,8 @@ class CycleFinished(RecordedEvent, frozen=True, kw_only=True, tag="cycle.finishe
     """Each `cycle.started` has one. `reason`: complete, no_tasks, question, one_plan, failed, budget, cancelled.
 
     `text`: the question, or how it ended. `url`: of the pull request. `features` have a commit; `passed` and `total` are of the last tests.
-    `test_setup`: files that say how the tests are run and differ from the base.
+    `test_setup`: files that say how the tests are run and differ from the base. `pushed_elsewhere`: branches of the task to which
+    something else pushed meanwhile.
     """
 
     reason: str
@@ -205,6 +206,7 @@ class CycleFinished(RecordedEvent, frozen=True, kw_only=True, tag="cycle.finishe
     files: tuple[str, ...] = ()
     worktree: str = ""
     test_setup: tuple[str, ...] = ()
+    pushed_elsewhere: tuple[str, ...] = ()
 
 
 class ContinueTriggered(RecordedEvent, frozen=True, kw_only=True, tag="continue.triggered"):

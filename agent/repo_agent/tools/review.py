@@ -100,38 +100,54 @@ class Publication:
             raise NotPublished(f"nothing was committed: {said_by(item)}")
         return True
 
-    @property
-    def remote(self) -> str:
-        """The remote whose branch the work began from, "" where it was a branch of this repository."""
-        place = self.place
-        known = place.base.startswith("refs/remotes/")
-        return place.base.removeprefix("refs/remotes/").removesuffix(f"/{place.base_branch}") if known else ""
-
     async def push(self, branch: str) -> bool:
         """Push a branch; False where there is no remote."""
         await self._check_settings()
-        remote = self.remote
+        place, remote = self.place, self.place.remote
         address = await self.repository.address(remote) if remote else ""
-        if address != self.place.address:
+        if address != place.address:
             raise NotPublished("pushes would go elsewhere than when the cycle began: put the remote back as it was")
         if not remote:
             return False
-        if self.place.redact is not None:
-            _refuse_secrets(
-                await secret_check.in_commits(self.repository, remote, self.place.redact), f"{branch} was not pushed"
-            )
+        tip = await self.repository.tip(branch)
+        _refuse_secrets(await self._secrets(tip), f"{branch} was not pushed")
         item = await self.doors.run(
             git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
         )
         if not succeeded(item):
             why = await self._rejected(remote, branch) if item.outcome == "ran" else ""
             raise NotPublished(f"{branch} was not pushed: {why}{said_by(item)}")
+        left = place.there.get(branch) or (place.marks.left_at(branch) if place.marks is not None else "")
+        if not git_commands.was_left_at(left, tip, item.stderr) and branch not in place.progress.pushed_elsewhere:
+            place.progress.pushed_elsewhere.append(branch)
+        place.there[branch] = tip
+        if place.marks is not None:
+            place.marks.pushed(branch, tip)
         return True
+
+    async def _secrets(self, tip: str) -> tuple[str, ...]:
+        """Return the files by which a commit would bring the remote a secret that it has not got."""
+        place = self.place
+        if place.redact is None:
+            return ()
+        found = await secret_check.in_commits(self.repository, tip, self._known, place.redact)
+        if found:  # the model may have brought in what others have pushed since
+            await self.fetch()
+            found = await secret_check.in_commits(self.repository, tip, self._known, place.redact)
+        return found
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        """The commits that the remote has for sure, those first that most of the others go back to."""
+        place = self.place
+        near = (place.there.get(each, "") for each in (place.base_branch, place.branch))
+        return tuple(dict.fromkeys(filter(None, (place.base, *near, *place.there.values()))))
 
     async def _rejected(self, remote: str, branch: str) -> str:
         """Say what the remote has that is not here, where that is why."""
-        await self.doors.run(git_commands.fetch(remote), reason="why the push was rejected")
-        there = await self.repository.ahead_behind(f"refs/remotes/{remote}/{branch}")
+        item = await self.doors.run(git_commands.fetch(remote), reason="why the push was rejected")
+        theirs = (await self.repository.fetched()).get(branch, "") if succeeded(item) else ""
+        there = await self.repository.ahead_behind(theirs) if theirs else None
         if not there or not there[1]:
             return ""
         return (
@@ -140,18 +156,32 @@ class Publication:
         )
 
     async def fetch(self) -> None:
-        """Bring the newest state of the remote here."""
-        if self.remote:
-            text = git_commands.fetch(self.remote)
-            item = await self.doors.run(text, reason="the newest state of what is to be merged into")
-            if not succeeded(item):
-                raise NotPublished(f"{self.remote} could not be fetched: {said_by(item)}")
+        """Bring the newest state of the remote here. What was left elsewhere than it is now was moved by something else."""
+        place = self.place
+        if not place.remote:
+            return
+        await self._check_settings()
+        item = await self.doors.run(
+            git_commands.fetch(place.remote), reason="the newest state of what is to be merged into"
+        )
+        if not succeeded(item):
+            raise NotPublished(f"{place.remote} could not be fetched: {said_by(item)}")
+        there = await self.repository.fetched()
+        if place.base_branch not in there:
+            raise NotPublished(f"{place.remote} has no branch {place.base_branch} any more")
+        if (
+            there.get(place.branch, "") != place.there.get(place.branch, "")
+            and place.branch not in place.progress.pushed_elsewhere
+        ):
+            place.progress.pushed_elsewhere.append(place.branch)
+        place.there, place.base = there, there[place.base_branch]
 
     async def check_merge(self) -> None:
         """Refuse what would conflict with what has become of the base since."""
-        conflicts = await self.repository.conflicts(self.place.base)
+        place = self.place
+        name = f"{place.remote}/{place.base_branch}" if place.remote else place.base_branch
+        conflicts = await self.repository.conflicts(place.base if place.remote else f"refs/heads/{name}")
         if conflicts:
-            name = self.place.base.removeprefix("refs/remotes/").removeprefix("refs/heads/")
             raise NotPublished(
                 f"merging with {name} would conflict in {', '.join(conflicts[:20])}: look at `git diff HEAD...{name}`, "
                 f"merge or rebase by run_command, run the tests, and submit again"
@@ -189,6 +219,7 @@ class Publication:
             files=await self.repository.changed_files(self.place.base),
             acceptance=_acceptance(entry),
             test_setup=progress.test_setup,
+            pushed_elsewhere=progress.pushed_elsewhere,
             elsewhere=self.place.marks.begun if self.place.marks is not None else "",
         )
 
@@ -215,7 +246,7 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
         return _failed(error)
     if feature not in place.progress.features:
         place.progress.features.append(feature)
-    where = f"pushed to {publication.remote}" if pushed else "there is no remote to push to"
+    where = f"pushed to {place.remote}" if pushed else "there is no remote to push to"
     return ToolResult(content=f"feature {name} is committed as {commit[:12]}; {where}")
 
 

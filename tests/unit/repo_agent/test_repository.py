@@ -23,7 +23,7 @@ def test_what_is_checked_out(world: RepoWorld) -> None:
     assert world.run(repository.branch()) == "main"
     assert world.run(repository.remote()) == "origin"
     assert world.run(repository.address("origin")) == str(world.bare)
-    assert world.run(repository.base()) == Base("main", "refs/remotes/origin/main")
+    assert world.run(repository.base()) == Base("main", "refs/remotes/origin/main", "origin")
     assert world.run(repository.obstacle()) == ""
 
 

@@ -132,7 +132,7 @@ def test_it_goes_to_the_remote_that_the_work_began_from(world: RepoWorld) -> Non
     world.git("remote", "add", "fork/ada", str(fork))
     world.git("push", "-q", "-u", "fork/ada", "main")
     place = world.place()
-    assert place.base == "refs/remotes/fork/ada/main"
+    assert (place.remote, place.base_branch) == ("fork/ada", "main")
     write(world, place, hello__py="x\n")
     assert feature(world, place).content.endswith("pushed to fork/ada")
     assert world.git("branch", "--list", "agent/*", at=fork) and not world.git(
@@ -548,3 +548,84 @@ def test_what_is_too_much_to_look_through_is_not_committed(world: RepoWorld) -> 
     write(world, place, large__txt="z\n")
     assert "too much to look through" in feature(world, place).content
     assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fetch -q . HEAD:refs/remotes/origin/x",
+        "update-ref refs/remotes/origin/main HEAD",
+        "update-ref refs/remotes/origin/agent/task-10 HEAD",
+    ],
+)
+def test_names_of_what_the_remote_has_that_a_command_moved_hide_no_secret(world: RepoWorld, words: str) -> None:
+    place = careful(world)
+    world.commit("mine", {"notes.txt": f"{SECRET}\n"}, at=Path(place.root))
+    world.git(*words.split(" "), at=Path(place.root))
+    write(world, place, hello__py="x\n")
+    assert "agent/task-10 was not pushed: notes.txt would carry" in feature(world, place).content
+    assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
+
+
+def test_a_base_that_a_command_moved_is_not_the_base(world: RepoWorld) -> None:
+    place = world.place()
+    write(world, place, TASKS__md="# Tasks\n\n## 10. Nothing\nStatus: todo\n")
+    world.git("commit", "-qam", "less", at=Path(place.root))
+    world.git("update-ref", "refs/remotes/origin/main", "HEAD", at=Path(place.root))
+    world.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/agent/task-10", at=Path(place.root))
+    assert not submit(world, place).is_error
+    assert "## 10. Greet people" in world.git("show", f"{place.base}:TASKS.md")
+    assert "- Files changed: 1" in world.git("show", "review/task-10:REVIEW.md", at=world.bare)
+    world.git("update-ref", "refs/remotes/origin/agent/task-10", "HEAD", at=Path(place.root))
+    assert world.run(world.repository().base()).branch == "main"
+
+
+def test_a_secret_below_the_review_is_not_pushed(world: RepoWorld) -> None:
+    place = careful(world)
+    world.git("switch", "-qc", "review/task-10", at=Path(place.root))
+    world.commit("mine", {"notes.txt": f"{SECRET}\n"}, at=Path(place.root))
+    world.git("switch", "-q", "agent/task-10", at=Path(place.root))
+    write(world, place, hello__py="x\n")
+    assert "review/task-10 was not pushed: notes.txt would carry" in submit(world, place).content
+    assert world.git("branch", "--list", "review/*", at=world.bare) == ""
+
+
+def test_what_others_have_pushed_is_no_secret_of_ours(world: RepoWorld) -> None:
+    place = careful(world)
+    other = world.other()
+    world.commit("theirs", {"notes.txt": f"{SECRET}\n"}, at=other)
+    world.git("push", "-q", at=other)
+    world.git("pull", "-q", "--no-rebase", "origin", "main", at=Path(place.root))
+    write(world, place, hello__py="x\n")
+    assert not feature(world, place).is_error
+
+
+def test_what_something_else_pushed_meanwhile_is_said_in_the_review(world: RepoWorld) -> None:
+    """A script, or a target of a Makefile: it is not seen when it runs."""
+    place = world.place()
+    write(world, place, hello__py="x\n")
+    assert not feature(world, place).is_error and place.progress.pushed_elsewhere == []
+    world.commit("by hand", {"y.py": "1\n"}, at=Path(place.root))
+    world.git("push", "-q", "origin", "agent/task-10", at=Path(place.root))
+    write(world, place, hello__py="y\n")
+    assert not feature(world, place, 2).is_error and place.progress.pushed_elsewhere == ["agent/task-10"]
+    assert not submit(world, place).is_error
+    text = world.git("show", "review/task-10:REVIEW.md", at=world.bare)
+    assert "- **Something else than the agent's tools pushed to `agent/task-10` meanwhile**\n" in text
+
+
+def test_a_branch_that_is_at_the_remote_before_its_first_push_is_said(world: RepoWorld) -> None:
+    place = world.place()
+    world.commit("by hand", {"y.py": "1\n"}, at=Path(place.root))
+    world.git("push", "-q", "origin", "agent/task-10", at=Path(place.root))
+    assert not submit(world, place).is_error
+    assert place.progress.pushed_elsewhere == ["agent/task-10"]
+
+
+def test_a_branch_that_is_gone_on_with_is_where_it_was_left(world: RepoWorld) -> None:
+    write(world, place := world.place(), hello__py="x\n")
+    assert not feature(world, place).is_error and not submit(world, place).is_error
+    again = world.place()
+    write(world, again, hello__py="y\n")
+    assert not feature(world, again, 2).is_error and not submit(world, again).is_error
+    assert (place.progress.pushed_elsewhere, again.progress.pushed_elsewhere) == ([], [])
