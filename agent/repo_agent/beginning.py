@@ -45,6 +45,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
             raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
         if goal.options.cycle.rehearse:
             common = await repository.common_folder()
+            doors = CallDoors(goal, repository.root, "", anywhere=True)
             repository = await _copied(repository, doors, state)
             original = os.path.dirname(common)
             state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
@@ -158,13 +159,12 @@ async def _copied(repository: Repository, doors: CallDoors, state: str) -> Repos
     beside = worktrees_beside(state)  # not in /tmp: what tests load from there is rated high
     os.makedirs(beside, mode=0o700, exist_ok=True)
     folder = os.path.join(tempfile.mkdtemp(prefix="rehearsal-", dir=beside), "repository")
-    top, branch, reason = quote(repository.root), quote(base.branch), "a copy to rehearse in; nothing of it comes back"
-    fetch = f"git fetch --quiet --tags -- {top} {quote(base.revision)} && git checkout --quiet -B {branch} FETCH_HEAD"
-    item = await doors.run(f"git init --quiet -- {quote(folder)}", reason=reason)
-    inside = CallDoors(doors.goal, folder, "")
-    if succeeded(item):
-        item = await inside.run(fetch, reason=reason)
-    doors.ended = inside.ended or doors.ended
+    top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
+    item = await doors.run(
+        f"git init --quiet -- {there} && git -C {there} fetch --quiet --tags -- {top} {quote(base.revision)}"
+        f" && git -C {there} checkout --quiet -B {branch} FETCH_HEAD",
+        reason="a copy to rehearse in; nothing of it comes back",
+    )
     if not succeeded(item):
         raise IoError(f"the repository could not be copied: {said_by(item)}")
     return Repository(repository.processes, os.path.realpath(folder), repository.protected)

@@ -31,12 +31,14 @@ _MOST_VIOLATIONS = 6
 class CallDoors:
     """tools.definition.Doors: the goal's gate for one call, with the shell in the worktree.
 
-    `ended`: how the goal ended by what became of a change (nobody was there to agree, a person turned two down in a row, Ctrl-C).
+    `anywhere`: git may change other repositories than that, too. `ended`: how the goal ended by what became of a change (nobody was there
+    to agree, a person turned two down in a row, Ctrl-C).
     """
 
     goal: Goal
     root: str
     call_id: str
+    anywhere: bool = False
     ended: Ending | None = None
 
     async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
@@ -57,7 +59,9 @@ class CallDoors:
         if self.goal.ctx.cwd != self.root:
             command = f"cd -- {shlex.quote(self.root)} && {command}"
         reply = Command(command=command, reason=reason)
-        item = await self.goal.run(reply, origin="tool", call_id=self.call_id, grant=grant, within=self.root)
+        item = await self.goal.run(
+            reply, origin="tool", call_id=self.call_id, grant=grant, within="" if self.anywhere else self.root
+        )
         self.ended = await react(self.goal, item) or self.ended  # a call may run several
         return item
 
