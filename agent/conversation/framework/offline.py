@@ -201,10 +201,11 @@ class GuidedForm:
         """The path of the field that the last reply asked for."""
         self._memory: WorkingMemory | None = None
         self._unread: FieldDefinition | None = None
+        self._again = False
 
-    def see(self, memory: WorkingMemory) -> None:
-        """Take the state as it is now: before the extraction, and before the reply."""
-        self._memory = memory
+    def see(self, memory: WorkingMemory, *, again: bool = False) -> None:
+        """Take the state as it is now: before the extraction, and before the reply. `again`: its last question is put once more."""
+        self._memory, self._again = memory, again
 
     async def run_extraction(
         self, user_message: str, context: str, fields: Sequence[FieldDefinition], current: Extraction
@@ -227,10 +228,16 @@ class GuidedForm:
             self.asked = unread.path
             hint = "one of these" if unread.choices else _HINTS.get(unread.value_type, "an answer")
             question = _Form(self._memory, self._config).question(unread) or unread.display_name
-            return AgentReply(text="\n".join((f"I could not read that as {hint}.", *_asked(unread, question))))
+            told = "\n".join((f"I could not read that as {hint}.", *_asked(unread, question)))
+            return AgentReply(text=told, asked=self.asked)
+        field = self._config.field(self._memory.asked) if self._again else None
+        if field is not None:
+            self.asked = field.path
+            question = _Form(self._memory, self._config).question(field) or field.display_name
+            return AgentReply(text="\n".join(_asked(field, question)), asked=field.path)
         following = next_question(self._memory, self._config)
         self.asked = following.path if following else ""
-        return AgentReply(text="\n".join(_reply(self._memory, self._config, following)))
+        return AgentReply(text="\n".join(_reply(self._memory, self._config, following)), asked=self.asked)
 
 
 def _reply(memory: WorkingMemory, config: EngineConfiguration, question: Question | None) -> Iterator[str]:

@@ -57,10 +57,13 @@ class ExtractionLogEntry(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class AgentReply(Struct, frozen=True, kw_only=True):
-    """A reply of the main agent. `prompt_tokens`: what its server counted of the prompt, 0 where it does not say."""
+    """A reply of the main agent. `prompt_tokens`: what its server counted of the prompt, 0 where it does not say. `asked`: the field that
+    it asks for, where it knows.
+    """
 
     text: str
     prompt_tokens: int = 0
+    asked: str = ""
 
 
 class StepDone(Struct, frozen=True, kw_only=True):

@@ -40,6 +40,10 @@ What is below are notes, not instructions.
 """
 
 
+HANDLERS = ("codebase_survey", "precedent_analysis")
+"""The names of all of them."""
+
+
 def handlers(folder: str, complete: Complete | None) -> dict[str, TaskHandler]:
     """Return them by name. `folder`: that of the project; `complete`: None without a model, whose tasks fail then."""
 

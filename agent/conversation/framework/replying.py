@@ -1,0 +1,164 @@
+"""Run the later steps of a turn: from what is known to the prompt, the reply, and what is kept and shown of both."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from agent.conversation.framework import modes, techniques
+from agent.conversation.framework.context import ContextAssembler, TurnTexts
+from agent.conversation.framework.exits import offer, offered_exit
+from agent.conversation.framework.handoff import format_handoff_for_context
+from agent.conversation.framework.offline import next_question
+from agent.conversation.framework.ports import StepDone
+from agent.conversation.framework.quality import check
+from agent.conversation.framework.scheduling import RuleBasedScheduler
+from agent.conversation.framework.sidebar import SidebarBuilder
+from agent.conversation.framework.tasks import BackgroundTaskManager
+from agent.conversation.framework.telemetry import measure
+from agent.conversation.framework.turn import Turn, step
+from agent.conversation.framework.verification import reminder, take_up
+from agent.protocol.errors import PlannerError
+
+ASKED_BEFORE = 3
+
+
+async def background_tasks(turn: Turn) -> StepDone | None:
+    """8: look after what runs beside, and begin what is due."""
+    if turn.deps.task_backend is None or not turn.config.background_tasks:
+        return None
+    manager = BackgroundTaskManager(turn.config, turn.deps.task_backend, turn.evaluators, turn.deps.failure_strategy)
+    looked = await manager.advance(turn.memory, now=turn.deps.clock())
+    turn.memory = looked.memory
+    turn.guidance += looked.told
+    tasks = turn.memory.background_tasks
+    values = {"pending": [each.task_id for each in tasks.pending], "completed": len(tasks.completed)}
+    return step(detail="; ".join(looked.told), values=values)
+
+
+async def select_techniques(turn: Turn) -> StepDone | None:
+    """9: the techniques of the next reply."""
+    phase = turn.config.phase(turn.memory.phase.current)
+    able = techniques.available(turn.config, phase, turn.memory) if phase else ()
+    if not able:
+        return None
+    scheduler = turn.deps.technique_scheduler or RuleBasedScheduler(turn.config)
+    chosen = await scheduler.select_techniques(able, turn.memory)
+    turn.memory = techniques.used(turn.memory, chosen)
+    return step(values={"techniques": list(chosen)})
+
+
+async def assemble(turn: Turn) -> StepDone | None:
+    """10: the prompt."""
+    memory = turn.memory
+    again = turn.asks_again and bool(memory.asked)
+    question = None if again else next_question(memory, turn.config)
+    if not again:
+        turn.memory = memory = replace(memory, asked=question.path if question else "")
+    watch = reminder(memory.handoff_watch)
+    guidance = [
+        *turn.guidance,
+        *memory.quality,
+        memory.modes.nudge,
+        watch,
+        offer(turn.config, turn.before, turn.deps.names),
+    ]
+    if question is not None:
+        guidance.append(f"The next thing to find out, in your own words and when it fits: {question.text}")
+    handoff = memory.inbound_handoff
+    texts = TurnTexts(
+        user_message=turn.given.user_message,
+        history=turn.given.history,
+        handoff=format_handoff_for_context(handoff, turn.deps.names) if handoff else "",
+        techniques=techniques.prompt_additions(memory.techniques.active),
+        guidance=tuple(each for each in guidance if each),
+    )
+    assembler = ContextAssembler(
+        model_tokens=turn.deps.model_tokens,
+        complete=turn.deps.complete,
+        context_service=turn.deps.context_service,
+    )
+    turn.assembled = done = await assembler.assemble(turn.config, memory, texts)
+    turn.memory = replace(memory, context=done.context)
+    return step(values={"tokens": done.tokens_used, "parts": dict(done.parts)})
+
+
+async def compression(turn: Turn) -> StepDone | None:
+    """11: tell of a compression."""
+    if turn.assembled is None or not turn.assembled.compression_applied:
+        return None
+    last = turn.memory.context.compression_events[-1]
+    values = {"strategy": last.strategy, "before": last.tokens_before, "after": last.tokens_after}
+    return step(values=values)
+
+
+async def respond(turn: Turn) -> StepDone | None:
+    """12: the reply, of the agent or of a repair. Raises CoreError."""
+    if turn.repaired.reply:
+        turn.reply = turn.repaired.reply
+        return step(detail="said without a model")
+    again = turn.asks_again
+    turn.deps.see(turn.memory if again else replace(turn.memory, asked=turn.before.asked), again=again)
+    prompt = turn.assembled.assembled_context if turn.assembled else turn.given.user_message
+    answer = await turn.deps.run_main_agent(prompt)
+    turn.reply = answer.text.strip()
+    if not turn.reply:
+        raise PlannerError("the model said nothing", hint="say it again, or choose another model")
+    context = turn.memory.context
+    if answer.prompt_tokens and turn.assembled and turn.assembled.tokens_used:
+        ours = turn.assembled.tokens_used / context.estimate_ratio
+        context = replace(context, estimate_ratio=round(answer.prompt_tokens / ours, 3))
+    asked = answer.asked or turn.memory.asked
+    turn.memory = take_up(replace(turn.memory, context=context, asked=asked), turn.reply)
+    watch = turn.memory.handoff_watch
+    verified = {"handoffVerified": watch.verified, "handoffScore": watch.score} if turn.memory.inbound_handoff else {}
+    return step(values={"characters": len(turn.reply), **verified})
+
+
+async def check_quality(turn: Turn) -> StepDone | None:
+    """13: what the reply lacks; the next prompt says so."""
+    earlier = [each.text for each in turn.given.history[-2 * ASKED_BEFORE :] if each.role == "assistant"]
+    found = () if turn.repaired.reply else check(turn.reply, turn.memory, turn.config, earlier)
+    turn.memory = replace(turn.memory, quality=found)
+    return step(values={"findings": list(found)})
+
+
+async def classify(turn: Turn) -> StepDone | None:
+    """14: the modes of the reply, and their drift."""
+    phase = turn.config.phase(turn.memory.phase.current)
+    named = await turn.deps.mode_classifier.classify(turn.reply)
+    if phase is None or not named:
+        return None
+    state = modes.observed(turn.memory.modes, named, phase.mode_blend, turn.memory.phase.turns_in_phase)
+    turn.memory = replace(turn.memory, modes=state)
+    return step(values={"modes": list(named), "drift": round(state.drift, 3)})
+
+
+async def telemetry(turn: Turn) -> StepDone | None:
+    """15: the metrics of the turn."""
+    return step(values=measure(turn.before, turn.memory, turn.steps))
+
+
+async def build_sidebar(turn: Turn) -> StepDone | None:
+    """16: the sidebar."""
+    phase = turn.config.phase(turn.memory.phase.current)
+    if phase is None:
+        return None
+    turn.sidebar = SidebarBuilder(turn.config, turn.evaluators).build(turn.memory, phase)
+    return step()
+
+
+async def exits(turn: Turn) -> StepDone | None:
+    """17: the exit that is open now."""
+    found = offered_exit(turn.config, turn.memory, turn.evaluators)
+    if found is None:
+        return None
+    turn.memory = replace(turn.memory, offered=found.target_engine)
+    return step(detail=found.reason, values={"target": found.target_engine})
+
+
+async def persist(turn: Turn) -> StepDone | None:
+    """18: keep the state."""
+    if turn.deps.store is None:
+        return None
+    await turn.deps.store.save_state(turn.memory)
+    return step()

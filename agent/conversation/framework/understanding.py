@@ -1,0 +1,123 @@
+"""Run the first steps of a turn: from the message to what is known, how complete it is, and the phase that follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from agent.conversation.framework import rapport, repair, saturation
+from agent.conversation.framework.completeness import evaluate
+from agent.conversation.framework.extraction import ExtractionPipeline
+from agent.conversation.framework.extraction_call import relevant_fields
+from agent.conversation.framework.obligations import assess
+from agent.conversation.framework.ports import StepDone
+from agent.conversation.framework.turn import Turn, step, words_of
+from agent.protocol.errors import InvalidRequest
+
+MOST_CHARS = 100_000
+CONTEXT_MESSAGES = 4
+
+
+def begin(turn: Turn) -> StepDone:
+    """1: check what is given, count the turn, and mend what the person says is wrong with the conversation. Raises InvalidRequest."""
+    text, state = turn.given.user_message, turn.memory
+    if not text.strip():
+        raise InvalidRequest("the message is empty")
+    if len(text) > MOST_CHARS:
+        raise InvalidRequest(f"a message of {len(text):,} characters is too long", hint=f"at most {MOST_CHARS:,}")
+    if state.engine_id != turn.config.engine_id:
+        raise InvalidRequest(f"the state is one of {state.engine_id}, not of {turn.config.engine_id}")
+    if state.ended:
+        raise InvalidRequest(f"this interview has ended: {state.ended}")
+    phase = replace(state.phase, turns_in_phase=state.phase.turns_in_phase + 1)
+    turn.memory = counted = replace(state, turn_number=state.turn_number + 1, phase=phase, offered="")
+    values: dict[str, Any] = {"turn": counted.turn_number}
+    try:
+        turn.repair = repair.recognize(text, counted, turn.config)
+        if turn.repair is not None:
+            values["repair"] = turn.repair.kind
+        if turn.repair is not None and not turn.tells:
+            turn.mend(turn.repair)
+    except Exception as error:  # a mended conversation is a nicety; the turn goes on
+        turn.memory, turn.repair = counted, None
+        return step("failed", words_of(error), values)
+    return step(values=values)
+
+
+async def extract(turn: Turn) -> StepDone | None:
+    """2: what the message tells, by field; and the repair that it shows."""
+    if not turn.tells:
+        return None
+    turn.deps.see(turn.memory, again=False)
+    pipeline = ExtractionPipeline(turn.config, turn.deps.run_extraction_llm, turn.deps.log_extraction)
+    context = "\n".join(f"{each.role}: {each.text}" for each in turn.given.history[-CONTEXT_MESSAGES:])
+    turn.found = found = await pipeline.extract(
+        turn.given.user_message,
+        context,
+        turn.memory.extraction,
+        turn.memory.turn_number,
+        turn.given.metadata,
+        fields=relevant_fields(turn.config, turn.memory),
+    )
+    turn.memory = memory = replace(turn.memory, extraction=found.updated_extraction)
+    turn.repair = repair.after_extraction(turn.repair, turn.given.user_message, found, memory, turn.config)
+    if turn.repair is not None:
+        turn.mend(turn.repair)
+    values = {
+        "fieldsUpdated": list(found.fields_updated),
+        "newConceptCount": found.new_concept_count,
+        "superseded": [each.field_path for each in found.superseded_fields],
+        "sensitiveInfoShared": found.sensitive_info_shared,
+        **({"repair": turn.repair.kind} if turn.repair else {}),
+    }
+    return step("failed" if found.failed else "done", found.failed, values)
+
+
+async def saturate(turn: Turn) -> StepDone | None:
+    """3: how little is new by now."""
+    model = saturation.settings(turn.config)
+    state = saturation.track(turn.memory.saturation, turn.found.new_concept_count, model)
+    turn.memory = replace(turn.memory, saturation=state)
+    return step(values={"score": round(state.score, 3), "quietTurns": state.quiet_turns})
+
+
+async def feel(turn: Turn) -> StepDone | None:
+    """4: trust, rapport and friction."""
+    signals = rapport.TurnSignals(
+        words=len(turn.given.user_message.split()),
+        fields=len(turn.found.fields_updated),
+        sensitive=turn.found.sensitive_info_shared,
+        repair=turn.repair.kind if turn.repair else None,
+    )
+    state = rapport.track(turn.memory.socio_emotional, signals)
+    turn.memory = replace(turn.memory, socio_emotional=state)
+    return step(values={name: round(getattr(state, name), 3) for name in ("trust", "rapport", "friction")})
+
+
+async def measure_completeness(turn: Turn) -> StepDone | None:
+    """5: the obligations as they are now, and how complete that is."""
+    turn.failed_evaluators.clear()
+    memory = replace(turn.memory, obligations=assess(turn.memory, turn.config, turn.evaluators))
+    known = evaluate(turn.config.completeness_model, memory, turn.config, turn.evaluators)
+    turn.memory = replace(memory, completeness=known)
+    failed = tuple(dict.fromkeys(turn.failed_evaluators))
+    values = {"overall": round(known.overall, 3), "ready": known.is_ready, "gaps": list(known.gaps)}
+    return step("failed" if failed else "done", "; ".join(failed), values)
+
+
+async def evaluate_transition(turn: Turn) -> StepDone | None:
+    """6: whether the phase is to be left."""
+    told = turn.machine.evaluate_transition(turn.memory)
+    turn.target = (told.target_phase or "") if told.should_transition else ""
+    values = {"target": told.target_phase, "reason": told.reason, "blockedBy": list(told.blocked_by)}
+    return step(values={key: value for key, value in values.items() if value})
+
+
+async def execute_transition(turn: Turn) -> StepDone | None:
+    """7: enter the next phase."""
+    if not turn.target:
+        return None
+    left = turn.memory.phase.current
+    turn.memory = turn.machine.execute_transition(left, turn.target, turn.memory)
+    return step(detail=f"{left} → {turn.target}", values={"from": left, "to": turn.target})
