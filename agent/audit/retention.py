@@ -22,6 +22,7 @@ from agent.recording.integrity.rewriting import bury_session
 from agent.recording.integrity.signing import drop_signatures
 from agent.recording.integrity.verify import Checked, verify_session
 from agent.recording.reader import SessionFile
+from agent.struct_types import built
 
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800, "month": 2_629_746, "y": 31_556_952}
 _NAMES = {"hour": "h", "day": "d", "week": "w", "mo": "month", "year": "y"}
@@ -118,7 +119,7 @@ class _Line(Struct):
     undo_id: str = ""
 
 
-_decode = msgspec.json.Decoder(_Line).decode
+_decode = msgspec.json.Decoder(built(_Line)).decode
 _UNFINISHED = "interrupted"
 
 

@@ -14,6 +14,7 @@ from agent.config import paths
 from agent.config.settings import Settings, parse_value
 from agent.config.table import BY_NAME, SETTINGS, Setting
 from agent.protocol.errors import ConfigError
+from agent.struct_types import built
 
 PROJECT_FILE = ".agent-shell.toml"
 VAULT = "vault.json"
@@ -56,7 +57,7 @@ def vault_names(environ: dict[str, str]) -> tuple[str, ...]:
         if not stat.S_ISREG(os.stat(path).st_mode):  # a named pipe would hold us
             return ()
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=_Names).names
+            return msgspec.json.decode(file.read(), type=built(_Names)).names
     except (OSError, msgspec.MsgspecError, ValueError):
         return ()
 
@@ -96,7 +97,7 @@ def load_settings(
     merge.user(_settings_of_env(env), "environment", variable=True)
     merge.user({name: value for name, value in flags.items() if value is not None}, "command line")
     return Loaded(
-        settings=msgspec.convert(merge.values, Settings),
+        settings=msgspec.convert(merge.values, built(Settings)),
         origins=merge.origins,
         secrets=secrets,
         warnings=tuple(merge.warnings),

@@ -16,6 +16,7 @@ from agent.protocol.events.session import Warned
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import Shell, Tool, ToolResult
 from agent.protocol.todos import MOST_ITEMS, Todo, counted_open, todo_text, todos_in
+from agent.struct_types import built
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class TodoList:
         """Raises InvalidRequest for what is no list, RecordingError."""
         goal, ctx = self._goal, self._goal.ctx
         try:
-            given = msgspec.convert(arguments, _TodoArguments).items
+            given = msgspec.convert(arguments, built(_TodoArguments)).items
         except msgspec.ValidationError as error:
             raise InvalidRequest(str(error)) from None
         if len(given) > MOST_ITEMS:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from agent.protocol.errors import ConfigError
+from agent.struct_types import built
 from agent.text.shown import shown_line
 
 _FENCE = "---"
@@ -57,7 +58,7 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
     if data is None:
         data = {}
     try:
-        return msgspec.convert(data, kind)
+        return msgspec.convert(data, built(kind))
     except msgspec.ValidationError as error:
         words = str(error)
         line = _line_of(words, marks, first_line)

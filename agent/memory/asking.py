@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from agent.memory.model import Experience, GoalWords, Remembered, Slot
 from agent.memory.refresh import shape_key
+from agent.struct_types import built
 
 _DAY = 86_400_000_000
 HALF_LIFE_DAYS = 60.0
@@ -22,7 +23,7 @@ _COMMON = 800
 _WEAK = 0.2
 _LATEST = 1 << 53  # microseconds: no calendar here goes further
 
-_slots = msgspec.json.Decoder(tuple[Slot, ...])
+_slots = msgspec.json.Decoder(built(tuple[Slot, ...]))
 
 
 class Place(Struct, frozen=True):

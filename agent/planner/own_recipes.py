@@ -19,6 +19,7 @@ from agent.planner.offline.book_tables import Tables
 from agent.planner.offline.patterns import PhrasingCompiler, Slot
 from agent.planner.offline.recipe_files import OWN, RecipeEntry
 from agent.planner.offline.rendering import SLOT
+from agent.struct_types import built
 
 _MOST_BYTES = 262_144  # of a file
 _MOST_SAID = 5
@@ -131,7 +132,7 @@ def _checked(row: object, name: str, where: str) -> RecipeEntry:
     if not isinstance(row, dict):
         raise ValueError("a recipe is a table")
     usual = {"title": str(row.get("command", "")), "needs": [], "reason": where, "examples": []}
-    entry = msgspec.convert({**usual, **row, "id": name}, RecipeEntry)
+    entry = msgspec.convert({**usual, **row, "id": name}, built(RecipeEntry))
     if not entry.phrasings or not entry.command.strip():
         raise ValueError("a recipe has phrasings and a command")
     compiler = PhrasingCompiler(str, frozenset())

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.protocol.events.known import Event, KnownEvent, UnknownEvent
+from agent.struct_types import built
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -118,18 +119,18 @@ def _whatever_it_holds(line: bytes | str) -> Record:
     envelope = {key: data.pop(key, "" if key not in ("v", "seq") else 0) for key in _ENVELOPE}
     extras: dict[str, Any] = {}
     try:
-        event: Event = msgspec.convert(data, KnownEvent)
+        event: Event = msgspec.convert(data, built(KnownEvent))
         extras = left_over(data, type(event))
     except msgspec.ValidationError:
         name = str(data.pop("type", ""))
         event = UnknownEvent(name, data)
-    return msgspec.convert({**envelope, "event": None}, _Envelope).with_event(event, extras)
+    return msgspec.convert({**envelope, "event": None}, built(_Envelope)).with_event(event, extras)
 
 
 @cache
 def _decoders() -> tuple[Callable[[bytes], _Envelope], Callable[[bytes], KnownEvent]]:
     """Of envelopes and of events; made when a line is first read, which no new session does."""
-    return msgspec.json.Decoder(_Envelope).decode, msgspec.json.Decoder(KnownEvent).decode
+    return msgspec.json.Decoder(built(_Envelope)).decode, msgspec.json.Decoder(built(KnownEvent)).decode
 
 
 def _clean(value: Any) -> Any:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agent.protocol.errors import ConfigError, NotFound
 from agent.providers.settings import Endpoint, HttpSettings, checked
+from agent.struct_types import built
 
 if TYPE_CHECKING:
     from agent.providers.anthropic import Anthropic
@@ -74,7 +75,7 @@ def load_prices(path: str = PRICES_FILE) -> dict[str, PriceList]:
 
     try:
         with open(path, "rb") as file:
-            return msgspec.convert(tomllib.load(file), dict[str, PriceList])
+            return msgspec.convert(tomllib.load(file), built(dict[str, PriceList]))
     except (OSError, ValueError) as error:
         raise ConfigError(f"the price table {path} cannot be used: {error}") from error
 
@@ -165,7 +166,9 @@ def load_catalog(path: str = CATALOG_FILE) -> Catalog:
         with open(path, "rb") as file:
             tables = tomllib.load(file)
         default = tables.pop("default")
-        entries = {name: msgspec.convert({**table, "name": name}, ProviderEntry) for name, table in tables.items()}
+        entries = {
+            name: msgspec.convert({**table, "name": name}, built(ProviderEntry)) for name, table in tables.items()
+        }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"the provider table {path} cannot be used: {error}") from error
     if default not in entries:

@@ -20,6 +20,7 @@ from agent.providers.faults import error_of_event, malformed
 from agent.providers.http import Deadline, HttpClient
 from agent.providers.settings import Endpoint
 from agent.providers.wire import Assembler, FinishReason, OpenCall, count, encode_body
+from agent.struct_types import built
 
 
 class _Vector(Struct):
@@ -54,7 +55,7 @@ async def embeddings(http: HttpClient, model: str, texts: Sequence[str]) -> list
 def _read(body: bytes, count: int) -> list[array[float]] | None:
     """None where there is not one vector for each text, all of one size, with a direction."""
     try:
-        rows = sorted(msgspec.json.decode(body, type=_Vectors).data, key=lambda row: row.index)
+        rows = sorted(msgspec.json.decode(body, type=built(_Vectors)).data, key=lambda row: row.index)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     sizes = {len(row.embedding) for row in rows}
@@ -117,7 +118,7 @@ _FINISH: dict[str, FinishReason] = {
 class ReplyAssembler(Assembler):
     """Collects one reply; `done` once [DONE] was seen."""
 
-    decoder = msgspec.json.Decoder(_Chunk)
+    decoder = msgspec.json.Decoder(built(_Chunk))
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         super().__init__(endpoint, model)

@@ -17,6 +17,7 @@ from agent.protocol.messages import ToolCall
 from agent.protocol.outcomes import Usage
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone
 from agent.protocol.requests import ProviderRequest
+from agent.struct_types import built
 
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
@@ -130,7 +131,7 @@ def load_script(path: str) -> tuple[ScriptedReply, ...]:
             import tomllib
 
             value = tomllib.loads(data.decode())
-        script = msgspec.convert({"reply": value} if isinstance(value, list) else value, _Script)
+        script = msgspec.convert({"reply": value} if isinstance(value, list) else value, built(_Script))
     except (ValueError, RecursionError) as error:  # all the decoders' errors are ValueErrors
         hint = "a script is a list of [[reply]] tables, each with text, json, tool_calls, error, delay, chunk_size or usage"
         raise ConfigError(f"the script {path} cannot be used: {error}", hint=hint) from error

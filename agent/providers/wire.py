@@ -12,6 +12,7 @@ from agent.protocol.outcomes import Usage
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ThoughtDelta, ToolCallDone
 from agent.providers.faults import cut_off, malformed, one_line
 from agent.providers.settings import Endpoint
+from agent.struct_types import built
 from agent.text.visible import well_formed
 
 MAX_REPLY_CHARS = 8 * 1024 * 1024
@@ -86,7 +87,7 @@ class Assembler:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
         try:  # half a surrogate pair, bytes that are no UTF-8: the lenient way round
-            return msgspec.convert(loads(data), self.decoder.type)
+            return msgspec.convert(loads(data), built(self.decoder.type))
         except (ValueError, RecursionError) as error:
             raise malformed(self._endpoint, complaint, data) from error
 

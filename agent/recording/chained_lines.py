@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
 from agent.recording.disk import without_waiting
+from agent.struct_types import built
 
 
 class ChainedLine(Struct):
@@ -28,7 +29,7 @@ class ChainedLine(Struct):
 
 
 _PIECE = 64 * 1024
-_decode = msgspec.json.Decoder(ChainedLine).decode
+_decode = msgspec.json.Decoder(built(ChainedLine)).decode
 
 
 def read_chained(line: bytes) -> ChainedLine | None:

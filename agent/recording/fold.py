@@ -36,6 +36,7 @@ from agent.protocol.messages import (
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, Usage, add_usage
 from agent.protocol.records import Record
 from agent.recording.lifecycle import HistoryCommand, summary_of
+from agent.struct_types import built
 
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
@@ -204,7 +205,7 @@ class _Goals:
 def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:
     """The goal as its own ending tells it; what cannot be read there stays as the events before it told it."""
     try:
-        commands = msgspec.convert(event.commands, tuple[CommandSummary, ...])
+        commands = msgspec.convert(event.commands, built(tuple[CommandSummary, ...]))
     except msgspec.ValidationError:
         commands = so_far.commands
     try:

@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agent.struct_types import built
+
 EMPTY = msgspec.Raw(b"")
 MOST_NUMBER = 2**53
 STAMP_LENGTH = 27
@@ -127,7 +129,7 @@ class Line(Struct):
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Line]:
-    return msgspec.json.Decoder(Line)
+    return msgspec.json.Decoder(built(Line))
 
 
 def read_line(line: bytes) -> Line | None:
@@ -152,7 +154,7 @@ def _lenient(line: bytes) -> Line | None:
     for field in msgspec.structs.fields(Line):
         try:
             if field.name in data:
-                fitting[field.name] = msgspec.json.decode(data[field.name], type=field.type)
+                fitting[field.name] = msgspec.json.decode(data[field.name], type=built(field.type))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return Line(**fitting)
@@ -161,7 +163,7 @@ def _lenient(line: bytes) -> Line | None:
 def _result(data: Any) -> Result:
     """The result of a `command.finished`; what is none of ours counts as absent."""
     try:
-        return msgspec.convert(data, Result)
+        return msgspec.convert(data, built(Result))
     except (msgspec.ValidationError, RecursionError):
         return Result()
 

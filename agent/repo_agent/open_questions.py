@@ -13,6 +13,7 @@ from agent.protocol.errors import IoError
 from agent.protocol.execution import Processes
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.worktrees import Worktrees
+from agent.struct_types import built
 
 _MOST_BYTES = 1 << 20
 _FILE = re.compile(r"task-(\d{1,9})\.question")
@@ -82,7 +83,7 @@ class OpenQuestions:
     def _read(self, path: str) -> OpenQuestion | None:
         try:
             with open(path, "rb") as file:
-                return msgspec.json.decode(file.read(_MOST_BYTES), type=OpenQuestion)
+                return msgspec.json.decode(file.read(_MOST_BYTES), type=built(OpenQuestion))
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError) as error:

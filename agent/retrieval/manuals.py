@@ -26,6 +26,7 @@ from agent.risk.shell.builtins import is_builtin
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import INTERPRETERS, Program
 from agent.risk.tables.store import program as table_of
+from agent.struct_types import built
 
 _VERSION = 1
 _MOST_BESIDE = 40
@@ -175,7 +176,7 @@ class Manuals:
         if not self._folder:
             return None
         with contextlib.suppress(OSError, msgspec.MsgspecError), open(self._place(name, kind), "rb") as file:
-            kept = msgspec.msgpack.decode(file.read(), type=_Kept)
+            kept = msgspec.msgpack.decode(file.read(), type=built(_Kept))
             if (kept.version, kept.path, kept.stamp) == (_VERSION, *source):
                 return kept.manual
         return None

@@ -21,6 +21,7 @@ from agent.config.load import VAULT
 from agent.config.paths import make_folder
 from agent.config.private_file import replace_file
 from agent.protocol.errors import ConfigError, Damaged, InvalidRequest, InvalidState, IoError, NotFound
+from agent.struct_types import built
 from agent.text.shown import shown_line
 
 MIN_VALUE, MAX_VALUE = 6, 64 * 1024
@@ -218,12 +219,12 @@ class Vault:
         except OSError as error:
             raise IoError(f"the vault {self.path} cannot be read: {error.strerror}") from None
         try:
-            version = msgspec.json.decode(text, type=_Any).version
+            version = msgspec.json.decode(text, type=built(_Any)).version
             if version != _VERSION:
                 raise ConfigError(
                     f"{self.path} was written by another version of agent-shell", hint="it is left as it is"
                 )
-            kept = msgspec.json.decode(text, type=_Kept)
+            kept = msgspec.json.decode(text, type=built(_Kept))
         except msgspec.MsgspecError:
             raise self._damaged("it cannot be read") from None
         if kept.check != kept.hashed():

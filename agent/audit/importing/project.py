@@ -14,6 +14,7 @@ from agent.recording.disk import open_log
 from agent.recording.lifecycle import Lifecycle
 from agent.recording.line import Line, read_line
 from agent.recording.reader import SessionFile
+from agent.struct_types import built
 
 SCHEMA_VERSION = 1
 
@@ -214,7 +215,7 @@ class _Command(Lifecycle, kw_only=True):
 def _rules(findings: msgspec.Raw) -> str:
     """The rules that fired, in order, with commas."""
     try:
-        found = msgspec.json.decode(findings, type=list[_Finding]) if findings else []
+        found = msgspec.json.decode(findings, type=built(list[_Finding])) if findings else []
     except (msgspec.MsgspecError, ValueError, RecursionError):
         found = []
     return ",".join(sorted({finding.rule for finding in found if finding.rule}))

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from agent.audit.reclassify.ruling import Judge, Ruling
 from agent.audit.reclassify.texts import Case, Text
 from agent.audit.reclassify.workers import Workers
+from agent.struct_types import built
 
 Change = Literal["stricter", "looser", "same", "unrated"]
 """`unrated`: nobody had rated it then, so there is nothing to compare with."""
@@ -82,7 +83,7 @@ def judgements(texts: Iterable[Text], judge: Judge, *, jobs: int) -> Iterator[Ju
 
 
 def _ruled(judge: Judge, batch: bytes) -> bytes:
-    return msgspec.msgpack.encode([judge.rule(case) for case in msgspec.msgpack.decode(batch, type=list[Case])])
+    return msgspec.msgpack.encode([judge.rule(case) for case in msgspec.msgpack.decode(batch, type=built(list[Case]))])
 
 
 class _Stream:
@@ -141,7 +142,7 @@ class _Stream:
     def _first(self) -> Iterator[Judgement]:
         batch = self._given.popleft()
         self._held -= batch.size
-        rulings = msgspec.msgpack.decode(self._answers.pop(batch.number), type=list[Ruling])
+        rulings = msgspec.msgpack.decode(self._answers.pop(batch.number), type=built(list[Ruling]))
         for key, ruling in zip(batch.cases, rulings, strict=True):
             self._asked.pop(key).append(ruling)
             if len(self._known) >= _MOST_KNOWN:

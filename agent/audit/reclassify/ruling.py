@@ -24,6 +24,7 @@ from agent.protocol.requests import Approval
 from agent.risk.analysers import raised
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
+from agent.struct_types import built
 
 Facts = str
 """then (what was known when it was rated), part (of that, what could be kept), none (the text and its folder alone), or today (what the
@@ -130,7 +131,7 @@ _MODES = ("ask", "low", "medium")
 
 @cache
 def _known() -> msgspec.json.Decoder[Known]:
-    return msgspec.json.Decoder(Known)
+    return msgspec.json.Decoder(built(Known))
 
 
 def _folder(path: str) -> str:
@@ -154,7 +155,7 @@ def _carried(found: bytes) -> tuple[Finding, ...]:
     if not found:
         return ()
     try:
-        findings = msgspec.json.decode(found, type=list[_Carried])
+        findings = msgspec.json.decode(found, type=built(list[_Carried]))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ()
     return tuple(

@@ -13,6 +13,7 @@ from agent.audit.sql.line_heads import blocks_of, each_in_brackets
 from agent.audit.sql.sources import Source
 from agent.recording.lifecycle import Lifecycle
 from agent.recording.line import EMPTY, Line, Result, as_written, read_line, real, whole
+from agent.struct_types import built
 
 Row = dict[str, Any]
 _RANKS = {"low": 1, "medium": 2, "high": 3}
@@ -248,7 +249,7 @@ class LineFolder:
             for name in (*_FIELDS, *dear)
         ]
         line = msgspec.defstruct("FoldedLine", fields, bases=(_Absent, Struct), gc=False)
-        self._many: Any = msgspec.json.Decoder(tuple[line]).decode_lines  # type: ignore[valid-type]
+        self._many: Any = msgspec.json.Decoder(built(tuple[line], keep=False)).decode_lines  # type: ignore[valid-type]
 
     def rows(self, sources: Iterable[Source]) -> Iterator[tuple[str, Row]]:
         """Every row of the three views. Raises IoError, and what `go_on` raises."""

@@ -11,6 +11,7 @@ import msgspec
 
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
+from agent.struct_types import built
 
 BLOCK = 128 * 1024
 """Bytes that are read at once: what stays in a processor's cache is the quickest."""
@@ -97,8 +98,8 @@ class HeadReader:
             omit_defaults=True,
             gc=False,
         )
-        self._one: Any = msgspec.json.Decoder(head).decode
-        self._many: Any = msgspec.json.Decoder(tuple[head]).decode_lines  # type: ignore[valid-type]
+        self._one: Any = msgspec.json.Decoder(built(head, keep=False)).decode
+        self._many: Any = msgspec.json.Decoder(built(tuple[head], keep=False)).decode_lines  # type: ignore[valid-type]
 
     def one(self, line: bytes) -> Any:
         """The head of a line; None where this reader cannot tell, which does not mean that it is no event."""

@@ -15,6 +15,7 @@ from agent.audit.sql.folding import LineFolder, Row
 from agent.audit.sql.line_heads import Wanted
 from agent.audit.sql.staging import PIECE, Piece
 from agent.audit.sql.views import ENVELOPE, Column, line_columns, views
+from agent.struct_types import built
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -201,6 +202,6 @@ def _listed(words: Iterable[str]) -> str:
 
 def _decoded(raw: msgspec.Raw, kind: Any) -> Any:
     try:
-        return msgspec.json.decode(raw, type=kind) if raw else []
+        return msgspec.json.decode(raw, type=built(kind)) if raw else []
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return []

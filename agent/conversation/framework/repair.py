@@ -20,6 +20,7 @@ from agent.conversation.framework.phases import PhaseStateMachine
 from agent.conversation.framework.repair_data import Repair, Repaired, RepairKind
 from agent.conversation.framework.working_memory import WorkingMemory
 from agent.planner.untrusted import one_line
+from agent.struct_types import built
 
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
 _LONGEST = 600  # characters of a message that patterns are tried on
@@ -45,7 +46,7 @@ def _signs() -> tuple[tuple[RepairKind, int, tuple[re.Pattern[str], ...]], ...]:
     import tomllib
 
     with open(_FILE, "rb") as file:
-        found = convert(tomllib.load(file), _File).repair
+        found = convert(tomllib.load(file), built(_File)).repair
     return tuple(
         (each.kind, each.words, tuple(re.compile(text, re.I | re.S) for text in each.patterns)) for each in found
     )

@@ -10,6 +10,7 @@ from functools import cache
 from msgspec import Struct, convert
 
 from agent.conversation.framework.configuration import Mode
+from agent.struct_types import built
 from agent.text.lazy_pattern import lazily
 
 _FILE = os.path.join(os.path.dirname(__file__), "reply_patterns.toml")
@@ -38,7 +39,7 @@ def _patterns() -> tuple[dict[Mode, re.Pattern[str]], dict[Mode, re.Pattern[str]
     import tomllib
 
     with open(_FILE, "rb") as file:
-        found = convert(tomllib.load(file), _Patterns)
+        found = convert(tomllib.load(file), built(_Patterns))
     question = {mode: re.compile(text, re.I) for mode, text in found.question.items()}
     statement = {mode: re.compile(text, re.I) for mode, text in found.statement.items()}
     return question, statement, tuple(re.compile(text, re.I) for text in found.promise.values())

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from agent.conversation.framework.configuration import EngineConfiguration, PhaseDefinition
 from agent.conversation.framework.technique_data import TechniqueDefinition
 from agent.conversation.framework.working_memory import TechniquesState, WorkingMemory
+from agent.struct_types import built
 
 _FILE = os.path.join(os.path.dirname(__file__), "techniques.toml")
 _HEADING = "Active Techniques (use these in your response):"
@@ -27,7 +28,7 @@ def library() -> dict[str, TechniqueDefinition]:
     import tomllib
 
     with open(_FILE, "rb") as file:
-        listed = msgspec.convert(tomllib.load(file), _Library).technique
+        listed = msgspec.convert(tomllib.load(file), built(_Library)).technique
     return {each.id: each for each in listed}
 
 

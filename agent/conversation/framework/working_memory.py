@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct
 
 from agent.conversation.framework.configuration import EngineConfiguration, EngineType, Mode, ObligationStatus
 from agent.conversation.framework.handoff_data import EngineHandoff
+from agent.struct_types import built
 
 TURNS_KEPT = 8  # of those that a field was extracted from
 
@@ -240,4 +241,4 @@ def to_data(memory: WorkingMemory) -> dict[str, Any]:
 
 def from_data(data: Any) -> WorkingMemory:
     """Read what `to_data` gave. Raises msgspec.ValidationError."""
-    return msgspec.convert(data, WorkingMemory)
+    return msgspec.convert(data, built(WorkingMemory))

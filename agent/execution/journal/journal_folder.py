@@ -35,6 +35,7 @@ from agent.execution.journal.records import (
 from agent.execution.overlay import places
 from agent.execution.overlay.folders import Folders
 from agent.protocol.rehearsals import UndoState
+from agent.struct_types import built
 
 JOURNALS = b"journals"
 _GONE = b"gone-"
@@ -168,7 +169,7 @@ class JournalFolder:
     def left(self, undo_id: str) -> Left:
         """Read how files stood in the end; nothing is known where that was not written."""
         try:
-            return msgspec.convert(decode(read_file(self.file(undo_id, LEFT))), Left, str_keys=True)
+            return msgspec.convert(decode(read_file(self.file(undo_id, LEFT))), built(Left), str_keys=True)
         except (FileNotFoundError, ValueError, msgspec.ValidationError):
             return Left()
 

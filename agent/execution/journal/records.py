@@ -19,6 +19,7 @@ import msgspec
 
 from agent.execution.overlay.folders import closing
 from agent.protocol.rehearsals import UndoEntry, UndoState
+from agent.struct_types import built
 
 Phase = Literal["", "committing", "undoing", "redoing", "running"]
 
@@ -69,7 +70,7 @@ class Entry:
 
     def shown(self) -> UndoEntry:
         """As the protocol has it."""
-        return msgspec.convert(self, UndoEntry, from_attributes=True)
+        return msgspec.convert(self, built(UndoEntry), from_attributes=True)
 
     def encode(self) -> bytes:
         return json.dumps({"version": 1, **asdict(self)}).encode("ascii")
@@ -81,7 +82,7 @@ class Entry:
         if not isinstance(found, dict) or found.pop("version", None) != 1:
             raise ValueError("not a record of this version")
         try:
-            return msgspec.convert(found, cls)
+            return msgspec.convert(found, built(cls))
         except msgspec.ValidationError as error:
             raise ValueError(str(error)) from None
 

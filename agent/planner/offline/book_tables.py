@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.lexicon import words
+from agent.struct_types import built
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILED = os.path.join(HERE, "_book.msgpack")
@@ -64,7 +65,7 @@ def kept() -> Tables | None:
     # Recipes are decoded much later, and then nobody could build them again.
     if zlib.crc32(content[_SUM:]) != int.from_bytes(content[:_SUM]):
         return None
-    tables = msgspec.msgpack.decode(content[_SUM:], type=Tables)
+    tables = msgspec.msgpack.decode(content[_SUM:], type=built(Tables))
     return tables if tables.format == FORMAT and _is_fresh(tables.made_from, fact.st_mtime_ns) else None
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.lexicon.exit_answers import deciding_programs
 from agent.planner.offline.book_tables import HERE
 from agent.planner.offline.recipe_files import read_toml
+from agent.struct_types import built
 
 _HEAD_LIMIT, _TAIL_LIMIT = 16_384, 65_536  # characters; what explains an error stands at its start or at its end
 _LINE_LIMIT = 500  # a log line can be a megabyte
@@ -100,7 +101,7 @@ def load_rules() -> list[Rule]:
     for name in names:
         if name.endswith(".toml"):
             for entry in read_toml("repairs", name)["rule"]:
-                rules.append(msgspec.convert({**entry, "general": name == _GENERAL}, Rule))
+                rules.append(msgspec.convert({**entry, "general": name == _GENERAL}, built(Rule)))
     return rules
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.planner.offline import book_tables
+from agent.struct_types import built
 
 OWN = "own"  # the area of what the person wrote
 
@@ -71,5 +72,5 @@ def load_entries() -> list[tuple[str, RecipeEntry]]:
     for name in sorted(os.listdir(os.path.join(book_tables.HERE, "recipes"))):
         if name.endswith(".toml"):
             for entry in read_toml("recipes", name)["recipe"]:
-                entries.append((name.removesuffix(".toml"), msgspec.convert(entry, RecipeEntry)))
+                entries.append((name.removesuffix(".toml"), msgspec.convert(entry, built(RecipeEntry))))
     return entries

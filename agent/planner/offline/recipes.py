@@ -16,6 +16,7 @@ from agent.planner.offline.book_tables import Tables
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
 from agent.planner.offline.recipe_files import Form, RecipeEntry
+from agent.struct_types import built
 
 
 class HasPhrasings(Protocol):
@@ -67,7 +68,7 @@ class PhrasingIndex(Generic[R]):
         return recipe, recipe.phrasing(place - self._firsts[owner])
 
 
-_ENTRY = msgspec.msgpack.Decoder(RecipeEntry)
+_ENTRY = msgspec.msgpack.Decoder(built(RecipeEntry))
 
 
 class Recipe:

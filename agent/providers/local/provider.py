@@ -21,6 +21,7 @@ from agent.providers.local.gguf import Gguf, read_header
 from agent.providers.local.memory import Need, free_memory, in_words, need_of, refuse_too_large
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import Endpoint, HttpSettings, checked
+from agent.struct_types import built
 
 NAME = "local"
 LIBRARY = "xllamacpp"
@@ -139,7 +140,7 @@ class LocalModel:
             try:
                 async with asyncio.timeout(LOAD_SECONDS):
                     said = await holder.start(msgspec.json.encode(orders))
-                answer = msgspec.json.decode(said, type=_Answer) if said else _Answer()
+                answer = msgspec.json.decode(said, type=built(_Answer)) if said else _Answer()
             except TimeoutError:
                 raise ProviderError(NAME, f"the model was not loaded within {LOAD_SECONDS:.0f} s") from None
             except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.recording.index.values import OUTPUTS_KEPT, Goal, Session
+from agent.struct_types import built
 
 if TYPE_CHECKING:
     from agent.recording.index.access import Purpose
@@ -146,7 +147,7 @@ def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session
         assert cursor.lastrowid is not None
         return cursor.lastrowid, None, True
     try:
-        return found[0], msgspec.msgpack.decode(found[1], type=Session) if found[1] else None, False
+        return found[0], msgspec.msgpack.decode(found[1], type=built(Session)) if found[1] else None, False
     except msgspec.MsgspecError:
         return found[0], None, False
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.chained_lines import BEFORE_FIRST, Link
+from agent.struct_types import built
 
 SLOT = 1024
 PAIR = 2 * SLOT
@@ -44,7 +45,7 @@ class Head(Struct, frozen=True, kw_only=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Head).decode
+_decode = msgspec.json.Decoder(built(Head)).decode
 BLANK = b" " * (SLOT - 1) + b"\n"
 
 

@@ -19,6 +19,7 @@ from agent.recording.chained_lines import Link
 from agent.recording.disk import PRIVATE_FILE
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.verify import Signatures, Signed
+from agent.struct_types import built
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -187,7 +188,7 @@ def drop_signatures(heads: str, session_id: str, log: str) -> None:
 
 def _signature(line: bytes) -> Signature | None:
     try:
-        return msgspec.json.decode(line, type=Signature)
+        return msgspec.json.decode(line, type=built(Signature))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None  # torn by a crash: a later one vouches for more
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import BEFORE_FIRST, ChainedLine, Link, is_object, line_hash, read_chained
 from agent.recording.integrity.duplicate_keys import blocks, duplicate_key, has_unique_keys
+from agent.struct_types import built
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50
@@ -266,7 +267,7 @@ class Walk:
 
 def _notice(line: bytes) -> _Notice:
     try:
-        return msgspec.json.decode(line, type=_Notice)
+        return msgspec.json.decode(line, type=built(_Notice))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _Notice(line=-1)
 

@@ -17,6 +17,7 @@ from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import IoError, ProviderError
 from agent.providers.http import Deadline, HttpClient
 from agent.providers.settings import Endpoint, HttpSettings, checked, is_loopback_host
+from agent.struct_types import built
 
 _SECONDS = 60.0
 _HEADERS = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
@@ -113,7 +114,7 @@ class _Pulls:
         async with self.client.request(method, path, sent, Deadline(_SECONDS)) as response:
             data = await response.read()
         try:
-            return msgspec.json.decode(data, type=shape)
+            return msgspec.json.decode(data, type=built(shape))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             raise ProviderError(self.client.endpoint.name, "answered with something that is no pull request") from None
 

@@ -15,6 +15,7 @@ from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.doors import Doors
+from agent.struct_types import built
 
 
 class Effect(StrEnum):
@@ -48,7 +49,7 @@ class ToolDefinition:
     def read(self, arguments: dict[str, Any]) -> Arguments:
         """Return the arguments as their type. Raises InvalidRequest, in words that tell a model what to mend."""
         try:
-            return msgspec.convert(arguments, self.arguments)
+            return msgspec.convert(arguments, built(self.arguments))
         except msgspec.ValidationError as error:
             fields = ", ".join(field.name for field in msgspec.structs.fields(self.arguments)) or "none"
             raise InvalidRequest(f"{self.name}: {error}; its arguments are: {fields}") from None

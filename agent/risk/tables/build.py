@@ -19,6 +19,7 @@ from agent.risk.tables.help import COMPILED_HELP, ProgramHelp
 from agent.risk.tables.names import BEGINNING, COMPILED_NAMES, build_names
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program
 from agent.risk.tables.variables import compile_variables
+from agent.struct_types import built
 
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
@@ -62,7 +63,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
         if name == "levels.toml":
             for kind, row in content.items():
                 scopes = {scope: cell.replace("/", "") for scope, cell in row.pop("scopes", {}).items()}
-                levels[kind] = msgspec.convert({**row, "scopes": scopes}, LevelRow)
+                levels[kind] = msgspec.convert({**row, "scopes": scopes}, built(LevelRow))
             continue
         for program, table in content.items():
             if program in tables:

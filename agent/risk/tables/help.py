@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agent import compiled
 from agent.risk.tables.store import FOLDER, table_name
+from agent.struct_types import built
 
 COMPILED_HELP = os.path.join(os.path.dirname(FOLDER), "_help.msgpack")
 
@@ -82,4 +83,4 @@ def _rows() -> dict[str, bytes]:
 def help_for(name: str) -> Help:
     """Look up the program `name`; an empty description where nothing is known."""
     raw = _rows().get(table_name(name))
-    return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=ProgramHelp), name)
+    return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=built(ProgramHelp)), name)

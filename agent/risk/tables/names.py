@@ -13,6 +13,7 @@ import msgspec
 
 from agent import compiled
 from agent.risk.tables.store import FOLDER
+from agent.struct_types import built
 
 COMPILED_NAMES = os.path.join(os.path.dirname(FOLDER), "_names.msgpack")
 BEGINNING = "_names_"
@@ -68,7 +69,7 @@ def _row(key: str) -> _Row:
 
 @cache
 def _section(name: str) -> dict[str, _Row]:
-    return msgspec.msgpack.decode(_sections()[name], type=dict[str, _Row])
+    return msgspec.msgpack.decode(_sections()[name], type=built(dict[str, _Row]))
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from agent import compiled
+from agent.struct_types import built
 
 if TYPE_CHECKING:
     from agent.risk.reader.words import Word
@@ -89,7 +90,7 @@ class _Store(Struct, frozen=True):
     ways: dict[str, str]  # as `aliases`: lines of name, tab, and pairs of option and kind
 
 
-_program_decoder = msgspec.msgpack.Decoder(Program)
+_program_decoder = msgspec.msgpack.Decoder(built(Program))
 _store: _Store | None = None
 _programs: dict[str, Program | None] = {}
 
@@ -99,7 +100,7 @@ def store() -> _Store:
     global _store  # noqa: PLW0603  # the one cache of the one file
     if _store is None:
         content = compiled.load(COMPILED, FOLDER, "agent.risk.tables.build:build")
-        _store = msgspec.msgpack.decode(content, type=_Store)
+        _store = msgspec.msgpack.decode(content, type=built(_Store))
     return _store
 
 

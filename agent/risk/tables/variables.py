@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.risk.tables.store import store
+from agent.struct_types import built
 
 KINDS = tuple("command program load expand options config setting source write obeyed harmless".split())
 """Kinds of variables, in the order in which their patterns decide. What each means is said in `variables.toml`."""
@@ -66,7 +67,7 @@ class Variables(Struct, frozen=True, array_like=True):
 @lru_cache(maxsize=1)
 def variables() -> Variables:
     """The table, decoded on first use."""
-    return msgspec.msgpack.decode(store().variables, type=Variables)
+    return msgspec.msgpack.decode(store().variables, type=built(Variables))
 
 
 def compile_variables(content: dict[str, dict[str, Any]]) -> Variables:
