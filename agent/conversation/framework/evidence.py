@@ -14,6 +14,11 @@ SHARED_BY = 3  # values that the same words may carry
 _NEARLY = 0.8  # of the words of longer evidence: a model mends slips when it quotes
 _LONGEST = 100_000  # characters of a message that are looked at, from its beginning
 
+SMALL_WORDS = frozenset(
+    "a an and are as at be by can could do does for from has have how i in is it its many much of on or our should so that the their them "
+    "there these they this to us was we were what when where which who why will with would you your".split()
+)
+
 _WORD = lazily(r"\w+")
 _SENTENCE = lazily(r"[.!?;]\s|[\r\n]")
 _LEFT_OUT = lazily(r"\.{3}|…")
@@ -42,8 +47,8 @@ class Said:
 
     def believed(self, confidence: float, evidence: str) -> float:
         """The confidence that is left once the evidence was looked at."""
-        if not evidence.strip():
-            return min(confidence, NO_EVIDENCE)
+        if not evidence.strip() or ((said := words(evidence)) and SMALL_WORDS.issuperset(said)):
+            return min(confidence, NO_EVIDENCE)  # "we" is said in every message
         carried = self._carried.get(evidence, 0) + 1
         self._carried[evidence] = carried
         return confidence if carried <= SHARED_BY and self.has(evidence) else confidence * FALSE_EVIDENCE

@@ -126,7 +126,7 @@ def read_answer(field: FieldDefinition, message: str) -> ExtractedValue | None:
     if value is None or (found := read_value(field, value)) is UNUSABLE:
         return None
     said = f"answer to: {field.question or field.display_name}"
-    return ExtractedValue(value=found, confidence=confidence, reasoning=said, evidence=text)
+    return ExtractedValue(value=found, confidence=confidence, reasoning=said, evidence=text, by_rule=True)
 
 
 def _chosen(field: FieldDefinition, text: str) -> tuple[Any, float]:

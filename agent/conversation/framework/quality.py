@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.evidence import words
+from agent.conversation.framework.evidence import SMALL_WORDS, words
 from agent.conversation.framework.known import is_known
 from agent.conversation.framework.reply_sentences import Sentence, mode_of, promises, sentences
 from agent.conversation.framework.working_memory import WorkingMemory
@@ -14,10 +14,6 @@ MOST_QUESTIONS = 2
 _ALIKE = 0.9  # of the words of two replies, for one that says the last again
 _EXTRACTS = 50  # percent of a blend from which a phase is there to ask
 _SHORT = 8  # words: two short replies may well be alike
-_SMALL = frozenset(
-    "a an and are as at be by can could do does for from has have how i in is it its many much of on or our should so that the their them "
-    "there these they this to us was we were what when where which who why will with would you your".split()
-)
 
 
 def check(
@@ -83,7 +79,7 @@ def _asks_for_known(
             or not is_known(memory, config, field.path)
         ):
             continue
-        told = set(words(field.question)), set(words(field.display_name)) - _SMALL
+        told = set(words(field.question)), set(words(field.display_name)) - SMALL_WORDS
         if any(
             len(each) >= least and each <= question
             for each, least in zip(told, (3, 2), strict=True)

@@ -18,6 +18,7 @@ from agent.conversation.framework.known import is_known
 from agent.conversation.framework.obligations import settle
 from agent.conversation.framework.phases import PhaseStateMachine
 from agent.conversation.framework.repair_data import Repair, Repaired, RepairKind
+from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import WorkingMemory
 from agent.planner.untrusted import one_line
 from agent.struct_types import built
@@ -165,7 +166,7 @@ def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration)
     if latest and latest[0] >= memory.phase.entered_at_turn:
         field = config.field(latest[1])
         name = field.display_name if field else latest[1]
-        known = one_line(str(memory.value(latest[1])), 120)
+        known = as_text(memory.value(latest[1]), limit=120)
         guidance = f"The person wants to go back to {name}, known as “{known}”. Ask what should change about it."
         return Repaired(memory=replace(memory, asked=latest[1]), guidance=guidance)
     back = PhaseStateMachine(config, {}).go_back(memory)
@@ -202,8 +203,8 @@ def _contradiction(repair: Repair, memory: WorkingMemory, config: EngineConfigur
     for path in repair.about:
         now = memory.extracted(path)
         if now is not None and now.superseded_previous is not None:
-            before = one_line(str(now.superseded_previous.value), 120)
-            told.append(f"“{before}” (turn {now.superseded_previous.at_turn}), now “{one_line(str(now.value), 120)}”")
+            before = as_text(now.superseded_previous.value, limit=120)
+            told.append(f"“{before}” (turn {now.superseded_previous.at_turn}), now “{as_text(now.value, limit=120)}”")
     what = "; ".join(told) or _names(repair, config) or "something"
     return Repaired(
         memory=memory,

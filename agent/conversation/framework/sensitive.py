@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from agent.redaction.redactor import SecretRedactor
@@ -16,11 +17,18 @@ _TOLD = lazily(
 )
 
 
+@cache
+def _process_key() -> bytes:
+    return os.urandom(16)
+
+
 class SensitiveInformation:
-    """`key` makes the labels: equal values have equal ones, and nobody can guess a value from its label without it."""
+    """`key` makes the labels: equal values have equal ones, and nobody can guess a value from its label without it. Without one, they are
+    equal as long as the process lives.
+    """
 
     def __init__(self, key: bytes | Callable[[], bytes] | None = None) -> None:
-        key = key or os.urandom(16)
+        key = key or _process_key()
         self._all = SecretRedactor(key=key, personal=True)
         self._secrets = SecretRedactor(key=key)
 

@@ -30,6 +30,8 @@ def test_words_that_were_not_said_are_not(evidence: str) -> None:
 def test_a_value_without_words_is_believed_less() -> None:
     assert Said(MESSAGE, ()).believed(0.99, " ") == NO_EVIDENCE
     assert Said(MESSAGE, ()).believed(0.4, "") == 0.4
+    assert Said(MESSAGE, ()).believed(0.99, "We have") == NO_EVIDENCE  # said in every message
+    assert Said("No.", ()).believed(0.99, "no") == 0.99
 
 
 def test_a_sentence_about_the_form_says_nothing_and_the_others_still_do() -> None:

@@ -58,6 +58,8 @@ def test_nothing_is_asked_where_nothing_was_said() -> None:
 def test_the_schema_holds_types_choices_and_items() -> None:
     properties = extraction_schema(FIELDS)["properties"]
     assert properties["size.style"]["properties"]["value"] == {"enum": ["plain", "colourful"]}
+    assert properties["needs.readers"]["properties"]["change"] == {"enum": ["adds", "removes", "replaces"]}
+    assert "change" not in properties["size.books"]["properties"]
     items = properties["size.rooms"]["properties"]["value"]["items"]["properties"]
     assert items["seats"] == {"type": "number"} and items["name"]["type"] == "string"
 
@@ -99,6 +101,14 @@ def test_what_is_no_answer_is_an_error(text: str) -> None:
         read_answer(text, FIELDS)
 
 
+@pytest.mark.parametrize(
+    ("told", "change"), [("adds", "adds"), ("removes", "removes"), ("replaces", ""), (3, ""), (None, "")]
+)
+def test_how_a_list_changes_is_read(told: Any, change: str) -> None:
+    answer = read_answer(json.dumps({"needs.readers": {**GOOD, "change": told}}), FIELDS)["needs.readers"]
+    assert answer is not None and answer.change == change
+
+
 def test_a_bare_value_is_believed_by_half() -> None:
     assert read_answer('{"size.books": 3}', FIELDS)["size.books"] == ExtractedValue(value=3, confidence=0.5)
 
@@ -130,6 +140,32 @@ def test_of_many_fields_those_that_matter_now_are_asked_for() -> None:
     paths = [each.path for each in relevant_fields(config, memory(config, asked="asked", extraction=extraction))]
     assert len(paths) == MOST_FIELDS and paths == sorted(paths, key=lambda path: int(path[3:]))
     assert {"a.f59", "a.f50", "a.f51", "a.f29", "a.f24"} <= set(paths) and "a.f0" not in paths
+
+
+def test_the_phase_is_found_in_conditions_of_several_parts() -> None:
+    phase = {
+        "id": "NEEDS",
+        "displayName": "Needs",
+        "order": 1,
+        "modeBlend": {"extract": 100},
+        "mandatoryCheckpoints": [{"obligationId": "gate"}],
+        "transitionTriggers": [
+            {
+                "type": "all_of",
+                "conditions": [
+                    {"type": "turn_count", "minTurns": 2},
+                    {"type": "obligation_satisfaction", "category": "late", "minSatisfactionRate": 1},
+                ],
+            }
+        ],
+    }
+    obligations = [
+        {"id": "gate", "category": "size", "description": "", "fields": ["a.f58"]},
+        {"id": "late", "category": "late", "description": "", "fields": ["a.f57"]},
+    ]
+    fields = [{"path": f"a.f{at}", "displayName": "F", "description": "", "valueType": "string"} for at in range(60)]
+    config = engine(phases=[phase], obligations=obligations, extractionSchema={"fields": fields})
+    assert {"a.f57", "a.f58"} <= {each.path for each in relevant_fields(config, memory(config))}
 
 
 def test_few_fields_are_all_asked_for() -> None:
