@@ -12,7 +12,7 @@ from agent.conversation.framework.working_memory import WorkingMemory
 from agent.protocol.errors import CoreError, NotFound
 
 TaskHandler = Callable[[BackgroundTaskDefinition, WorkingMemory], Awaitable[str]]
-"""What a task does, with the state that it began with: its result. May raise CoreError."""
+"""Does a task, with the state that it began with; returns its result. May raise CoreError."""
 
 
 class InlineTaskBackend:

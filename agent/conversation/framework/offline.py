@@ -40,7 +40,7 @@ _HINTS = {
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What to ask next, about the field at `path`."""
+    """The next thing to ask, about the field at `path`."""
 
     path: str
     text: str

@@ -11,7 +11,7 @@ from agent.conversation.framework.working_memory import PhaseState, PhaseVisit, 
 from agent.protocol.errors import NotFound
 
 VISITS_KEPT = 64
-"""How many visits are remembered: phases may lead back to earlier ones, and the state does not grow with the turns."""
+"""Visits that are remembered: phases may lead back to earlier ones, and the state does not grow with the turns."""
 
 
 class Transition(Struct, frozen=True, kw_only=True, rename="camel"):

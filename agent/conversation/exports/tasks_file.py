@@ -1,0 +1,138 @@
+"""Write what an interview found to be done as a TASKS.md, which the repository agent works on. Its grammar is in docs/repo-agent.md.
+
+All that was said stands in it as text: nothing of it is read as a task, a status or a dependency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from agent.conversation.exports.inline import bullets, inline
+from agent.conversation.framework.configuration import EngineConfiguration, HandoffMapping, PairSource, TaskSource
+from agent.conversation.framework.values import as_text, as_texts, found, texts
+from agent.conversation.framework.working_memory import WorkingMemory
+from agent.protocol.errors import InvalidState
+
+_TITLE = 100  # characters
+_MOST_TASKS = 99
+_EDGES = " \t*_`#–—-.:\\"  # of a title, of which the reader takes some for markup
+
+
+class _Task(Struct, frozen=True, kw_only=True):
+    title: str
+    detail: str = ""
+    acceptance: tuple[str, ...] = ()
+    depends: tuple[str, ...] = ()
+
+
+def tasks_file(memory: WorkingMemory, config: EngineConfiguration, mapping: HandoffMapping | None = None) -> str:
+    """Return the file. `mapping`: of the exit that it is written for; None for the first that names tasks, else the first.
+
+    Raises InvalidState where nothing is to be done.
+    """
+    sources = mapping or _mapping(config)
+    tasks = list(_tasks(memory, sources))[:_MOST_TASKS]
+    if not tasks:
+        raise InvalidState(expected="something to do that was said", found="none")
+    common = tuple(dict.fromkeys(text for path in sources.acceptance for text in texts(memory, path)))
+    lines = ["# Tasks", "", f"From an interview ({inline(config.name)}).", "", *_context(memory, config, sources)]
+    numbers = {each.title.casefold(): number for number, each in enumerate(tasks, 1)}
+    depends = _dependencies(tasks, numbers)
+    last = len(tasks) + 1
+    for number, task in enumerate(tasks, 1):
+        alone = common if len(tasks) == 1 else ()
+        lines += _written(number, task, depends[number], (*task.acceptance, *alone))
+    if common and len(tasks) > 1:
+        check = _Task(title="Check what has to hold for all of it")
+        lines += _written(last, check, list(range(1, last)), common)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _mapping(config: EngineConfiguration) -> HandoffMapping:
+    mappings = [each.mapping for each in config.exit_transitions]
+    return next((each for each in mappings if each.tasks), mappings[0] if mappings else HandoffMapping())
+
+
+def _tasks(memory: WorkingMemory, mapping: HandoffMapping) -> Iterator[_Task]:
+    """Yield each task once, by its title; one without letters or digits in it is none."""
+    seen = set[str]()
+    for source in mapping.tasks or tuple(TaskSource(path=path) for path in mapping.user_goals):
+        for each in found(memory, source.path):
+            for one in each.value if isinstance(each.value, (list, tuple)) else (each.value,):
+                task = _task(one, source)
+                if any(map(str.isalnum, task.title)) and task.title.casefold() not in seen:
+                    seen.add(task.title.casefold())
+                    yield task
+
+
+def _task(value: object, source: TaskSource) -> _Task:
+    said = value if isinstance(value, dict) else {source.name: value}
+    name = as_text(said.get(source.name, ""))
+    title = name.strip(_EDGES)
+    if len(title) > _TITLE:
+        title = f"{title[: _TITLE - 1].rpartition(' ')[0] or title[: _TITLE - 1]}…"
+    detail = [name] * (not title.startswith(name.strip(_EDGES))) + as_texts(said.get(source.detail))
+    return _Task(
+        title=title,
+        detail=as_text("; ".join(detail)),
+        acceptance=tuple(as_texts(said.get(source.acceptance))),
+        depends=tuple(as_texts(said.get(source.depends))),
+    )
+
+
+def _dependencies(tasks: list[_Task], numbers: dict[str, int]) -> dict[int, list[int]]:
+    """Return the numbers that each task waits for; a name that is no task's is left out, and what would close a circle."""
+    depends: dict[int, list[int]] = {number: [] for number in numbers.values()}
+
+    def reaches(start: int, goal: int) -> bool:
+        left, seen = [start], set[int]()
+        while left:
+            here = left.pop()
+            if here == goal:
+                return True
+            if here not in seen:
+                seen.add(here)
+                left += depends[here]
+        return False
+
+    for number, task in enumerate(tasks, 1):
+        for name in task.depends:
+            other = numbers.get(name.strip(_EDGES).casefold())
+            if other is not None and other not in depends[number] and not reaches(other, number):
+                depends[number].append(other)
+    return depends
+
+
+def _context(memory: WorkingMemory, config: EngineConfiguration, mapping: HandoffMapping) -> Iterator[str]:
+    """Yield what whoever works on the tasks has to know."""
+    entries = [f"Goal: {inline(text)}" for path in mapping.user_goals for text in texts(memory, path)] * bool(
+        mapping.tasks
+    )
+    entries += [f"Decided: {inline(text)}" for each in mapping.decisions for text in texts(memory, each.option)]
+    entries += [
+        f"Constraint: {text}" for source in mapping.constraints for text in _constraints(memory, config, source)
+    ]
+    entries += [f"Open question: {inline(text)}" for path in mapping.open_questions for text in texts(memory, path)]
+    if entries:
+        yield from ("## Context", "", *(f"- {each}" for each in dict.fromkeys(entries)), "")
+
+
+def _constraints(memory: WorkingMemory, config: EngineConfiguration, source: PairSource) -> Iterator[str]:
+    definition = config.field(source.path)
+    name = f"{inline(definition.display_name)}: " if definition else ""
+    for text in texts(memory, source.path):
+        yield f"{name}{inline(text)}"
+
+
+def _written(number: int, task: _Task, depends: list[int], acceptance: tuple[str, ...]) -> Iterator[str]:
+    yield f"## {number}. {inline(task.title)}"
+    yield "Status: todo"
+    if depends:
+        yield f"Depends on: {', '.join(map(str, sorted(depends)))}"
+    yield ""
+    if task.detail:
+        yield from (f"As it was said: {inline(task.detail)}", "")
+    if acceptance:
+        yield from ("Acceptance:", *bullets(acceptance), "")
