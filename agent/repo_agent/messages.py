@@ -18,7 +18,7 @@ _ORDERS = (
     r"#(?=\d|(?:close|comment|done|fix|resolve|time)\b)|\bGH-(?=\d)|/(?:issues|pull|merge_requests|work_items)/(?=\d)"
     r"|\[(?=(?:skip|no|ci|actions|azurepipelines|circleci)\b)|\*\*\*(?=NO_CI)|\bskip-checks(?=:)"
 )
-"""What makes servers close issues or leave out checks, in commits, too."""
+"""Words that make servers close issues or leave out checks, in commits, too."""
 _ORDER = re.compile(_ORDERS, re.I)
 _ACTIVE = re.compile(rf"{_ORDERS}|:(?=//)|!(?=\[)|\](?=[(\[:])|<(?=[A-Za-z/!?])|\bwww(?=\.)", re.I)
 _MENTION = re.compile(r"(?<![\w`/.])@(?=[\w-])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.conversation.framework import modes, techniques
-from agent.conversation.framework.context import ContextAssembler, TurnTexts
+from agent.conversation.framework.context import ContextAssembler, TurnTexts, calibrated
 from agent.conversation.framework.exits import offer, offered_exit
 from agent.conversation.framework.handoff import format_handoff_for_context
 from agent.conversation.framework.offline import next_question
@@ -103,10 +103,7 @@ async def respond(turn: Turn) -> StepDone | None:
     turn.reply = answer.text.strip()
     if not turn.reply:
         raise PlannerError("the model said nothing", hint="say it again, or choose another model")
-    context = turn.memory.context
-    if answer.prompt_tokens and turn.assembled and turn.assembled.tokens_used:
-        ours = turn.assembled.tokens_used / context.estimate_ratio
-        context = replace(context, estimate_ratio=round(answer.prompt_tokens / ours, 3))
+    context = calibrated(turn.memory.context, answer.prompt_tokens) if turn.assembled else turn.memory.context
     asked = answer.asked or turn.memory.asked
     turn.memory = take_up(replace(turn.memory, context=context, asked=asked), turn.reply)
     watch = turn.memory.handoff_watch

@@ -56,7 +56,7 @@ def unseen(memory: WorkingMemory, *, again: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class RunnerDeps:
-    """What a runner is given. Only the first three are needed.
+    """Hold what a runner is given. Only the first three are needed.
 
     `complete`: small calls of a model, for summaries. `see` is shown the state before the extraction and before the reply. `names` are
     those of engines by their ids; `clock` gives seconds.
@@ -145,7 +145,7 @@ class Turn:
 def step(
     outcome: Literal["done", "skipped", "failed"] = "done", detail: str = "", values: Mapping[str, Any] | None = None
 ) -> StepDone:
-    """What a step did; the runner gives it its number and name."""
+    """Make the report of a step; the runner gives it its number and name."""
     return StepDone(number=0, name="", outcome=outcome, detail=detail, values=dict(values or {}))
 
 
