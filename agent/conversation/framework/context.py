@@ -224,11 +224,13 @@ def shares(allocation: Allocation, free: int) -> dict[Part, int]:
 
 
 def calibrated(context: ContextState, counted: int) -> ContextState:
-    """The state once the server said how many tokens the last prompt had. What it counts more is believed at once, less bit by bit."""
+    """The state once the server said how many tokens the last prompt had. What it counts more is believed at once, less bit by bit; what
+    no tokenizer would count (a part that it had not cached, an odd server) is not.
+    """
     ours = context.tokens / context.estimate_ratio if context.estimate_ratio > 0 else 0
-    if counted <= 0 or ours < 1:
+    measured = counted / ours if ours >= 1 else 0
+    if not _RATIOS[0] <= measured <= _RATIOS[1]:
         return context
-    measured = min(max(counted / ours, _RATIOS[0]), _RATIOS[1])
     old = context.estimate_ratio
     return replace(context, estimate_ratio=measured if measured > old else 0.7 * old + 0.3 * measured)
 

@@ -22,6 +22,7 @@ from agent.conversation.framework.sensitive import SensitiveInformation
 from agent.conversation.framework.supersession import Change, applied, changes
 from agent.conversation.framework.working_memory import ExtractedField, Extraction
 from agent.protocol.errors import Cancelled, RecordingError
+from agent.text.visible import well_formed
 
 _LONGEST_REASON = 400  # characters of a reasoning or of evidence
 
@@ -117,7 +118,7 @@ class ExtractionPipeline:
         return made
 
     def _short(self, text: Any) -> str:
-        kept = text[:_LONGEST_REASON].strip() if isinstance(text, str) else ""
+        kept = well_formed(text[:_LONGEST_REASON]).strip() if isinstance(text, str) else ""
         redacted: str = self._sensitive.without_secrets(kept)
         return redacted
 

@@ -253,6 +253,6 @@ def test_the_estimate_follows_what_the_server_counts() -> None:
     state = ContextState(tokens=1_000)
     assert calibrated(state, 1_500).estimate_ratio == 1.5
     assert calibrated(state, 500).estimate_ratio == pytest.approx(0.85)
-    assert calibrated(state, 10**9).estimate_ratio == 4.0
+    assert calibrated(state, 10**9) is state and calibrated(state, 200) is state  # something else is counted
     assert calibrated(ContextState(tokens=1_500, estimate_ratio=1.5), 1_000).estimate_ratio == pytest.approx(1.35)
     assert calibrated(state, 0) is state and calibrated(ContextState(), 100) == ContextState()
