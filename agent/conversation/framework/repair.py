@@ -142,16 +142,15 @@ def _impatience(repair: Repair, memory: WorkingMemory, config: EngineConfigurati
 
 
 def _defer(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
-    """A confirmation is not deferred: it waits for the person's yes."""
+    """Put off what was asked. So is a confirmation: it counts as none until there is a yes, and is not asked for in a circle."""
     obligation = asked_obligation(memory, config)
     unknown = repair.kind == "dont_know"
     if obligation is None:
         about = "the last question"
     else:
         about = f"“{obligation.description}”"
-        if not obligation.confirmation:
-            by = "unknown" if unknown else "person"
-            memory = settle(memory, obligation.id, "deferred", deferred_by=by)
+        by = "unknown" if unknown else "person"
+        memory = settle(memory, obligation.id, "deferred", deferred_by=by)
     guidance = (
         f"The person does not know about {about}. That is fine: offer an example or a usual value once, then go on to something else."
         if unknown

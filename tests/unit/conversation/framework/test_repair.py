@@ -3,6 +3,7 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
+from agent.conversation.framework.conditions import satisfaction_rate
 from agent.conversation.framework.extraction import ExtractionResult, SupersededField
 from agent.conversation.framework.repair import after_extraction, apply, recognize
 from agent.conversation.framework.repair_data import Repair, RepairKind
@@ -103,9 +104,11 @@ def test_where_nothing_was_asked_nothing_is_deferred() -> None:
     assert done.memory == memory() and "the last question" in done.guidance
 
 
-def test_a_confirmation_waits_for_its_yes() -> None:
+def test_a_confirmation_that_is_skipped_is_open_and_not_asked_for_in_a_circle() -> None:
     config = engine(obligations=[{"id": "agreed", "category": "needs", "description": "Agreed", "confirmation": True}])
-    assert status(mended("skip", memory(config, asked="agreed"), config).memory, "agreed") == ("pending", "")
+    skipped = mended("skip", memory(config, asked="agreed"), config).memory
+    assert status(skipped, "agreed") == ("deferred", "person")
+    assert satisfaction_rate(skipped, "needs") == 0
 
 
 def test_impatience_leaves_what_is_optional() -> None:

@@ -1,0 +1,101 @@
+"""Every engine leads its interview without a model: from the first question to a handoff, each question once."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.conversation.framework.configuration import FieldDefinition
+from agent.conversation.framework.exits import hand_over
+from agent.conversation.framework.handoff import format_handoff_for_context
+from agent.conversation.framework.working_memory import from_data, to_data
+from tests.support.interview_talk import NAMES, Talk
+from tests.support.shipped_engines import FOLDERS
+
+YARD = {
+    "purposeAndProblem.coreProblem": "Parcels get lost in our yard, and drivers look for them for hours",
+    "purposeAndProblem.triggerEvent": "Before Christmas we lost a whole pallet",
+    "purposeAndProblem.painPoints": "an hour of each tour is lost; customers call and shout",
+    "successCriteria.mustHaves": "Scan a parcel with a phone; Show where a parcel stands; Search by number",
+    "successCriteria.measures": "no driver looks for longer than five minutes",
+    "successCriteria.firstRelease": "Scan and search in one hall",
+    "constraints.timeline": "October, before the season",
+    "nonFunctionalScreening.sensitiveData": "Names and addresses of customers",
+}
+BY_TYPE = {
+    "string": "It is a wiki, where everybody who works here can write what they know",
+    "number": "12",
+    "boolean": "yes",
+    "array": "a wiki; a database; leave it as it is",
+    "object": "a wiki; everybody here can already write in one",
+}
+
+
+def answer(field: FieldDefinition) -> str:
+    return YARD.get(field.path) or ("1" if field.choices else BY_TYPE[field.value_type])
+
+
+def filled_in(engine_id: str) -> tuple[Talk, list[str]]:
+    """The form, answered until nothing is left to ask; and the fields in the order in which they were asked for."""
+    talk, asked = Talk(engine_id), list[str]()
+    talk.say("Hello, I need some help")
+    while (path := talk.memory.asked) and len(asked) < 100:
+        field = talk.config.field(path)
+        assert field is not None
+        asked.append(path)
+        talk.say(answer(field))
+    return talk, asked
+
+
+@pytest.mark.covers("S3-1", "S3-120", "S3-123", "S3-127", "S3-128", "S3-129", "S3-104", "S3-105")
+@pytest.mark.parametrize("engine_id", FOLDERS)
+def test_from_the_first_question_to_the_handoff(engine_id: str) -> None:
+    talk, asked = filled_in(engine_id)
+    assert talk.failed == []
+    assert talk.said[-1].text.endswith("That is all I have to ask.")
+    assert len(set(asked)) == len(asked)
+    assert talk.phases == [each.id for each in talk.config.phases]
+    grown = [each.updated_state.completeness.overall for each in talk.responses]
+    assert grown == sorted(grown) and talk.memory.completeness.is_ready
+    assert from_data(to_data(talk.memory)) == talk.memory
+    assert talk.memory.offered
+    handoff = hand_over(talk.config, talk.memory, talk.memory.offered, now="2026-01-31T12:00:00Z")
+    told = format_handoff_for_context(handoff, NAMES)
+    assert "HANDOFF CONTEXT" in told and "DECISIONS REACHED" in told
+    decided = handoff.action_list.decisions_reached[0]
+    assert decided.decision and decided.confidence > 0.9
+
+
+@pytest.mark.covers("S3-97", "S3-94")
+def test_the_sidebar_fills_up() -> None:
+    talk, _ = filled_in("project-discovery")
+    first, last = talk.responses[0].sidebar_state, talk.responses[-1].sidebar_state
+    assert first.progress_bar is not None and last.progress_bar is not None
+    assert (first.progress_bar.percentage, last.progress_bar.percentage) == (0, 100)
+    titles = [each.title for each in last.sections if each.visible]
+    assert titles == ["Core Requirements", "Limits and Risks", "Validation Checklist"]
+    statuses = {item.status for section in last.sections for item in section.items}
+    assert statuses == {"satisfied"}
+
+
+@pytest.mark.covers("S3-71")
+def test_each_answer_is_logged_with_the_words_it_stands_on() -> None:
+    talk, asked = filled_in("project-discovery")
+    assert {each.field_path for each in talk.logged} == set(asked)
+    assert all(each.evidence and each.extraction_type == "new" for each in talk.logged)
+
+
+def test_who_knows_nothing_is_asked_each_thing_once_and_gets_to_the_end() -> None:
+    talk = Talk("project-discovery")
+    talk.say("Hello, I need some help")
+    for _ in range(80):
+        if not talk.memory.asked:
+            break
+        talk.say("I don't know")
+    assert talk.failed == []
+    assert not talk.memory.asked and talk.memory.phase.current == "OPENING"
+    assert {each.status for each in talk.memory.obligations.items} == {"deferred"}
+    assert not talk.memory.offered and not talk.memory.completeness.is_ready
+    assert "Still open: The problem that is to be solved" in talk.said[-1].text
+    talk.say("Core problem: parcels get lost")
+    assert talk.memory.phase.current == "CORE_CAPTURE"
+    assert talk.memory.value("purposeAndProblem.coreProblem") == "parcels get lost"
