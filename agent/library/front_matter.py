@@ -23,6 +23,8 @@ _TYPES = {
     "null": "nothing",
 }
 
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
 T = TypeVar("T")
 
 
@@ -44,7 +46,6 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
     try:
         loader = _loader()(text)
         node = loader.get_single_node()
-        marks = _lines(node, first_line)
         data = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -61,8 +62,8 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         return msgspec.convert(data, built(kind))
     except msgspec.ValidationError as error:
         words = str(error)
-        line = _line_of(words, marks, first_line)
-        raise ConfigError(f"{path}:{line}: {shown_line(_plain(words, kind), 200)}") from None
+        line = first_line + _line_of(words, node)
+        raise ConfigError(f"{path}:{line}: {shown_line(plain_words(words, kind), 200)}") from None
 
 
 def place_of(key: str, text: str, path: str) -> str:
@@ -78,12 +79,12 @@ def _yaml_problem(what: str) -> str:
     return "what begins with { has to stand in quotes" if "unhashable" in what else what
 
 
-def _plain(words: str, kind: type[Any]) -> str:
+def plain_words(words: str, kind: type[Any]) -> str:
     """Put what msgspec says in words for somebody who knows neither its names of types nor its places."""
     what, _, place = words.partition(" - at `$.")
     place = place.rstrip("`")
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL):
-        keys = "" if place else f"; there are: {', '.join(kind.__struct_fields__)}"
+        keys = "" if place else f"; there are: {', '.join(kind.__struct_encode_fields__)}"
         return f"no setting is called `{found[1]}`{keys}"
     if found := re.fullmatch(r"Object missing required field `(.*)`", what):
         return f"`{found[1]}` is missing"
@@ -107,25 +108,26 @@ def _loader() -> Any:
     return Loader
 
 
-def _lines(node: Any, first: int, at: str = "$") -> dict[str, int]:
-    """The line of each place in a YAML tree, places as msgspec names them: `$.variables[1].name`, and keys by their name."""
+def _line_of(words: str, node: Any) -> int:
+    """The line, from 0, that msgspec's `words` are about: that of a place as it names them (`$.variables[1].name`), of an unknown
+    field that of its key.
+    """
     import yaml
 
-    found = {at: first + node.start_mark.line} if node is not None else {}
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            found[f"`{key.value}`"] = first + key.start_mark.line
-            found |= _lines(value, first, f"{at}.{key.value}")
-    elif isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
-            found |= _lines(value, first, f"{at}[{number}]") | _lines(value, first, f"{at}[...]")
-    return found
+    what, _, place = words.partition(" - at `$")
+    for key, number in _STEP.findall(place.rstrip("`")):
+        inner = [value for name, value in _pairs(node) if name.value == key or not key]
+        if isinstance(node, yaml.SequenceNode):
+            inner = node.value[int(number) :] if number.isdigit() else node.value
+        if not inner:
+            break
+        node = inner[0]
+    unknown = what.partition("unknown field `")[2].removesuffix("`")
+    marked = next((name for name, _ in _pairs(node) if unknown and name.value == unknown), node)
+    return 0 if marked is None else marked.start_mark.line
 
 
-def _line_of(words: str, marks: dict[str, int], first: int) -> int:
-    """The line that msgspec's `words` are about: an unknown field by its name, else a place."""
-    for mark, line in marks.items():
-        if mark.startswith("`") and "unknown field" in words and mark in words:
-            return line
-    _, _, place = words.rpartition("at `")
-    return marks.get(place.rstrip("`"), marks.get("$", first))
+def _pairs(node: Any) -> list[tuple[Any, Any]]:
+    import yaml
+
+    return node.value if isinstance(node, yaml.MappingNode) else []

@@ -38,6 +38,7 @@ def test_what_is_in_front(text: str, expected: tuple[str, str, int]) -> None:
         ("---\nvariables:\n  - name: a\n  - nme: b\n---\ntext", 4),
         ("---\nvariables:\n  - name: a\n  - name: 3\n---\ntext", 4),
         ("---\n- a\n---\ntext", 2),
+        ("---\nvariables:\n  - name: a\n    default: nme\n  - name: b\n    nme: c\n---\ntext", 6),
     ],
 )
 def test_errors_of_a_role_name_the_line(text: str, line: int) -> None:
@@ -45,7 +46,13 @@ def test_errors_of_a_role_name_the_line(text: str, line: int) -> None:
         read_role("r", text, "r.md")
 
 
-@each("text", ["steps: []", "steps: ['']", 'steps: ["a\\nb"]', "x: 1", "", "steps: 5", "- a", "steps: [ls]\nmore: 1"])
+NESTED = f"steps: {'[' * 60}{']' * 60}"
+
+
+@each(
+    "text",
+    ["steps: []", "steps: ['']", 'steps: ["a\\nb"]', "x: 1", "", "steps: 5", "- a", "steps: [ls]\nmore: 1", NESTED],
+)
 def test_bad_macros(text: str) -> None:
     with pytest.raises(ConfigError, match=r"m\.yaml"):
         read_macro("m", text, "m.yaml")

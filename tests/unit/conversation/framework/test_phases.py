@@ -31,7 +31,7 @@ def phase(name: str, order: int, **more: Any) -> dict[str, Any]:
 
 
 def at(name: str, turns: int = 0, statuses: Any = None, **changes: Any) -> WorkingMemory:
-    here = {"phase": PhaseState(current=name, turns_in_phase=turns), "turn_number": 9}
+    here: dict[str, Any] = {"phase": PhaseState(current=name, turns_in_phase=turns), "turn_number": 9}
     return state(CONFIG, statuses=statuses, **here | changes)
 
 

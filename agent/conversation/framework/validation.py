@@ -1,0 +1,272 @@
+"""Validate the configuration of an engine: the twelve checks of the specification, and that each number is one that makes sense."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from msgspec import UNSET, Struct
+
+from agent.conversation.framework import references
+from agent.conversation.framework.configuration import (
+    AllOf,
+    CompletenessScore,
+    CoverageModel,
+    CustomEvaluator,
+    EngineConfiguration,
+    MaturityModel,
+    ObligationModel,
+    ObligationSatisfaction,
+    ProfileModel,
+    SaturationModel,
+    TurnCount,
+)
+from agent.conversation.framework.prompt_template import unknown_variables
+
+PLANNER, REPO_AGENT = "planner", "repo-agent"
+"""Targets of exits that are no engines: they take requirements."""
+_SEMVER = re.compile(r"\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?", re.ASCII)
+_ENGINE_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+_LONGEST_ID = 100
+_ABOUT = 0.01
+
+
+class Validation(Struct, frozen=True, kw_only=True):
+    """`errors` make it unusable, `warnings` do not."""
+
+    valid: bool
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+class _Surroundings(Struct, frozen=True):
+    engines: Collection[str]
+    techniques: Collection[str]
+    handlers: Collection[str]
+
+
+def validate_engine_config(
+    config: EngineConfiguration, *, engines: Collection[str], techniques: Collection[str], handlers: Collection[str]
+) -> Validation:
+    """Check it against the engines, techniques and handlers of background tasks that there are."""
+    around = _Surroundings(engines, techniques, handlers)
+    errors = tuple(dict.fromkeys(message for check in _CHECKS for message in check(config, around)))
+    return Validation(valid=not errors, errors=errors, warnings=tuple(dict.fromkeys(_warnings(config))))
+
+
+def _identity(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    given = {
+        "engineId": config.engine_id,
+        "name": config.name,
+        "description": config.description,
+        "version": config.version,
+        "engineType": "" if config.engine_type is UNSET else config.engine_type,
+    }
+    yield from (f"Missing {name}" for name, value in given.items() if not value.strip())
+    if config.engine_id and (not _ENGINE_ID.fullmatch(config.engine_id) or len(config.engine_id) > _LONGEST_ID):
+        yield f"engineId must be lower-case words joined by hyphens: {config.engine_id}"
+    if config.version and not _SEMVER.fullmatch(config.version):
+        yield f"version must be like 1.0.0: {config.version}"
+    yield from (
+        f"Unknown variable in systemPromptTemplate: {each}" for each in unknown_variables(config.system_prompt_template)
+    )
+
+
+def _phase_graph(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    if not config.phases:
+        yield "There are no phases"
+    known = [each.id for each in config.phases]
+    yield from _repeated("phase", known)
+    yield from _unknown("phase", references.phases(config), known)
+    reached = references.reachable(config)
+    yield from (f"Orphaned phase: {each}" for each in known if each not in reached)
+
+
+def _phase_order(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    orders = sorted(each.order for each in config.phases)
+    if orders and orders not in (list(range(len(orders))), list(range(1, len(orders) + 1))):
+        yield f"Phase order is not sequential: {', '.join(map(str, orders))}"
+
+
+def _initial_phase(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    if not config.initial_phase:
+        yield "Missing initialPhase"
+    elif config.phase(config.initial_phase) is None:
+        yield f"Unknown initial phase: {config.initial_phase}"
+
+
+def _references(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    known = [each.id for each in config.obligations]
+    yield from _repeated("obligation", known)
+    yield from _unknown("obligation", references.obligations(config), known)
+    used = {each.category for each in config.obligations}
+    yield from _unknown("obligation category", references.categories(config), used)
+    paths = [each.path for each in config.extraction_schema.fields]
+    yield from _repeated("field", paths)
+    yield from _unknown("field", references.fields(config), paths)
+    yield from _repeated("evaluator", config.custom_evaluators)
+    yield from _unknown("evaluator", references.evaluators(config), config.custom_evaluators)
+    yield from _repeated("background task", [each.task_id for each in config.background_tasks])
+
+
+def _completeness_model(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    model = config.completeness_model
+    yield from _shares(("readyThreshold", model.ready_threshold))
+    match model:
+        case MaturityModel():
+            yield from _filled("levels", [each.id for each in model.levels])
+        case CoverageModel():
+            if not model.scope and not model.scope_field:
+                yield "The completeness model has no scope"
+        case SaturationModel():
+            if not 0 < model.alpha <= 1 or not 0 <= model.epsilon < math.inf or model.turns < 1:
+                yield "The completeness model needs 0 < alpha <= 1, epsilon >= 0 and turns >= 1"
+        case ProfileModel():
+            yield from _filled("dimensions", [each.id for each in model.dimensions])
+            paths = [f"{each.path}." for each in config.extraction_schema.fields]
+            for each in model.dimensions:
+                begun = [path for path in each.fields if any(one.startswith(f"{path}.") for one in paths)]
+                yield from (f"Unknown field: {path} in {each.id}" for path in each.fields if path not in begun)
+                if not each.fields:
+                    yield f"Dimension {each.id} has no fields"
+        case _:
+            yield from _filled("heuristics", [each.id for each in model.heuristics])
+            if isinstance(model, ObligationModel):
+                yield from _shares(("partialCredit", model.partial_credit))
+
+
+def _weights(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    model = config.completeness_model
+    if isinstance(model, (MaturityModel, CoverageModel, SaturationModel)):
+        return
+    weights = [each.weight for each in (model.dimensions if isinstance(model, ProfileModel) else model.heuristics)]
+    yield from _shares(*(("A weight", each) for each in weights))
+    if weights and not abs(sum(weights) - 1) <= _ABOUT / 10:
+        yield f"Heuristic weights sum to {sum(weights):.4g}, not 1.0"
+
+
+def _context(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    context = config.context_config
+    allocation = context.allocation
+    shares = (
+        allocation.obligations,
+        allocation.conversation_history,
+        allocation.background_intelligence,
+        allocation.extraction_summary,
+    )
+    yield from _shares(*(("A share of the context", each) for each in shares))
+    if not abs(sum(shares) - 1) <= _ABOUT:
+        yield f"Context allocation sums to {sum(shares) * 100:.4g} %, not 100 %"
+    if context.response_tokens < 1 or context.keep_turns < 1:
+        yield "responseTokens and keepTurns must be at least 1"
+    if context.max_tokens is not None and context.max_tokens <= context.response_tokens:
+        yield f"maxTokens ({context.max_tokens}) leaves nothing beside responseTokens ({context.response_tokens})"
+
+
+def _percentages(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    ratio = config.information_ratio
+    yield from _percent("Information ratio", (ratio.user, ratio.system))
+    for phase in config.phases:
+        yield from _percent(f"Mode blend of {phase.id}", phase.mode_blend.shares.values())
+    if config.overall_blend is not None:
+        yield from _percent("Overall blend", config.overall_blend.shares.values())
+
+
+def _exits(config: EngineConfiguration, around: _Surroundings) -> Iterator[str]:
+    for each in config.exit_transitions:
+        if each.target_engine == config.engine_id:
+            yield f"Exit leads to the engine itself: {each.target_engine}"
+        elif each.target_engine not in around.engines and each.target_engine not in (PLANNER, REPO_AGENT):
+            yield f"Unknown exit target: {each.target_engine}"
+
+
+def _techniques(config: EngineConfiguration, around: _Surroundings) -> Iterator[str]:
+    named = [(each, "availableTechniques") for each in config.available_techniques]
+    named += [(each, phase.id) for phase in config.phases for each in phase.active_techniques]
+    yield from _unknown("technique", named, around.techniques)
+
+
+def _handlers(config: EngineConfiguration, around: _Surroundings) -> Iterator[str]:
+    named = ((each.handler, f"task {each.task_id}") for each in config.background_tasks)
+    yield from _unknown("task handler", named, around.handlers)
+
+
+def _thresholds(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    yield from _shares(
+        *(
+            (f"confidenceThreshold of {each.path}", each.confidence_threshold)
+            for each in config.extraction_schema.fields
+        )
+    )
+    for place, condition in references.conditions(config):
+        match condition:
+            case ObligationSatisfaction():
+                yield from _shares((f"minSatisfactionRate in {place}", condition.min_satisfaction_rate))
+            case CompletenessScore():
+                yield from _shares((f"minCompleteness in {place}", condition.min_completeness))
+            case CustomEvaluator():
+                yield from _shares((f"threshold in {place}", condition.threshold))
+            case TurnCount() if condition.min_turns < 0:
+                yield f"minTurns in {place} is below 0: {condition.min_turns}"
+            case AllOf() if not condition.conditions:
+                yield f"all_of in {place} has no conditions"
+            case _:
+                pass
+
+
+_CHECKS: tuple[Callable[[EngineConfiguration, _Surroundings], Iterable[str]], ...] = (
+    _identity,
+    _phase_graph,
+    _phase_order,
+    _initial_phase,
+    _references,
+    _completeness_model,
+    _weights,
+    _context,
+    _percentages,
+    _exits,
+    _techniques,
+    _handlers,
+    _thresholds,
+)
+
+
+def _warnings(config: EngineConfiguration) -> Iterator[str]:
+    if not config.system_prompt_template.strip():
+        yield "systemPromptTemplate is empty"
+    if isinstance(config.completeness_model, ObligationModel):
+        weighed = {each.category for each in config.completeness_model.heuristics}
+        counted = {each.category: None for each in config.obligations if not each.confirmation}
+        yield from (f"Category {each} counts for nothing: it has no weight" for each in counted if each not in weighed)
+    for phase in config.phases:
+        for each in phase.active_techniques:
+            if each not in config.available_techniques:
+                yield f"Technique {each} of {phase.id} is not in availableTechniques"
+
+
+def _repeated(what: str, names: Iterable[str]) -> Iterator[str]:
+    yield from (f"Duplicate {what}: {name}" for name, times in Counter(names).items() if times > 1)
+
+
+def _unknown(what: str, named: Iterable[references.Reference], known: Collection[str]) -> Iterator[str]:
+    yield from (f"Unknown {what}: {name} in {place}" for name, place in named if name not in known)
+
+
+def _filled(what: str, ids: list[str]) -> Iterator[str]:
+    if not ids:
+        yield f"The completeness model has no {what}"
+    yield from _repeated(what.removesuffix("s"), ids)
+
+
+def _shares(*named: tuple[str, float]) -> Iterator[str]:
+    yield from (f"{name} is not within 0 and 1: {value:g}" for name, value in named if not 0 <= value <= 1)
+
+
+def _percent(name: str, values: Iterable[float]) -> Iterator[str]:
+    shares = list(values)
+    if not all(0 <= each <= 100 for each in shares):
+        yield f"{name} has a share that is not within 0 and 100"
+    elif not abs(sum(shares) - 100) <= _ABOUT:
+        yield f"{name} sums to {sum(shares):g}, not 100"
