@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from agent.text.lazy_pattern import lazily
 
@@ -45,13 +46,23 @@ class Said:
         self._known = frozenset(said)
         self._carried: dict[str, int] = {}
 
-    def believed(self, confidence: float, evidence: str) -> float:
-        """The confidence that is left once the evidence was looked at."""
+    def believed(self, confidence: float, evidence: str, value: Any = None) -> float:
+        """The confidence that is left once the evidence was looked at. A value that was itself said needs no other, and is still no more
+        than one without.
+        """
         if not evidence.strip() or ((said := words(evidence)) and SMALL_WORDS.issuperset(said)):
             return min(confidence, NO_EVIDENCE)  # "we" is said in every message
         carried = self._carried.get(evidence, 0) + 1
         self._carried[evidence] = carried
-        return confidence if carried <= SHARED_BY and self.has(evidence) else confidence * FALSE_EVIDENCE
+        if carried <= SHARED_BY and self.has(evidence):
+            return confidence
+        return min(confidence, NO_EVIDENCE) if self._is_said(value) else confidence * FALSE_EVIDENCE
+
+    def _is_said(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return False
+        text = value if isinstance(value, str) else f"{value:g}" if abs(value) < 1e6 else str(value)
+        return not SMALL_WORDS.issuperset(words(text)) and self.has(text)
 
     def has(self, evidence: str) -> bool:
         """Tell whether these words were said, beside each other but for `…`; punctuation and case do not count."""

@@ -103,7 +103,7 @@ class ExtractionPipeline:
             value = read_value(field, raw.value)
             evidence = raw.evidence if isinstance(raw.evidence, str) else ""
             confidence = _sure(raw.confidence)
-            confidence = confidence if raw.by_rule else said.believed(confidence, evidence)
+            confidence = confidence if raw.by_rule else said.believed(confidence, evidence, value)
             if value is UNUSABLE or confidence < field.confidence_threshold or confidence <= 0:
                 continue
             fresh = ExtractedField(

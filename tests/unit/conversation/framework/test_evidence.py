@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from agent.conversation.framework.evidence import FALSE_EVIDENCE, NO_EVIDENCE, Said
@@ -43,3 +45,19 @@ def test_a_sentence_about_the_form_says_nothing_and_the_others_still_do() -> Non
 def test_an_enormous_message_is_looked_at_from_its_beginning() -> None:
     said = Said("a pool " + "x " * 2_000_000, ())
     assert said.has("a pool") and len(said._words) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("value", "believed"),
+    [
+        (20, NO_EVIDENCE),
+        ("task tracking", NO_EVIDENCE),
+        ("they", 0.45),
+        (30, 0.45),
+        (True, 0.45),
+        (["nurses"], 0.45),
+        (2e9, 0.45),
+    ],
+)
+def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, believed: float) -> None:
+    assert Said(MESSAGE, ()).believed(0.9, "the message tells of twenty", value) == believed
