@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
-from agent.conversation.framework.handoff_data import EngineHandoff, Level, TechnicalLevel, Understanding
+from agent.conversation.framework.handoff_data import Decision, EngineHandoff
 from agent.text.shown import shown_line
 
 REASONING_LENGTH = 20
@@ -15,6 +16,8 @@ REASONING_LENGTH = 20
 MOST_VISITS = 3
 """Times that one engine can be in a chain of handoffs."""
 MOST_HANDOFFS = 8
+_MAY_BE_BLANK = ("implication", "reasoning", "seeds")
+_GAPS = "knowledgeGapsRevealed"
 _MOST_ITEMS = 40  # of a section; what is beyond is counted
 _WIDE_RULE = "═" * 59
 
@@ -28,85 +31,44 @@ class HandoffValidation(Struct, frozen=True, kw_only=True):
 
 def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
     """Check that each section has what it must have, that reasons are reasons, and that there is something to hand over."""
-    errors = (*_metadata(handoff), *_phases(handoff), *_actions(handoff), *_people(handoff))
-    return HandoffValidation(valid=not errors, errors=errors)
-
-
-def _metadata(handoff: EngineHandoff) -> Iterator[str]:
-    about = handoff.metadata
-    yield from _blank(
-        "metadata",
-        sourceEngineId=about.source_engine_id,
-        targetEngineId=about.target_engine_id,
-        handoffDate=about.handoff_date,
-        sessionId=about.session_id,
-        projectId=about.project_id,
-        transitionReason=about.transition_reason,
-    )
+    data = msgspec.to_builtins(handoff)
+    errors = [f"{place}: it is missing" for place in _blanks(data, "")]
+    about, actions = handoff.metadata, handoff.action_list
     if about.source_engine_id == about.target_engine_id:
-        yield f"metadata.targetEngineId: {about.target_engine_id} cannot hand over to itself"
+        errors.append(f"metadata.targetEngineId: {about.target_engine_id} cannot hand over to itself")
     if about.turn_count < 0:
-        yield "metadata.turnCount: it is negative"
+        errors.append("metadata.turnCount: it is negative")
     if not 0 <= about.completeness_score <= 1:
-        yield "metadata.completenessScore: it is not between 0 and 1"
-
-
-def _phases(handoff: EngineHandoff) -> Iterator[str]:
+        errors.append("metadata.completenessScore: it is not between 0 and 1")
     for number, phase in enumerate(handoff.phase_results):
-        yield from _blank(f"phaseResults[{number}]", phaseName=phase.phase_name, keyOutputs=phase.key_outputs)
         if not 0 <= phase.completion_percentage <= 100:
-            yield f"phaseResults[{number}].completionPercentage: it is not between 0 and 100"
-
-
-def _actions(handoff: EngineHandoff) -> Iterator[str]:
-    actions = handoff.action_list
+            errors.append(f"phaseResults[{number}].completionPercentage: it is not between 0 and 100")
     for number, each in enumerate(actions.decisions_reached):
         place = f"actionList.decisionsReached[{number}]"
-        yield from _blank(place, decision=each.decision)
         if not 0 <= each.confidence <= 1:
-            yield f"{place}.confidence: it is not between 0 and 1"
+            errors.append(f"{place}.confidence: it is not between 0 and 1")
         if not _is_reasoning(each.reasoning):
-            yield f"{place}.reasoning: it is no reason of more than {REASONING_LENGTH} characters"
-    yield from _blank_items("actionList.optionsEliminated", "option", (e.option for e in actions.options_eliminated))
-    names = (each.constraint for each in actions.constraints_identified)
-    yield from _blank_items("actionList.constraintsIdentified", "constraint", names)
-    names = (each.assumption for each in actions.assumptions_carried_forward)
-    yield from _blank_items("actionList.assumptionsCarriedForward", "assumption", names)
-    gaps = handoff.situation_awareness.knowledge_gaps_revealed
-    if not (actions.decisions_reached or actions.constraints_identified or gaps):
-        yield "actionList: there is no decision, no constraint and no gap to hand over"
+            errors.append(f"{place}.reasoning: it is no reason of more than {REASONING_LENGTH} characters")
+    if not (actions.decisions_reached or actions.constraints_identified or data["situationAwareness"][_GAPS]):
+        errors.append("actionList: there is no decision, no constraint and no gap to hand over")
+    try:
+        msgspec.convert({**data, "seeds": {}}, EngineHandoff)
+    except msgspec.ValidationError as error:  # a level that is none
+        errors.append(str(error))
+    return HandoffValidation(valid=not errors, errors=tuple(errors))
 
 
-def _people(handoff: EngineHandoff) -> Iterator[str]:
-    situation, context, relation = (
-        handoff.situation_awareness,
-        handoff.accumulated_context,
-        handoff.relational_state,
-    )
-    yield from _level("situationAwareness.userConfidenceLevel", situation.user_confidence_level, get_args(Level))
-    yield from _level("accumulatedContext.technicalLevel", context.technical_level, get_args(TechnicalLevel))
-    for number, each in enumerate(context.concepts_taught):
-        place = f"accumulatedContext.conceptsTaught[{number}]"
-        yield from _blank(place, concept=each.concept)
-        yield from _level(f"{place}.understandingLevel", each.understanding_level, get_args(Understanding))
-    yield from _level("relationalState.trustLevel", relation.trust_level, get_args(Level))
-    yield from _blank("relationalState", rapport=relation.rapport)
-
-
-def _blank(place: str, **texts: str) -> Iterator[str]:
-    for name, text in texts.items():
-        if not text.strip():
-            yield f"{place}.{name}: it is missing"
-
-
-def _blank_items(place: str, name: str, texts: Iterable[str]) -> Iterator[str]:
-    for number, text in enumerate(texts):
-        yield from _blank(f"{place}[{number}]", **{name: text})
-
-
-def _level(place: str, level: str, known: tuple[str, ...]) -> Iterator[str]:
-    if level not in known:
-        yield f"{place}: it is none of {', '.join(known)}"
+def _blanks(value: Any, place: str) -> Iterator[str]:
+    """Yield the places of texts that say nothing, but for those that may; seeds are checked by who takes them."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if name not in _MAY_BE_BLANK:
+                yield from _blanks(each, f"{place}.{name}" if place else name)
+    elif isinstance(value, (list, tuple)):
+        for number, each in enumerate(value):
+            yield from _blanks(each, f"{place}[{number}]")
+    elif isinstance(value, str) and not value.strip():
+        yield place
 
 
 def _is_reasoning(text: str) -> bool:
@@ -158,15 +120,9 @@ def format_handoff_for_context(handoff: EngineHandoff, names: Mapping[str, str])
 def _sections(handoff: EngineHandoff) -> Iterator[tuple[str, list[str]]]:
     actions, situation = handoff.action_list, handoff.situation_awareness
     context, relation = handoff.accumulated_context, handoff.relational_state
-    yield (
-        "DECISIONS REACHED",
-        [
-            f'✓ Chose "{_line(each.decision)}" (confidence: {each.confidence:.2f})\n  Reasoning: {_line(each.reasoning)}'
-            for each in actions.decisions_reached
-        ],
-    )
-    eliminated = ((each.option, ", ".join(each.reasons)) for each in actions.options_eliminated)
-    yield "OPTIONS ELIMINATED", [f"✗ {_pair(option, ' — ', reasons)}" for option, reasons in eliminated]
+    yield "DECISIONS REACHED", [_decision(each) for each in actions.decisions_reached]
+    eliminated = [_pair(each.option, " — ", ", ".join(each.reasons)) for each in actions.options_eliminated]
+    yield "OPTIONS ELIMINATED", [f"✗ {each}" for each in eliminated]
     yield (
         "CONSTRAINTS IDENTIFIED",
         [f"• {_pair(each.constraint, ': ', each.implication)}" for each in actions.constraints_identified],
@@ -197,6 +153,10 @@ def _sections(handoff: EngineHandoff) -> Iterator[tuple[str, list[str]]]:
             f"Rapport: {_line(relation.rapport)}",
         ],
     )
+
+
+def _decision(each: Decision) -> str:
+    return f'✓ Chose "{_line(each.decision)}" (confidence: {each.confidence:.2f})\n  Reasoning: {_line(each.reasoning)}'
 
 
 def _bullets(texts: Iterable[str]) -> list[str]:

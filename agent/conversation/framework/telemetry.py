@@ -2,99 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from agent.conversation.framework.ports import StepDone
-from agent.conversation.framework.working_memory import ObligationsState, WorkingMemory
+from agent.conversation.framework.values import listed
+from agent.conversation.framework.working_memory import WorkingMemory
+
+
+class _Turn:
+    """What the metrics are computed from."""
+
+    def __init__(self, before: WorkingMemory, after: WorkingMemory, steps: Sequence[StepDone]) -> None:
+        self.before, self.after, self.steps = before, after, steps
+        self.statuses = [each.status for each in after.obligations.items]
+        self.tasks = [each.status for each in after.background_tasks.completed]
+        known = ((before.extraction.get(path), kept) for path, kept in after.extraction.items())
+        changed = [(old, kept) for old, kept in known if old is not kept and old != kept]
+        self.updated = len(changed)
+        self.superseded = sum(
+            any(each.superseded_previous and each not in listed(old) for each in listed(kept)) for old, kept in changed
+        )
 
 
 class Metric(Struct, frozen=True):
-    """A name as it stands in a log, and what it means."""
+    """A name as it stands in a log, its meaning, and its value for a turn."""
 
     name: str
     meaning: str
+    of: Callable[[_Turn], float | str]
 
 
 METRICS = (
-    Metric("turn", "number of the turn, from 1"),
-    Metric("phase", "id of the phase after the turn"),
-    Metric("turnsInPhase", "turns since that phase was entered"),
-    Metric("phaseChanged", "1 where this turn changed the phase"),
-    Metric("completeness", "overall completeness after the turn, 0..1"),
-    Metric("completenessGain", "its change in this turn"),
-    Metric("ready", "1 where the threshold of completeness is reached"),
-    Metric("fieldsKnown", "fields with a value"),
-    Metric("fieldsUpdated", "fields that this turn added or changed"),
-    Metric("fieldsSuperseded", "of those, fields whose earlier value this turn replaced"),
-    Metric("obligationsSatisfied", "obligations that are satisfied"),
-    Metric("obligationsPartial", "obligations that are known in part"),
-    Metric("obligationsDeferred", "obligations that the person put off"),
-    Metric("obligationsPending", "obligations of which nothing is known"),
-    Metric("saturation", "how little is new by now, 0..1"),
-    Metric("trust", "trust, 0..1"),
-    Metric("rapport", "rapport, 0..1"),
-    Metric("friction", "friction, 0..1"),
-    Metric("modeDrift", "how far the modes of the last replies are from the phase's blend, 0..1"),
-    Metric("techniques", "techniques that were told to the agent"),
-    Metric("contextTokens", "tokens of the assembled context"),
-    Metric("compressions", "compressions of the history in this turn"),
-    Metric("qualityFindings", "what the reply lacked"),
-    Metric("tasksPending", "background tasks that are not done"),
-    Metric("tasksDone", "background tasks that are done"),
-    Metric("tasksMissed", "background tasks that were done in part or not at all"),
-    Metric("handoffScore", "share of the inbound handoff that was taken up, 1 without one"),
-    Metric("stepsFailed", "steps of the turn that failed"),
+    Metric("turn", "number of the turn, from 1", lambda t: t.after.turn_number),
+    Metric("phase", "id of the phase after the turn", lambda t: t.after.phase.current),
+    Metric("turnsInPhase", "turns since that phase was entered", lambda t: t.after.phase.turns_in_phase),
+    Metric("phaseChanged", "1 where it changed", lambda t: int(t.before.phase.current != t.after.phase.current)),
+    Metric("completeness", "overall completeness, 0..1", lambda t: t.after.completeness.overall),
+    Metric(
+        "completenessGain",
+        "its change in this turn",
+        lambda t: round(t.after.completeness.overall - t.before.completeness.overall, 6),
+    ),
+    Metric("ready", "1 where completeness reached its threshold", lambda t: int(t.after.completeness.is_ready)),
+    Metric("fieldsKnown", "fields with a value", lambda t: len(t.after.extraction)),
+    Metric("fieldsUpdated", "fields that this turn added or changed", lambda t: t.updated),
+    Metric("fieldsSuperseded", "of those, fields with a value in place of an earlier one", lambda t: t.superseded),
+    Metric("obligationsSatisfied", "obligations that are satisfied", lambda t: t.statuses.count("satisfied")),
+    Metric("obligationsPartial", "obligations that are known in part", lambda t: t.statuses.count("partial")),
+    Metric("obligationsDeferred", "obligations that were put off", lambda t: t.statuses.count("deferred")),
+    Metric("obligationsPending", "obligations of which nothing is known", lambda t: t.statuses.count("pending")),
+    Metric("saturation", "how little is new by now, 0..1", lambda t: t.after.saturation.score),
+    Metric("trust", "trust, 0..1", lambda t: t.after.socio_emotional.trust),
+    Metric("rapport", "rapport, 0..1", lambda t: t.after.socio_emotional.rapport),
+    Metric("friction", "friction, 0..1", lambda t: t.after.socio_emotional.friction),
+    Metric("modeDrift", "distance of the replies' modes from the phase's blend, 0..1", lambda t: t.after.modes.drift),
+    Metric("techniques", "techniques that the agent was told of", lambda t: len(t.after.techniques.active)),
+    Metric("contextTokens", "tokens of the assembled context", lambda t: t.after.context.tokens),
+    Metric(
+        "compressions",
+        "compressions of the history in this turn",
+        lambda t: sum(each.at_turn == t.after.turn_number for each in t.after.context.compression_events),
+    ),
+    Metric("qualityFindings", "what the reply lacked", lambda t: len(t.after.quality)),
+    Metric("tasksPending", "background tasks that are not done", lambda t: len(t.after.background_tasks.pending)),
+    Metric("tasksDone", "background tasks that are done", lambda t: t.tasks.count("done")),
+    Metric("tasksMissed", "those done in part or not at all", lambda t: len(t.tasks) - t.tasks.count("done")),
+    Metric(
+        "handoffScore",
+        "share of the inbound handoff that was taken up, 1 without one",
+        lambda t: t.after.handoff_watch.score if t.after.inbound_handoff else 1.0,
+    ),
+    Metric("stepsFailed", "steps that failed", lambda t: sum(each.outcome == "failed" for each in t.steps)),
 )
 """All of them; a turn has each exactly once."""
 
 
 def measure(before: WorkingMemory, after: WorkingMemory, steps: Sequence[StepDone]) -> dict[str, float | str]:
     """Return the metrics of a turn by their names."""
-    updated = [path for path, kept in after.extraction.items() if before.extraction.get(path) != kept]
-    statuses = _statuses(after.obligations)
-    completed = [each.status for each in after.background_tasks.completed]
-    compressions = sum(each.at_turn == after.turn_number for each in after.context.compression_events)
-    return {
-        "turn": after.turn_number,
-        "phase": after.phase.current,
-        "turnsInPhase": after.phase.turns_in_phase,
-        "phaseChanged": int(before.phase.current != after.phase.current),
-        "completeness": after.completeness.overall,
-        "completenessGain": round(after.completeness.overall - before.completeness.overall, 6),
-        "ready": int(after.completeness.is_ready),
-        "fieldsKnown": len(after.extraction),
-        "fieldsUpdated": len(updated),
-        "fieldsSuperseded": sum(_is_superseded(before, after, path) for path in updated),
-        "obligationsSatisfied": statuses.count("satisfied"),
-        "obligationsPartial": statuses.count("partial"),
-        "obligationsDeferred": statuses.count("deferred"),
-        "obligationsPending": statuses.count("pending"),
-        "saturation": after.saturation.score,
-        "trust": after.socio_emotional.trust,
-        "rapport": after.socio_emotional.rapport,
-        "friction": after.socio_emotional.friction,
-        "modeDrift": after.modes.drift,
-        "techniques": len(after.techniques.active),
-        "contextTokens": after.context.tokens,
-        "compressions": compressions,
-        "qualityFindings": len(after.quality),
-        "tasksPending": len(after.background_tasks.pending),
-        "tasksDone": completed.count("done"),
-        "tasksMissed": len(completed) - completed.count("done"),
-        "handoffScore": after.handoff_watch.score if after.inbound_handoff else 1.0,
-        "stepsFailed": sum(each.outcome == "failed" for each in steps),
-    }
-
-
-def _statuses(obligations: ObligationsState) -> list[str]:
-    return [each.status for each in obligations.items]
-
-
-def _is_superseded(before: WorkingMemory, after: WorkingMemory, path: str) -> bool:
-    """Tell whether this turn put a value in the place of another; of items kept each by itself, any of them."""
-    old, new = before.extraction.get(path), after.extraction[path]
-    fields = new if isinstance(new, tuple) else (new,)
-    known = old if isinstance(old, tuple) else (old,)
-    return any(each.superseded_previous is not None and each not in known for each in fields)
+    turn = _Turn(before, after, steps)
+    return {each.name: each.of(turn) for each in METRICS}

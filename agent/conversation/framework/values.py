@@ -5,7 +5,7 @@ Text in values is that of a person or a model: here it becomes one line of what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,8 @@ from agent.conversation.framework.working_memory import ExtractedField, WorkingM
 from agent.text.shown import shown_line
 
 LINE = 500  # characters of one value
-_MOST_ITEMS = 50
+_MOST_ITEMS = 50  # of a list
+_MOST_FOUND = 200  # of those that are kept each by itself
 _DEEPEST = 4
 
 
@@ -34,8 +35,7 @@ def found(memory: WorkingMemory, path: str) -> tuple[Found, ...]:
     for count in range(len(names), 0, -1):
         known = memory.extraction.get(".".join(names[:count]))
         if known is not None:
-            fields = known if isinstance(known, tuple) else (known,)
-            values = (Found(_below(each.value, names[count:]), each) for each in fields)
+            values = (Found(_below(each.value, names[count:]), each) for each in listed(known)[:_MOST_FOUND])
             return tuple(each for each in values if not is_empty(each.value))
     return ()
 
@@ -48,8 +48,12 @@ def texts(memory: WorkingMemory, path: str) -> Iterator[str]:
 
 def as_texts(value: Any) -> list[str]:
     """Read a value as texts: one for each item of a list."""
-    items = value[:_MOST_ITEMS] if isinstance(value, (list, tuple)) else [value]
-    return [text for text in map(as_text, items) if text]
+    return [text for text in map(as_text, listed(value)[:_MOST_ITEMS]) if text]
+
+
+def listed(value: Any) -> Sequence[Any]:
+    """Return the items of a list; anything else is its only one."""
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def as_text(value: Any, *, limit: int = LINE) -> str:

@@ -7,11 +7,10 @@ reply. Critical are decisions, constraints and gaps; without any, there is nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.conversation.framework.handoff_data import EngineHandoff
 from agent.conversation.framework.working_memory import HandoffWatch, WorkingMemory
@@ -23,6 +22,7 @@ ENOUGH = 0.5
 MOST_TRIES = 3
 """Replies in which the rest is told again."""
 _LONGEST = 20_000  # characters of a reply that are read
+_MOST_ITEMS = 40  # of a kind, as many as the summary tells
 _SEPARATORS = re.compile(r"[\s,.:;!?()\[\]{}\"'`]+")
 _SHORT_NAME = re.compile(r"[A-Z][\w+#-]{0,2}|\w{0,2}\d\w{0,2}")
 STOPWORDS = frozenset(
@@ -66,35 +66,40 @@ def jaccard_similarity(first: set[str], second: set[str]) -> float:
 
 def containment(item: str, reply: str) -> float:
     """Return the share of an item's words that a reply has; 1 where it has the item itself. Short names (`Web`, `6`) are words, too."""
-    return _Reply(reply).has(item)
+    return _Reply(reply).has(_Item(item))
+
+
+class _Item:
+    """Something that was handed over, as the words by which it is known."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.whole = text, _normal(text)
+        short = (word.casefold() for word in _SEPARATORS.split(text) if _SHORT_NAME.fullmatch(word))
+        self.words = frozenset((*map(str.casefold, extract_keywords(text)), *short)) - STOPWORDS
 
 
 class _Reply:
     """A reply, read once: its words, and those words by their beginnings."""
 
     def __init__(self, text: str) -> None:
-        self.plain = _normal(text[:_LONGEST])
-        self._words = frozenset(self.plain.split())
-        self._beginnings = {word[:-1] for word in self._words if len(word) > 4} | {
-            word[:-2] for word in self._words if len(word) > 5
-        }
+        self._plain = f" {_normal(text[:_LONGEST])} "
+        self._words = frozenset(self._plain.split())
+        self._beginnings = {word[:-1] for word in self._words if len(word) > 4}
+        self._beginnings |= {word[:-2] for word in self._words if len(word) > 5}
 
-    def has(self, item: str) -> float:
-        whole = _normal(item)
-        if not whole:
+    def has(self, item: _Item) -> float:
+        # Not all scripts put spaces between words.
+        if (f" {item.whole} " if item.whole.isascii() else item.whole) in self._plain:
             return 1.0
-        words = _item_words(item)
-        within = f" {whole} " if whole.isascii() else whole  # not all scripts put spaces between words
-        if within in f" {self.plain} ":
-            return 1.0
-        return sum(map(self._knows, words)) / len(words) if words else 0.0
+        return sum(map(self._knows, item.words)) / len(item.words) if item.words else 0.0
+
+    def acknowledges(self, item: _Item) -> bool:
+        return not item.whole or self.has(item) >= ENOUGH_OF_ITEM
 
     def _knows(self, word: str) -> bool:
         """Find the word, or another form of it: one or two letters more or less at its end."""
-        if word in self._words:
-            return True
-        if len(word) <= 4:
-            return False
+        if word in self._words or len(word) <= 4:
+            return word in self._words
         return word in self._beginnings or word[:-1] in self._words or (len(word) > 5 and word[:-2] in self._words)
 
 
@@ -102,21 +107,16 @@ def _normal(text: str) -> str:
     return " ".join(word for word in _SEPARATORS.split(text.casefold()) if word)
 
 
-def _item_words(item: str) -> frozenset[str]:
-    short = (word.casefold() for word in _SEPARATORS.split(item) if _SHORT_NAME.fullmatch(word))
-    return frozenset((*map(str.casefold, extract_keywords(item)), *short)) - STOPWORDS
-
-
 def verify_handoff(
     handoff: EngineHandoff, first_response_text: str, *, engine_id: str = "", project_id: str = ""
 ) -> Verification:
     """Rate how far a reply takes a handoff up. `engine_id` and `project_id`: those of the receiver, where they are known."""
-    reply = _Reply(first_response_text)
-    about = handoff.metadata
-    decisions, constraints, gaps, safety = _items(handoff)
-    critical = [*decisions, *constraints, *gaps]
-    missed = [item for item in (*critical, *safety) if reply.has(item) < ENOUGH_OF_ITEM]
-    overall = _share(critical, missed)
+    about, reply = handoff.metadata, _Reply(first_response_text)
+    items = [[_Item(text) for text in kind] for kind in _kinds(handoff)]
+    decisions, constraints, gaps, safety = ([reply.acknowledges(item) for item in kind] for kind in items)
+    overall = _share([*decisions, *constraints, *gaps])
+    every = [item for kind in items for item in kind]
+    missed = (item.text for item in every if not reply.acknowledges(item))
     return Verification(
         verified=overall > ENOUGH,
         score=overall,
@@ -124,38 +124,38 @@ def verify_handoff(
             identity_match=about.source_engine_id != about.target_engine_id
             and engine_id in ("", about.target_engine_id)
             and project_id in ("", about.project_id),
-            decisions_acknowledged=_share(decisions, missed),
-            constraints_acknowledged=_share(constraints, missed),
-            gaps_acknowledged=_share(gaps, missed),
+            decisions_acknowledged=_share(decisions),
+            constraints_acknowledged=_share(constraints),
+            gaps_acknowledged=_share(gaps),
             overall_acknowledgment=overall,
-            safety_acknowledged=_share(safety, missed),
+            safety_acknowledged=_share(safety),
         ),
-        synthesis=_synthesis(first_response_text, (*critical, *safety)),
+        synthesis=_synthesis(first_response_text, every),
         unacknowledged=tuple(dict.fromkeys(missed)),
     )
 
 
-def _items(handoff: EngineHandoff) -> tuple[list[str], ...]:
+def _kinds(handoff: EngineHandoff) -> tuple[Sequence[str], ...]:
+    """Return the texts of decisions, constraints, gaps, and of what is to be handled with care."""
     actions, relation = handoff.action_list, handoff.relational_state
-    return (
+    kinds: tuple[Sequence[str], ...] = (
         [each.decision for each in actions.decisions_reached],
         [each.constraint for each in actions.constraints_identified],
-        list(handoff.situation_awareness.knowledge_gaps_revealed),
-        [*relation.open_questions, *relation.sensitivities],
+        handoff.situation_awareness.knowledge_gaps_revealed,
+        (*relation.open_questions, *relation.sensitivities),
     )
+    return tuple(kind[:_MOST_ITEMS] for kind in kinds)
 
 
-def _share(items: list[str], missed: list[str]) -> float:
-    return sum(item not in missed for item in items) / len(items) if items else 1.0
+def _share(acknowledged: Sequence[bool]) -> float:
+    return sum(acknowledged) / len(acknowledged) if acknowledged else 1.0
 
 
-def _synthesis(text: str, items: Iterable[str]) -> str:
+def _synthesis(text: str, items: Sequence[_Item]) -> str:
     """Return the sentences that take up an item; a question is none."""
-    kept = list(items)
-    sentences = re.split(r"(?<=[.!?])\s+|\n+", text[:_LONGEST])[:60]
-    restated = (each for each in sentences if each and not each.endswith("?"))
-    taken = (each for each in restated if any(_Reply(each).has(item) >= ENOUGH_OF_ITEM for item in kept))
-    return shown_line(" ".join(taken), 600)
+    sentences = re.split(r"(?<=[.!?])\s+|\n+", text[:_LONGEST])[:40]
+    restated = ((each, _Reply(each)) for each in sentences if each and not each.endswith("?"))
+    return shown_line(" ".join(each for each, said in restated if any(map(said.acknowledges, items))), 600)
 
 
 def take_up(memory: WorkingMemory, reply: str) -> WorkingMemory:
@@ -166,31 +166,18 @@ def take_up(memory: WorkingMemory, reply: str) -> WorkingMemory:
     handoff, watch = memory.inbound_handoff, memory.handoff_watch
     if handoff is None or watch.tries >= MOST_TRIES or (watch.tries and not watch.unacknowledged):
         return memory
-    checked = verify_handoff(handoff, reply)
-    left = checked.unacknowledged
+    left = verify_handoff(handoff, reply).unacknowledged
     if watch.tries:
         left = tuple(item for item in left if item in watch.unacknowledged)
-    decisions, constraints, gaps, _ = _items(handoff)
-    score = _share([*decisions, *constraints, *gaps], list(left))
-    taken = msgspec.structs.replace(
-        watch, verified=score > ENOUGH, score=score, unacknowledged=left, tries=watch.tries + 1
-    )
-    return msgspec.structs.replace(memory, handoff_watch=taken)
+    decisions, constraints, gaps, _ = _kinds(handoff)
+    score = _share([item not in left for item in (*decisions, *constraints, *gaps)])
+    taken = replace(watch, verified=score > ENOUGH, score=score, unacknowledged=left, tries=watch.tries + 1)
+    return replace(memory, handoff_watch=taken)
 
 
 def reminder(watch: HandoffWatch) -> str:
     """Return what the next prompt says of items that were not taken up yet, "" for nothing."""
     if not watch.unacknowledged or not 0 < watch.tries < MOST_TRIES:
         return ""
-    return "\n".join(("Not taken up yet from the handoff, refer to it where it fits:", *_reminded(watch)))
-
-
-def _reminded(watch: HandoffWatch) -> Iterator[str]:
-    for item in watch.unacknowledged[:10]:
-        yield f"- {shown_line(item, 200)}"
-
-
-def to_data(verification: Verification) -> dict[str, Any]:
-    """Return it as plain data, as it is kept with its handoff."""
-    data: dict[str, Any] = msgspec.to_builtins(verification)
-    return data
+    items = (f"- {shown_line(item, 200)}" for item in watch.unacknowledged[:10])
+    return "\n".join(("Not taken up yet from the handoff, refer to it where it fits:", *items))

@@ -141,7 +141,7 @@ def test_results_of_phases_and_levels_are_checked() -> None:
     assert validate_handoff(bad).errors == (
         "phaseResults[0].phaseName: it is missing",
         "phaseResults[0].completionPercentage: it is not between 0 and 100",
-        "relationalState.trustLevel: it is none of low, medium, high",
+        "Invalid enum value 'huge' - at `$.relationalState.trustLevel`",
     )
 
 

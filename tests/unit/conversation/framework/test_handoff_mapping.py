@@ -176,7 +176,7 @@ def test_a_phase_that_was_visited_twice_is_one_result() -> None:
     assert "Clerks" in results["B"].key_outputs
 
 
-@pytest.mark.covers("S3-104")
+@pytest.mark.covers("S3-104", "S3-131")
 def test_nothing_is_made_up() -> None:
     config = engine()
     made = mapped(state(config))

@@ -37,7 +37,7 @@ def test_every_metric_is_measured_and_told_what_it_means() -> None:
     assert all(each.meaning for each in METRICS)
 
 
-@pytest.mark.covers("S3-20")
+@pytest.mark.covers("S3-20", "S3-131")
 def test_a_turn_in_figures() -> None:
     replaced = msgspec.structs.replace(known("b", turn=4), superseded_previous=Superseded(value="a", at_turn=3))
     after = state(

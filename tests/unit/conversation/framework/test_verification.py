@@ -14,7 +14,6 @@ from agent.conversation.framework.verification import (
     jaccard_similarity,
     reminder,
     take_up,
-    to_data,
     verify_handoff,
 )
 from agent.conversation.framework.working_memory import WorkingMemory, create_empty_working_memory
@@ -89,7 +88,7 @@ def test_more_than_half_of_what_is_critical_has_to_be_taken_up() -> None:
 @pytest.mark.covers("S3-107")
 def test_details_tell_each_kind_apart() -> None:
     checked = verify_handoff(handoff(), "The budget is clear, the timeline too. What about hosting requirements?")
-    assert to_data(checked)["details"] == {
+    assert msgspec.to_builtins(checked)["details"] == {
         "identityMatch": True,
         "decisionsAcknowledged": 0.0,
         "constraintsAcknowledged": pytest.approx(2 / 3),
