@@ -45,7 +45,22 @@ class LazyRepoAgent:
         return await RepoAgent().pursue(goal)
 
 
-PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAgent()}
+class LazyInterview:
+    """strategy.TurnStrategy: a turn of an interview, imported likewise. One for all sessions, whose background work it knows."""
+
+    def __init__(self) -> None:
+        self._made: TurnStrategy | None = None
+
+    async def pursue(self, goal: Goal) -> Ending:
+        if self._made is None:
+            from agent.conversation.shipped import registry
+            from agent.conversation.strategy import Interview
+
+            self._made = Interview(registry())
+        return await self._made.pursue(goal)
+
+
+PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAgent(), "interview": LazyInterview()}
 """A strategy keeps nothing of a session, so that one serves all that have its profile."""
 
 

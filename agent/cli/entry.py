@@ -6,7 +6,7 @@ import os
 import sys
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
-RESERVED = ("interview", "serve", "mcp", "guard", "init")
+RESERVED = ("serve", "mcp", "guard", "init")
 
 _MANY = 100_000
 """Objects after which garbage is looked for: all that is loaded until the first frame stays, and is not gone through once."""

@@ -120,6 +120,24 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_interview(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "action",
+        nargs="?",
+        default="",
+        metavar="ENGINE",
+        help="who asks: an engine, or its folder; or one of the words above",
+    )
+    add(
+        "words",
+        nargs="*",
+        metavar="WORDS",
+        help="what you want, to begin with; of lint, graph and export: their subject",
+    )
+    add("--resume", dest="session_id", metavar="ID", help="go on with that interview")
+
+
 def add_policy(parser: argparse.ArgumentParser) -> None:
     actions = ("list", "show", "allow", "ask", "deny", "forget")
     parser.add_argument("action", nargs="?", choices=actions, default="list", help="what to do")

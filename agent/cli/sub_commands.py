@@ -53,6 +53,9 @@ _OF_WORK = (_OF_SESSION - {"session_id", "cwd"}) | frozenset(
         "verbose",
     )
 )
+_OF_INTERVIEW = _OF_SESSION | frozenset(
+    ("planner", "model", "base_url", "api_key_env", "timeout", "redact", "max_steps", "stream", "verbose")
+)
 _OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
 
 
@@ -220,6 +223,20 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell policy forget build                 take back one that was made this way
 """,
         frozenset(("config", "session_dir", "cwd")),
+    ),
+    "interview": SubCommand(
+        "[options] [ENGINE] [WORDS...] | engines | lint ENGINE | export KIND",
+        "find out what is wanted, question by question; hand it over as requirements and tasks",
+        work.interview,
+        own_arguments.add_interview,
+        """\
+  agent-shell interview                           what a project has to do, for whom, and within which bounds
+  agent-shell interview exploration               how something could be done, and which way is yours
+  agent-shell interview --resume last             go on where it was left
+  agent-shell interview export requirements       what was found out, as Markdown; provenance, tasks and context likewise
+  agent-shell interview lint ./my-engine          the mistakes of an engine of your own
+""",
+        _OF_INTERVIEW,
     ),
     "work": SubCommand(
         "[--mode single|continuous] [--task N] [--dry-run] [options] | lint [FILE]",

@@ -186,6 +186,24 @@ def config(options: argparse.Namespace) -> int:
     return _in_a_loop(run_config(_loaded(options), action=options.action, json_output=bool(options.json)))
 
 
+def interview(options: argparse.Namespace) -> int:
+    """Hold an interview; or do what stands in the place of an engine."""
+    from agent.conversation.shipped import DEFAULT
+
+    about = " ".join(options.words)
+    if options.action in ("engines", "lint"):
+        from agent.frontends.subcommands import interview_engines
+
+        if options.action == "lint":
+            return interview_engines.run_lint(about or DEFAULT, json_output=bool(options.json))
+        return interview_engines.run_engines(json_output=bool(options.json))
+    from agent.frontends.subcommands.interview import run_export, run_interview
+
+    if options.action == "export":
+        return run_export(_services(options), about or "requirements")
+    return _in_a_loop(run_interview(_services(options), options.action or DEFAULT, about))
+
+
 def repository(options: argparse.Namespace) -> int:
     """`work lint`, or cycles of the repo agent."""
     if options.action == "lint":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.emitters.paint import paint, safe_line
+from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.interview import (
     HandedOver,
     InterviewStarted,
@@ -25,6 +26,7 @@ class InterviewLines:
         self._aside = aside
         self._color = color
         self._phase = ""
+        self.turned = False  # the goal under way is a turn, whose line says all of it
 
     def show(self, event: Event) -> None:
         """Show `event`, if it is one of an interview that people are told of."""
@@ -33,7 +35,10 @@ class InterviewLines:
                 self._phase = ""
             case InterviewStepped(outcome="failed"):
                 self._aside(self._dim(f"{safe_line(event.step, 40)} failed: {safe_line(event.detail, _LEARNT)}"))
+            case GoalStarted():
+                self.turned = False
             case InterviewTurned():
+                self.turned = True
                 self._aside(self._dim(_turn_line(event, entered=event.phase != self._phase)))
                 self._phase = event.phase
             case HandedOver():

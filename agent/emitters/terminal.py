@@ -271,7 +271,9 @@ class TerminalEmitter:
                 # After a command of one's own a shell says nothing either.
                 self._commands.summarized = self._options.summary and not typed
             case GoalFinished():
-                self._ending.show(event, planning=self._planning, summary=self._options.summary)
+                self._ending.show(
+                    event, planning=self._planning, summary=self._options.summary and not self._interview.turned
+                )
 
     def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
         color = self._display.err.color

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -16,6 +17,8 @@ from agent.protocol.errors import InvalidState, NotFound
 
 PLANNER, REPO_AGENT = "planner", "repo-agent"
 """Targets that are no engines: they take what was found out and do it."""
+_NONE: Evaluators = MappingProxyType({})
+_WISH = "The person wants to go on with what is known so far"
 
 
 def offered_exit(config: EngineConfiguration, memory: WorkingMemory, evaluators: Evaluators) -> ExitTransition | None:
@@ -45,11 +48,19 @@ def exit_to(config: EngineConfiguration, target: str) -> ExitTransition:
     return found
 
 
-def hand_over(config: EngineConfiguration, memory: WorkingMemory, target: str, *, now: str) -> EngineHandoff:
-    """Make the handoff that the person agreed to. Raises NotFound, and InvalidState where what is known is not enough for one."""
+def hand_over(
+    config: EngineConfiguration, memory: WorkingMemory, target: str, *, now: str, evaluators: Evaluators = _NONE
+) -> EngineHandoff:
+    """Make the handoff that the person agreed to, or wants before its condition holds.
+
+    Raises NotFound, and InvalidState where what is known is not enough for one.
+    """
     if allowed((*memory.handoff_watch.chain, config.engine_id), target) == "no":
         raise InvalidState(expected="another way to go on", found=f"a handoff to {target} once more")
-    handoff = map_handoff(memory, config, exit_to(config, target), now=now)
+    found = exit_to(config, target)
+    if not holds(found.condition, memory, config, evaluators, turns=memory.turn_number):
+        found = replace(found, reason=_WISH)
+    handoff = map_handoff(memory, config, found, now=now)
     told = validate_handoff(handoff)
     if not told.valid:
         raise InvalidState(expected="more that is known", found="; ".join(told.errors))

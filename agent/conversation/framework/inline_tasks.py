@@ -28,7 +28,8 @@ class InlineTaskBackend:
         if handler is None:
             raise NotFound("handler of background tasks", task.handler)
         handle = f"{task.task_id}-{next(self._numbers)}"
-        self._running[handle] = asyncio.ensure_future(handler(task, memory))
+        self._running[handle] = begun = asyncio.ensure_future(handler(task, memory))
+        begun.add_done_callback(_looked_at)  # a session may end before anybody asks how it went
         return handle
 
     async def poll(self, handle: str) -> TaskReport:
@@ -57,3 +58,8 @@ class InlineTaskBackend:
         """End all of them."""
         for handle in list(self._running):
             await self.cancel(handle)
+
+
+def _looked_at(task: asyncio.Task[str]) -> None:
+    if not task.cancelled():
+        task.exception()

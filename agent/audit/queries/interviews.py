@@ -1,0 +1,39 @@
+"""Read the state that the interview of a session was left in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent.protocol.errors import IoError, NotFound
+from agent.protocol.events.session import SessionStarted
+from agent.recording.past import past_of
+from agent.recording.reader import BadLine, SessionFile, read_session
+
+_MOST_LOOKED_AT = 200
+
+
+def interview_state(session: SessionFile) -> dict[str, Any]:
+    """Return it as plain data, {} for a session without an interview. Raises IoError."""
+    return past_of(session.path).interview
+
+
+def newest_interview(sessions: Sequence[SessionFile]) -> SessionFile:
+    """Return the session with an interview that was written last. Raises NotFound."""
+    for session in sorted(sessions, key=lambda each: each.by_writing, reverse=True)[:_MOST_LOOKED_AT]:
+        if _is_interview(session):
+            return session
+    raise NotFound("interview", "last", hint="`agent-shell interview` begins one")
+
+
+def _is_interview(session: SessionFile) -> bool:
+    try:
+        first = next(iter(read_session(session)), None)
+    except IoError:
+        return False
+    return (
+        first is not None
+        and not isinstance(first, BadLine)
+        and isinstance(first.event, SessionStarted)
+        and first.event.profile == "interview"
+    )

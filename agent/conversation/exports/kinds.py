@@ -1,0 +1,28 @@
+"""Export what an interview found out, by the name of the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agent.conversation.exports.planner_context import planner_context
+from agent.conversation.exports.provenance import provenance
+from agent.conversation.exports.requirements import requirements
+from agent.conversation.exports.tasks_file import tasks_file
+from agent.conversation.framework.configuration import EngineConfiguration
+from agent.conversation.framework.working_memory import WorkingMemory
+from agent.protocol.errors import NotFound
+
+_KINDS: Mapping[str, Callable[[WorkingMemory, EngineConfiguration], str]] = {
+    "requirements": requirements,
+    "provenance": provenance,
+    "tasks": tasks_file,
+    "context": planner_context,
+}
+EXPORTS = tuple(_KINDS)
+
+
+def export(kind: str, memory: WorkingMemory, config: EngineConfiguration) -> str:
+    """Return the text. Raises NotFound for a kind that there is not."""
+    if kind not in _KINDS:
+        raise NotFound("export", kind, hint=f"there are {', '.join(EXPORTS)}")
+    return _KINDS[kind](memory, config)

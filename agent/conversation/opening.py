@@ -1,0 +1,36 @@
+"""Show an interview to a person: the words that it begins or goes on with, and its sidebar as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent.conversation.framework.loading import Engine
+from agent.conversation.framework.offline import next_question
+from agent.conversation.framework.sidebar import SidebarBuilder
+from agent.conversation.framework.working_memory import WorkingMemory
+
+
+def opening(engine: Engine, memory: WorkingMemory, *, names: bool) -> str:
+    """`names`: with the first question, where nothing was said yet."""
+    config = engine.config
+    if memory.ended:
+        return f"{config.name}: {memory.ended}"
+    if memory.turn_number:
+        known = round(memory.completeness.overall * 100)
+        question = config.field(memory.asked)
+        last = f"\n{question.question}" if question and question.question else ""
+        return f"{config.name}: turn {memory.turn_number + 1}, {known} % known; `:panel` shows what.{last}"
+    first = next_question(memory, config) if names else None
+    return f"{config.name}. {config.description}\n" + (first.text if first else "")
+
+
+def sidebar_of(engine: Engine, memory: WorkingMemory) -> dict[str, Any]:
+    """Return it for a state, {} in a phase that its engine does not have any more."""
+    phase = engine.config.phase(memory.phase.current)
+    if phase is None:
+        return {}
+    built = SidebarBuilder(engine.config, engine.evaluators).build(memory, phase)
+    data: dict[str, Any] = msgspec.to_builtins(built)
+    return data

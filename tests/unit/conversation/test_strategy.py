@@ -1,0 +1,187 @@
+"""Interviews through the engine: log and state, models and the form, handoffs, and a session that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent.conversation.shipped import registry
+from agent.conversation.strategy import Interview, messages
+from agent.engine.context import RequestContext
+from agent.planner.llm import LLMPlanner
+from agent.protocol.decisions import Skipped
+from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewTurned
+from agent.protocol.messages import GoalItem, ReplyItem, UserInput
+from agent.protocol.outcomes import GoalStatus
+from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
+from agent.providers.scripted import Scripted, ScriptedReply
+from agent.recording.interview_fold import folded
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine
+
+PROBLEM = "purposeAndProblem.coreProblem"
+
+
+class Plain:
+    def redact(self, text: str) -> str:
+        return text
+
+
+def model(*replies: str | dict) -> LLMPlanner:
+    said = [ScriptedReply(json=each) if isinstance(each, dict) else ScriptedReply(text=each) for each in replies]
+    return LLMPlanner(Scripted(said), "scripted", redactor=Plain())
+
+
+class Session:
+    """An interview with `planner`, None for the form."""
+
+    def __init__(self, planner=None, engine="project-discovery", *answers) -> None:
+        offline = FakePlanner()
+        offline.name = "offline"
+        self.engine, self.ctx, self.log = make_engine(
+            planner or offline, FakeExecutor({}), strategy=Interview(registry())
+        )
+        self.name, self.person, self.emitter = engine, FakePerson(*answers), FakeEmitter()
+
+    def say(self, text, *, accept=""):
+        options = RunOptions(interview=InterviewOptions(engine=self.name, accept=accept))
+        request = RunRequest(input=UserInput(text=text), options=options)
+        return asyncio.run(self.engine.run(self.ctx, request, self.emitter, self.person))
+
+    def of(self, kind):
+        return [each for each in [each.event for each in self.log.records] if isinstance(each, kind)]
+
+
+@pytest.mark.covers("S3-3", "S3-13", "S3-71")
+def test_a_turn_with_a_model_asks_it_twice_and_keeps_what_came_of_it():
+    session = Session(
+        model(
+            {PROBLEM: {"value": "the lists differ", "confidence": 0.9, "evidence": "our lists differ"}}, "Since when?"
+        )
+    )
+    outcome = session.say("our lists differ")
+    assert outcome.final_message == "Since when?"
+    assert (outcome.interview.engine, outcome.interview.phase) == ("project-discovery", "OPENING")
+    assert outcome.interview.completeness > 0
+    assert outcome.interview.sidebar["progressBar"]["percentage"] > 0
+    types = session.log.types
+    assert types.count("interview.stepped") == 19
+    assert types.index("interview.extracted") < types.index("interview.turned")
+    [extracted] = [each for each in session.of(object) if type(each).__name__ == "FieldExtracted"]
+    assert (extracted.path, extracted.value, extracted.how, extracted.evidence) == (
+        PROBLEM, "the lists differ", "new", "our lists differ",
+    )  # fmt: skip
+    assert [type(each) for each in session.ctx.history] == [GoalItem, ReplyItem]
+
+
+def test_the_state_is_a_fold_over_the_log():
+    session = Session()
+    for text in ("our lists differ", "a letter went to a dead member", "skip", "I don't know"):
+        assert session.say(text).exit_code == 0
+    state = {}
+    for event in session.of(object):
+        if isinstance(event, InterviewStarted | InterviewTurned):
+            state = folded(state, event)
+    assert state == session.ctx.interview
+    assert json.loads(json.dumps(state)) == json.loads(json.dumps(session.ctx.interview))
+    assert state["turnNumber"] == 4
+
+
+def test_without_a_model_it_is_a_form_that_asks_one_thing_after_the_other():
+    session = Session()
+    first = session.say("our lists differ")
+    assert "Noted: Core problem: our lists differ" in first.final_message
+    assert first.final_message.rstrip().endswith("?")
+
+
+def test_a_failed_extraction_is_told_and_the_reply_comes():
+    session = Session(model("no JSON at all", "Since when?"))
+    assert session.say("our lists differ").final_message == "Since when?"
+    failed = [each for each in session.of(object) if getattr(each, "outcome", "") == "failed"]
+    assert [each.step for each in failed] == ["extraction"]
+
+
+def test_a_turn_without_a_reply_leaves_the_state_before_it():
+    session = Session(model({}, "First?", {}))
+    session.say("our lists differ")
+    before = dict(session.ctx.interview)
+    failed = session.say("and more")
+    assert failed.exit_code != 0
+    assert session.ctx.interview == before
+
+
+def test_an_engine_has_to_be_named_and_known():
+    nameless = Session(None, "")
+    assert nameless.say("hello").error_code == "invalid_request"
+    unknown = Session(None, "explorations")
+    assert unknown.say("hello").error_code == "not_found"
+
+
+BY_TYPE = {
+    "string": "It is a wiki, where everybody who works here can write what they know",
+    "number": "12",
+    "boolean": "yes",
+    "array": "a wiki; a database; leave it as it is",
+    "object": "a wiki; everybody here can already write in one",
+}
+
+
+def answer_all(session: Session, engine: str) -> None:
+    """Answer the form until the way on is open."""
+    config = registry().get(engine).config
+    outcome = session.say("Hello, I need some help")
+    for _ in range(80):
+        if outcome.interview.target:
+            return
+        field = config.field(session.ctx.interview.get("asked", ""))
+        outcome = session.say("1" if field and field.choices else BY_TYPE[field.value_type] if field else "well")
+    pytest.fail(f"never ready: {session.ctx.interview['completeness']}")
+
+
+@pytest.mark.covers("S3-104", "S3-126")
+def test_another_engine_goes_on_in_the_same_session_with_the_handoff():
+    session = Session(None, "exploration")
+    answer_all(session, "exploration")
+    outcome = session.say("yes", accept="project-discovery")
+    assert outcome.exit_code == 0, outcome
+    [handed] = session.of(HandedOver)
+    assert (handed.source, handed.target) == ("exploration", "project-discovery")
+    started = session.of(InterviewStarted)[-1]
+    assert started.engine == "project-discovery"
+    assert started.handoff["metadata"]["sourceEngineId"] == "exploration"
+    assert outcome.interview.engine == "project-discovery"
+    assert session.ctx.interview["inboundHandoff"]["metadata"]["targetEngineId"] == "project-discovery"
+
+
+def test_tasks_are_not_written_without_the_person(tmp_path):
+    session = Session(None, "project-discovery", Skipped())
+    session.ctx.base = str(tmp_path)
+    answer_all(session, "project-discovery")
+    outcome = session.say("yes", accept="repo-agent")
+    assert len(session.person.asked) == 1
+    assert (outcome.goal.status, session.of(HandedOver)) == (GoalStatus.SKIPPED, [])
+    assert "ended" not in session.ctx.interview
+
+
+def test_tasks_of_a_folder_are_not_replaced(tmp_path):
+    (tmp_path / "TASKS.md").write_text("# mine\n")
+    session = Session(None, "project-discovery")
+    session.ctx.base = str(tmp_path)
+    answer_all(session, "project-discovery")
+    assert session.say("yes", accept="repo-agent").error_code == "invalid_state"
+    assert (session.person.asked, (tmp_path / "TASKS.md").read_text()) == ([], "# mine\n")
+
+
+def test_messages_are_those_of_the_interview_in_order():
+    history = [
+        GoalItem(goal_id="0", text="before it"),
+        GoalItem(goal_id="1", text="one"),
+        ReplyItem(raw="r", text="first"),
+        GoalItem(goal_id="2", text="two"),
+        ReplyItem(raw="r", text="second"),
+    ]
+    assert [(each.role, each.text, each.turn) for each in messages(history, 2)] == [
+        ("user", "one", 1), ("assistant", "first", 1), ("user", "two", 2), ("assistant", "second", 2),
+    ]  # fmt: skip
+    assert isinstance(Session().ctx, RequestContext)
