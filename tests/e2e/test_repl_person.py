@@ -8,11 +8,13 @@ import re
 import signal
 import sys
 import termios
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.terminal import CTRL_C, CTRL_D, CTRL_U, CTRL_Z, ROOT, Terminal
 
 LONG_WAIT = 600  # seconds a scripted planner or a command would take if nobody stopped it
@@ -131,12 +133,16 @@ def test_editing_into_high_asks_for_the_word(home: Path, work: Path, shims: Path
 
 
 def test_typed_ahead_keys_approve_nothing(home: Path, work: Path) -> None:
-    planner = script(home, command("touch made"), delay=1.0)
-    with Terminal("--planner", planner, home=home, cwd=work) as person:
+    typed = threading.Event()
+    with (
+        FakeLLMServer(Behaviour(pieces=(json.dumps(command("touch made")),), held=typed)) as server,
+        Terminal("--planner", "llamacpp", "--base-url", server.base_url, "--model", "m", home=home, cwd=work) as person,
+    ):
         person.at_prompt()
         person.type("make it\r")
-        person.see("make it")
+        person.until(lambda: bool(server.requests))
         person.type("\r\ry\rproceed\r")
+        typed.set()
         person.at_confirmation("touch made")
         for _ in range(5):
             person.pump()
@@ -336,11 +342,12 @@ def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
 def test_dumb_terminal_shows_what_was_typed_too_early_and_does_it_after_enter(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
         person.see("goal:", where="line")
-        person.type("!echo started; sleep 1\r")
+        person.type("!echo started; until test -e go; do sleep 0.02; done\r")
         person.see("y run", where="line")
         person.type("y\r")
-        person.see("started")
+        person.see(r"\nstarted\n")
         person.type("!echo early-$((40+2))\r!echo later-$((40+3))\r")  # while it runs
+        (work / "go").touch()
         person.see(r"goal \(Enter alone: !echo early-\$\(\(40\+2\)\)\):", where="line")
         assert "early-42" not in person.text
         person.type("\r")

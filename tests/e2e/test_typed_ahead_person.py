@@ -119,7 +119,7 @@ def test_a_password_that_nobody_read_is_no_text_of_the_next_prompt(home: Path, w
         person.type("!stty -echo; echo begun; until test -e go; do sleep 0.05; done; stty echo\r")
         person.see(r"begun\s*$", where="screen")
         person.process.send("hunter2\r")
-        time.sleep(0.5)
+        person.until(person.are_taken)
         (work / "go").touch()
         person.at_prompt()
         assert "hunter2" not in person.text

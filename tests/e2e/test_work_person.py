@@ -29,9 +29,11 @@ def project(tmp_path: Path) -> WorkWorld:
 
 
 def at_terminal(project: WorkWorld, *words: str, replies: list[dict[str, Any]], delay: float = 0.0) -> Terminal:
-    """The program in the checkout; the model gives these replies."""
+    """The program in the checkout; the model gives these replies, the last one after `delay` seconds."""
     script = project.world.base / "script.json"
-    script.write_text(json.dumps({"reply": [{"json": each, "delay": delay} for each in replies]}))
+    script.write_text(
+        json.dumps({"reply": [{"json": each, "delay": delay if each is replies[-1] else 0.0} for each in replies]})
+    )
     own = ("HOME", "PATH", "LANG", "AGENT_SESSION_DIR")
     environ = {name: value for name, value in project.world.environ().items() if name not in own}
     planner = ("--planner", f"scripted:{script}")
@@ -90,7 +92,7 @@ def test_at_the_goal_prompt_one_cycle_and_back(project: WorkWorld) -> None:
 
 def test_ctrl_c_stops_it_and_says_how_to_go_on(project: WorkWorld) -> None:
     replies = [reply("Write it", write("shop/a.py", "a = 1\n")), QUESTION]
-    with at_terminal(project, "work", *UNATTENDED, replies=replies, delay=3.0) as person:
+    with at_terminal(project, "work", *UNATTENDED, replies=replies, delay=600.0) as person:
         person.see(r"✓ write_file  shop/a.py")
         person.see("thinking")
         person.type(CTRL_C)

@@ -37,7 +37,8 @@ class Behaviour:
 
     `usage` is (input, output, cached). `ending`: clean; cut (the stream just ends, tidily); half-event (ends inside an event); reset (the
     connection breaks); hang (nothing more comes after the pieces); stay-open (complete, but the connection stays open). `write_size` cuts
-    the body into writes of that many bytes. `rejects` are body fields answered with 400. `pace` seconds pass between pieces.
+    the body into writes of that many bytes. `rejects` are body fields answered with 400. `pace` seconds pass between pieces. `held`: the
+    answer has begun, and goes on when that is set.
     `raw`: pieces of the answer as they stand on the wire, status line and all; the connection ends after them.
     """
 
@@ -59,6 +60,7 @@ class Behaviour:
     write_size: int = 0
     rejects: tuple[str, ...] = ()
     pace: float = 0.0
+    held: threading.Event | None = None
     raw: tuple[bytes, ...] = ()
 
 
@@ -244,6 +246,8 @@ async def _paced(events: Iterator[bytes], behaviour: Behaviour) -> AsyncIterator
         yield event
         if behaviour.pace:
             await asyncio.sleep(behaviour.pace)
+        while behaviour.held is not None and not behaviour.held.is_set():
+            await asyncio.sleep(0.01)
 
 
 def _parts(data: bytes, size: int) -> Iterator[bytes]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -120,7 +122,8 @@ class Terminal:
             if re.search(pattern, getattr(self, where), re.DOTALL):
                 return
             if not alive or time.monotonic() > end:
-                raise AssertionError(f"never saw {pattern!r} in\n{self.text}\nlast bytes: {self.raw[-300:]!r}")
+                ended = "" if alive else f"it ended ({self.leaves()}), and "
+                raise AssertionError(f"{ended}never saw {pattern!r} in\n{self.text}\nlast bytes: {self.raw[-300:]!r}")
             alive = self.pump()
 
     def until(self, condition: Callable[[], bool]) -> None:
@@ -146,6 +149,15 @@ class Terminal:
         badge = r"([●▲■]( (low|medium|high))?|not rated)( edited)?"
         self.see(rf"{badge} ❯ [^❯]*{re.escape(text)}[^❯]*F1\s+more", where="screen")
         self._asked = self._new = True  # also where the screen is just being drawn
+
+    def are_taken(self) -> bool:
+        """Tell whether no key that was typed lies unread in the terminal (where keys are read one by one)."""
+        self.pump()
+        its = os.open(f"/proc/{self.process.pid}/fd/0", os.O_RDWR | os.O_NOCTTY)
+        try:
+            return fcntl.ioctl(its, termios.FIONREAD, b"\0" * 4) == b"\0" * 4
+        finally:
+            os.close(its)
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)

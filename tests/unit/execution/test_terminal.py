@@ -149,12 +149,19 @@ def test_a_program_that_takes_the_terminal_by_itself_may_draw(terminal: Terminal
     assert (answer["stdout"], answer["interrupted"]) == ("b'\\x03'\n", False)
 
 
+def asleep(marker: Marker, program: str) -> bool:
+    """Tell whether a program of ours waits for something."""
+    pids = [pid for pid, line in marker.survivors().items() if line.partition(" ")[0].endswith(program)]
+    return any(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S" for pid in pids)
+
+
 @needing("less")
-def test_less(terminal: Terminal) -> None:
+def test_less(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("seq 500 | less", "echo after")
     child.expect_exact(b"29\r\n")
     child.send("G")
     child.expect_exact(b"(END)")
+    until(lambda: asleep(marker, "less"))  # before it reads keys it would miss the signal
     child.send("\x03")
     child.expect_exact(b"(END)")  # it is still there
     child.send("q")
