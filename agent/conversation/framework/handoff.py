@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.conversation.framework.handoff_data import Decision, EngineHandoff
+from agent.struct_types import built
 from agent.text.shown import shown_line
 
 REASONING_LENGTH = 20
@@ -52,7 +53,7 @@ def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
     if not (actions.decisions_reached or actions.constraints_identified or data["situationAwareness"][_GAPS]):
         errors.append("actionList: there is no decision, no constraint and no gap to hand over")
     try:
-        msgspec.convert({**data, "seeds": {}}, EngineHandoff)
+        msgspec.convert({**data, "seeds": {}}, built(EngineHandoff))
     except msgspec.ValidationError as error:  # a level that is none
         errors.append(str(error))
     return HandoffValidation(valid=not errors, errors=tuple(errors))
