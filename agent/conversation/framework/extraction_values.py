@@ -5,7 +5,6 @@ Nothing is guessed: a text with two numbers is no number, one that fits two choi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -19,10 +18,12 @@ MOST_ITEMS = 50  # of a list, keys of an object
 MOST_DEPTH = 4
 _LARGEST = 1e15  # beyond it a number is an id, a phone number or a mistake
 
-_NUMBER = lazily(r"(?<![\w.,])[-+]?(?:\d{1,3}(?:[,' ]\d{3})+|\d{1,15})(?:\.\d{1,9})?(?:\s?([kKmM])(?![\w]))?(?![\d])")
+_NUMBER = lazily(
+    r"(?<![\w.,])[-+]?(?:\d{1,3}(?:[,' ]\d{3})+|\d{1,15})(?:\.\d{1,9})?(?:\s?([kKmM])(?!\w))?(?!\d|[.,]\d|[eE][-+]?\d)"
+)
+_EITHER = lazily(r"[-+]?[1-9]\d{0,2}\.\d{3}")  # ten thousand in one country, ten in another
 _YES = frozenset(("true", "yes", "y", "1"))
 _NO = frozenset(("false", "no", "n", "0"))
-
 
 UNUSABLE: Any = object()  # no value: of the wrong type, too deep, empty
 
@@ -97,7 +98,7 @@ def _is_number(value: Any) -> bool:
     """Tell whether it is a number that can be reckoned with; an int of thousands of digits cannot even be written."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return -_LARGEST <= value <= _LARGEST and math.isfinite(value)
+    return -_LARGEST <= value <= _LARGEST  # NaN is not
 
 
 def _number(value: Any) -> Any:
@@ -106,7 +107,7 @@ def _number(value: Any) -> Any:
     if not isinstance(value, str) or len(value) > MOST_TEXT:
         return UNUSABLE
     found = list(_NUMBER.finditer(value))
-    if len(found) != 1:
+    if len(found) != 1 or _EITHER.fullmatch(found[0][0]):
         return UNUSABLE
     digits = re.sub(r"[,' ]|[kKmM]", "", found[0][0])
     number = float(digits) * {"k": 1_000, "m": 1_000_000}.get((found[0][1] or "").lower(), 1)

@@ -7,23 +7,22 @@ from collections.abc import Sequence
 
 from agent.conversation.framework.ports import Complete
 from agent.planner.codecs.extract import json_objects, strip_thinking
-from agent.protocol.errors import PlannerError
+from agent.protocol.errors import Cancelled, PlannerError
 
 _LONGEST_BARE = 400  # characters of an answer in which bare names are a choice, and no talk about them
 
 
 async def choose(complete: Complete, prompt: str, names: Sequence[str], most: int) -> tuple[str, ...]:
-    """The names that the model chose, in its order; none where its answer holds none. Raises what `complete` raises."""
-    schema = {
-        "type": "object",
-        "properties": {"choice": {"type": "array", "items": {"enum": list(names)}, "maxItems": most}},
-        "required": ["choice"],
-        "additionalProperties": False,
-    }
-    answer = await complete(
-        f'{prompt}\nAnswer with JSON: {{"choice": ["…"]}}, up to {most} of: {", ".join(names)}', schema
-    )
-    return chosen(answer, names)[:most]
+    """The names that the model chose, in its order; none where its answer holds none, or the call fails: a choice never costs the reply."""
+    choice = {"type": "array", "items": {"enum": list(names)}, "maxItems": most}
+    schema = {"type": "object", "properties": {"choice": choice}, "required": ["choice"], "additionalProperties": False}
+    asked = f'{prompt}\nAnswer with JSON: {{"choice": ["…"]}}, up to {most} of: {", ".join(names)}'
+    try:
+        return chosen(await complete(asked, schema), names)[:most]
+    except Cancelled:
+        raise
+    except Exception:  # whatever a server does
+        return ()
 
 
 def chosen(answer: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from agent.conversation.framework.ports import Complete
 from agent.conversation.framework.reply_sentences import mode_of, sentences
 from agent.conversation.framework.working_memory import ModesState
 from agent.planner.untrusted import clean, clip, data_block
-from agent.protocol.errors import Cancelled
 
 WINDOW = 6  # replies that drift is measured over
 _ENOUGH = 3  # replies before anything is said about it
@@ -62,12 +61,7 @@ class LLMDrivenModeClassifier:
         told = "\n".join(f"- {mode}: {meaning}" for mode, meaning in MEANING.items())
         reply = data_block("reply", clip(clean(response_text), _REPLY_TOKENS))
         prompt = f"Name the modes of an interviewer's reply, the main one first.\n{told}\nThe reply:\n{reply}"
-        try:
-            named = await choose(self._complete, prompt, MODES, 3)
-        except Cancelled:
-            raise
-        except Exception:  # a name that is missing costs nothing
-            named = ()
+        named = await choose(self._complete, prompt, MODES, 3)
         found = tuple(mode for each in named for mode in MODES if mode == each)
         return found or await RuleBasedModeClassifier().classify(response_text)
 

@@ -9,7 +9,6 @@ from agent.conversation.framework.model_choice import choose
 from agent.conversation.framework.ports import Complete
 from agent.conversation.framework.technique_data import TechniqueDefinition
 from agent.conversation.framework.working_memory import WorkingMemory
-from agent.protocol.errors import Cancelled
 
 MOST = 3  # techniques at once: more than that nobody follows
 _STRAINED, _DISTRUST = 0.4, 0.4  # friction from which, trust up to which the relation comes first
@@ -61,12 +60,7 @@ class LLMDrivenScheduler:
         ids = [each.id for each in available]
         if self._complete is None or len(ids) <= 1:
             return tuple(ids)
-        try:
-            chosen = await choose(self._complete, self._prompt(available, memory), ids, self._most)
-        except Cancelled:
-            raise
-        except Exception:  # a choice that fails costs the choice, not the reply
-            chosen = ()
+        chosen = await choose(self._complete, self._prompt(available, memory), ids, self._most)
         return chosen or await self._rules.select_techniques(available, memory)
 
     def _prompt(self, available: Sequence[TechniqueDefinition], memory: WorkingMemory) -> str:

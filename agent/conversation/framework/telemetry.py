@@ -12,7 +12,7 @@ from agent.conversation.framework.working_memory import WorkingMemory
 
 
 class _Turn:
-    """What the metrics are computed from."""
+    """Hold what the metrics are computed from."""
 
     def __init__(self, before: WorkingMemory, after: WorkingMemory, steps: Sequence[StepDone]) -> None:
         self.before, self.after, self.steps = before, after, steps
