@@ -240,5 +240,5 @@ _REMEDIES: dict[RepairKind, Callable[[Repair, WorkingMemory, EngineConfiguration
     "repeat": _told("The person did not understand. Ask about {asked} again in other, plainer words, with an example."),
     "digression": _told("The person digresses. Take up {rest} in one sentence, then come back to {asked}."),
     "topic_switch": _told("The person turns to another topic: {rest}. Follow it, and come back to {asked} later."),
-    "off_topic": _told("This does not seem to be about the matter. Answer in one sentence, then come back to {asked}."),
+    "off_topic": _told("Where this is not about the matter, answer it in one sentence, and come back to {asked}."),
 }
