@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.configuration import FieldDefinition
+from agent.conversation.framework.loading import Engine
 from agent.conversation.framework.offline import GuidedForm
 from agent.conversation.framework.ports import (
     AgentReply,
@@ -19,9 +20,9 @@ from agent.conversation.framework.ports import (
 from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.framework.working_memory import Extraction, WorkingMemory, create_empty_working_memory
-from tests.support.shipped_engines import FOLDERS, evaluators, shipped
+from tests.support.shipped_engines import ENGINES, loaded, shipped
 
-NAMES = {each: shipped(each).name for each in FOLDERS}
+NAMES = {each: shipped(each).name for each in ENGINES}
 
 
 class ScriptedModel:
@@ -52,9 +53,13 @@ class Talk:
     """One interview. `said`: what both sides said; `responses`: of each turn; `logged`: each extraction."""
 
     def __init__(
-        self, engine_id: str, model: ScriptedModel | None = None, memory: WorkingMemory | None = None, **besides: Any
+        self,
+        engine: str | Engine,
+        model: ScriptedModel | None = None,
+        memory: WorkingMemory | None = None,
+        **besides: Any,
     ) -> None:
-        self.config: EngineConfiguration = shipped(engine_id)
+        self.config = (engine := loaded(engine) if isinstance(engine, str) else engine).config
         self.memory = memory or create_empty_working_memory(self.config, "session", "project")
         self.said: list[Message] = []
         self.responses: list[EngineResponse] = []
@@ -66,7 +71,7 @@ class Talk:
                 run_main_agent=model.run_main_agent if model else form.run_main_agent,
                 log_extraction=self._log,
                 see=unseen if model else form.see,
-                evaluators=evaluators(engine_id),
+                evaluators=engine.evaluators,
                 names=NAMES,
                 **besides,
             )

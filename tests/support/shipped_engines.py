@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-import msgspec
-
-from agent.conversation.engines.exploration.evaluators import EVALUATORS
 from agent.conversation.framework.configuration import EngineConfiguration
+from agent.conversation.framework.loading import Engine
 from agent.conversation.framework.ports import Evaluator
+from agent.conversation.framework.registry import EngineRegistry
+from agent.conversation.framework.task_handlers import HANDLERS
+from agent.conversation.framework.techniques import library
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {
-    "project-discovery": ROOT / "agent/conversation/engines/project_discovery",
-    "exploration": ROOT / "agent/conversation/engines/exploration",
-    "business-profile": ROOT / "agent/conversation/engines/business_profile",
-    "ideation": ROOT / "agent/conversation/engines/ideation",
-    "feature-prioritization": ROOT / "examples/interviews/feature_prioritization",
-}
+EXAMPLE = ROOT / "examples/interviews/feature_prioritization"
+ENGINES = ("project-discovery", "exploration", "business-profile", "ideation", "feature-prioritization")
+
+
+@cache
+def registry() -> EngineRegistry:
+    made = EngineRegistry(techniques=library(), handlers=HANDLERS, installed=())
+    made.add(EXAMPLE)
+    return made
+
+
+def loaded(engine_id: str) -> Engine:
+    return registry().get(engine_id)
 
 
 def shipped(engine_id: str) -> EngineConfiguration:
-    return msgspec.toml.decode((FOLDERS[engine_id] / "engine.toml").read_bytes(), type=EngineConfiguration)
+    return loaded(engine_id).config
 
 
-def evaluators(engine_id: str) -> dict[str, Evaluator]:
-    return EVALUATORS if engine_id == "exploration" else {}
+def evaluators(engine_id: str) -> Mapping[str, Evaluator]:
+    return loaded(engine_id).evaluators

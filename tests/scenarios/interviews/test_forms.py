@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from agent.conversation.exports.planner_context import planner_context
+from agent.conversation.exports.requirements import requirements
+from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.configuration import FieldDefinition
 from agent.conversation.framework.exits import hand_over
 from agent.conversation.framework.handoff import format_handoff_for_context
 from agent.conversation.framework.working_memory import from_data, to_data
+from agent.repo_agent.task_file import read_tasks
+from agent.repo_agent.task_lint import lint
 from tests.support.interview_talk import NAMES, Talk
-from tests.support.shipped_engines import FOLDERS
+from tests.support.shipped_engines import ENGINES
 
 YARD = {
     "purposeAndProblem.coreProblem": "Parcels get lost in our yard, and drivers look for them for hours",
@@ -47,7 +52,7 @@ def filled_in(engine_id: str) -> tuple[Talk, list[str]]:
 
 
 @pytest.mark.covers("S3-1", "S3-120", "S3-123", "S3-127", "S3-128", "S3-129", "S3-104", "S3-105")
-@pytest.mark.parametrize("engine_id", FOLDERS)
+@pytest.mark.parametrize("engine_id", ENGINES)
 def test_from_the_first_question_to_the_handoff(engine_id: str) -> None:
     talk, asked = filled_in(engine_id)
     assert talk.failed == []
@@ -99,3 +104,29 @@ def test_who_knows_nothing_is_asked_each_thing_once_and_gets_to_the_end() -> Non
     talk.say("Core problem: parcels get lost")
     assert talk.memory.phase.current == "CORE_CAPTURE"
     assert talk.memory.value("purposeAndProblem.coreProblem") == "parcels get lost"
+
+
+@pytest.mark.covers("S3-103", "S3-131")
+@pytest.mark.parametrize(
+    ("engine_id", "titles"),
+    [
+        (
+            "project-discovery",
+            ["Scan a parcel with a phone", "Show where a parcel stands", "Search by number", "Check what has to hold for all of it"],
+        ),
+        ("feature-prioritization", ["a wiki", "a database", "leave it as it is"]),
+    ],
+)  # fmt: skip
+def test_tasks_come_of_it_that_the_repository_agent_takes(engine_id: str, titles: list[str]) -> None:
+    talk, _ = filled_in(engine_id)
+    file = read_tasks(tasks_file(talk.memory, talk.config))
+    assert [each.title for each in file.tasks] == titles
+    assert list(lint(file)) == []
+
+
+def test_requirements_have_what_was_said() -> None:
+    talk, _ = filled_in("project-discovery")
+    document = requirements(talk.memory, talk.config)
+    for said in YARD.values():
+        assert all(part.strip() in document for part in said.split(";"))
+    assert "no driver looks for longer than five minutes" in planner_context(talk.memory, talk.config)

@@ -13,7 +13,7 @@ from agent.conversation.framework.context import prompt_limit
 from agent.conversation.framework.working_memory import from_data, to_data
 from agent.planner.untrusted import estimate_tokens
 from tests.support.interview_talk import ScriptedModel, Talk
-from tests.support.shipped_engines import FOLDERS, shipped
+from tests.support.shipped_engines import ENGINES, shipped
 
 MODEL_TOKENS = 16_000
 
@@ -72,7 +72,7 @@ def test_the_same_words_lead_to_the_same_state(engine_id: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.covers("S3-1", "S3-83", "S3-86")
-@pytest.mark.parametrize("engine_id", FOLDERS)
+@pytest.mark.parametrize("engine_id", ENGINES)
 def test_500_turns_are_as_small_as_100(engine_id: str) -> None:
     talk, model = held(engine_id, 500)
     check(talk, model, 500)

@@ -18,10 +18,10 @@ from agent.conversation.framework.configuration import (
 from agent.conversation.framework.prompt_template import system_prompt
 from agent.conversation.framework.techniques import library
 from agent.conversation.framework.working_memory import create_empty_working_memory
-from tests.support.shipped_engines import FOLDERS, evaluators, shipped
+from tests.support.shipped_engines import ENGINES, evaluators, registry, shipped
 
 RECEIVERS = {"planner", "repo-agent"}
-every_engine = pytest.mark.parametrize("engine_id", FOLDERS)
+every_engine = pytest.mark.parametrize("engine_id", ENGINES)
 
 
 def conditions(config: EngineConfiguration) -> Iterator[Condition]:
@@ -69,6 +69,18 @@ def test_identity_is_there_and_figures_add_up(engine_id: str) -> None:
     assert all(sum(each.shares.values()) == 100 for each in blends)
     assert [each.order for each in config.phases] == list(range(1, len(config.phases) + 1))
     assert config.initial_phase == config.phases[0].id
+
+
+@every_engine
+@pytest.mark.covers("S3-3", "S3-42", "S3-131")
+def test_the_validator_finds_nothing(engine_id: str) -> None:
+    checked = registry().validate(shipped(engine_id))
+    assert checked.valid
+    assert (checked.errors, checked.warnings) == ((), ())
+
+
+def test_they_are_all_that_ship() -> None:
+    assert set(registry().ids()) == set(ENGINES)
 
 
 @every_engine

@@ -8,16 +8,16 @@ import pytest
 from agent.conversation.framework.configuration import ModeBlend, ObligationModel
 from agent.conversation.framework.obligations import assess
 from tests.support.interview_case import known, state
-from tests.support.shipped_engines import FOLDERS, shipped
+from tests.support.shipped_engines import EXAMPLE, shipped
 
 CONFIG = shipped("feature-prioritization")
 
 
 @pytest.mark.covers("S3-129", "S3-2")
 def test_it_is_some_hundred_lines_of_configuration_and_no_code() -> None:
-    files = [each.name for each in FOLDERS["feature-prioritization"].iterdir()]
+    files = [each.name for each in EXAMPLE.iterdir()]
     assert files == ["engine.toml"]
-    assert len((FOLDERS["feature-prioritization"] / "engine.toml").read_text().splitlines()) <= 400
+    assert len((EXAMPLE / "engine.toml").read_text().splitlines()) <= 400
 
 
 @pytest.mark.covers("S3-129")
