@@ -52,6 +52,9 @@ def _outer_conditions(config: EngineConfiguration) -> Iterator[tuple[str, Condit
         yield from ((f"a trigger of {phase.id}", each) for each in phase.transition_triggers)
         if phase.entry_conditions is not None:
             yield f"the entry of {phase.id}", phase.entry_conditions
+    for owed in config.obligations:
+        if owed.applies_when is not None:
+            yield f"appliesWhen of {owed.id}", owed.applies_when
     for each in config.sidebar_config.dynamic_sections:
         yield f"section {each.section.id}", each.appears_when
     for leaving in config.exit_transitions:

@@ -148,6 +148,7 @@ EXIT = {"targetEngine": "other", "condition": NEVER, "reason": "They asked"}
         ("phases/1/mandatoryCheckpoints/0/obligationId", "x", "Unknown obligation: x in a checkpoint of B"),
         ("obligations/1/id", "problem", "Duplicate obligation: problem"),
         ("obligations/0/fields", ["x"], "Unknown field: x in obligation problem"),
+        ("obligations/0/appliesWhen", {"type": "field_equals", "path": "x", "value": 1}, "Unknown field: x in appliesWhen of problem"),
         ("obligations/0/evaluator", "x", "Unknown evaluator: x in obligation problem"),
         ("phases/0/transitionTriggers/0/category", "mood", "Unknown obligation category: mood in a trigger of A"),
         ("sidebarConfig/staticSections", [SECTION], "Unknown obligation category: mood in section s"),
