@@ -6,85 +6,18 @@ import asyncio
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.configuration import EngineConfiguration
 from agent.conversation.framework.extraction import ExtractionPipeline
 from agent.conversation.framework.obligations import assess, settle
-from agent.conversation.framework.offline import GuidedForm, Question, corrections, next_question, read_answer
+from agent.conversation.framework.offline import GuidedForm, Question, next_question
 from agent.conversation.framework.ports import ExtractionLogEntry, TurnMetadata
 from agent.conversation.framework.working_memory import WorkingMemory
 from tests.support.interview_case import engine, known, state
 
 METADATA = TurnMetadata(session_id="s", project_id="p", message_id="m")
-
-
-def field(value_type: str = "string", **more: Any) -> FieldDefinition:
-    data = {"path": "x", "displayName": "X", "description": "x", "valueType": value_type, "question": "Which?"} | more
-    return msgspec.convert(data, FieldDefinition)
-
-
-PAIR = {"option": "string", "why": "string"}
-CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
-
-
-@pytest.mark.parametrize(
-    ("definition", "message", "value", "confidence"),
-    [
-        (field(), " Clerks in the office. ", "Clerks in the office.", 0.95),
-        (field(), "  ", None, 0),
-        (field("number"), "about 1,200 orders", 1200, 0.95),
-        (field("number"), "50k", 50_000, 0.95),
-        (field("number"), "between 5 and 6", None, 0),
-        (field("number"), "many", None, 0),
-        (field("boolean"), "Yes, of course", True, 0.95),
-        (field("boolean"), "no!", False, 0.95),
-        (field("boolean"), "perhaps", None, 0),
-        (field("boolean"), "", None, 0),
-        (field("array"), "speed, price and looks", ["speed", "price and looks"], 0.95),
-        (field("array"), "fast, cheap; good", ["fast, cheap", "good"], 0.95),
-        (field("array"), "- fast, cheap\n\n2) good\n* small", ["fast, cheap", "good", "small"], 0.95),
-        (field("array"), "None.", [], 0.95),
-        (field("array"), "search - a quick one; 3. export", ["search - a quick one", "3. export"], 0.95),
-        (field("array"), "", None, 0),
-        (field(**CHOICES), "2", "Desktop", 0.95),
-        (field(**CHOICES), "3)", "Command line", 0.95),
-        (field(**CHOICES), "web", "Web", 0.95),
-        (field(**CHOICES), "command", "Command line", 0.8),
-        (field(**CHOICES), "dekstop", "Desktop", 0.8),
-        (field(**CHOICES), "4", None, 0),
-        (field(**CHOICES), "0", None, 0),
-        (field(**CHOICES), "phone", None, 0),
-        (field(**CHOICES), "", None, 0),
-        (field("array", **CHOICES), "1, desktop", ["Web", "Desktop"], 0.95),
-        (field("object", itemProperties=PAIR), "A, as it is cheap", {"option": "A, as it is cheap"}, 0.95),
-        (field("object", itemProperties=PAIR), "option: A\nWhy: cheap", {"option": "A", "why": "cheap"}, 0.95),
-        (field("object", itemProperties=PAIR), "A; it is cheap; it lasts", {"option": "A", "why": "it is cheap; it lasts"}, 0.95),
-        (field("object", itemProperties=PAIR), " ; ", None, 0),
-        (field("object"), "a thing", {"text": "a thing"}, 0.95),
-        (field("object"), "search 5; full text: 4.5; 2 - x = low", {"search": 5, "full text": 4.5, "2 - x": "low"}, 0.95),
-        (field("array", itemKey="name", itemProperties={"name": "string"}), "A; B", [{"name": "A"}, {"name": "B"}], 0.95),
-    ],
-)  # fmt: skip
-def test_an_answer_is_read_by_the_type_of_its_field(
-    definition: FieldDefinition, message: str, value: Any, confidence: float
-) -> None:
-    answer = read_answer(definition, message)
-    assert (answer.value if answer else None) == value
-    assert (answer.confidence if answer else 0) == confidence
-    assert answer is None or answer.evidence == message.strip()
-
-
-@given(
-    st.sampled_from(("string", "number", "boolean", "array", "object")),
-    st.sampled_from(({}, CHOICES, {"itemProperties": {"name": "string"}, "itemKey": "name"})),
-    st.text(max_size=60),
-)
-def test_any_message_is_an_answer_or_none(value_type: str, more: dict[str, Any], message: str) -> None:
-    answer = read_answer(field(value_type, **more), message)
-    assert answer is None or (0 < answer.confidence <= 1 and answer.value is not None)
 
 
 FIELDS = [
@@ -122,9 +55,6 @@ def test_what_is_optional_is_asked_for_once() -> None:
     assert (
         asked_in(asked="kind", extraction={"kind": known("Web", turn=4)}) == "problem"
     )  # what is required comes again
-    assert (
-        asked_in(asked="problem", extraction={"kind": known("Web", turn=4)}) == "users.main"
-    )  # and nothing that was passed
 
 
 def test_what_was_put_off_or_is_known_is_not_asked_for() -> None:
@@ -144,14 +74,6 @@ def test_a_question_of_an_obligation_serves_its_only_field() -> None:
     fields = [{"path": "problem", "displayName": "Problem", "description": "p", "valueType": "string"}]
     config = engine(obligations=[OBLIGATIONS[0] | {"question": "Well?"}], extractionSchema={"fields": fields})
     assert next_question(state(config), config) == Question(path="problem", text="Well?")
-
-
-def test_corrections_name_their_fields() -> None:
-    found = [
-        (each.path, text)
-        for each, text in corrections(CONFIG, "main USER: Clerks\nnothing: x\n- kind: web\nProblem:\nusers.jobs: a; b")
-    ]
-    assert found == [("users.main", "Clerks"), ("kind", "web"), ("users.jobs", "a; b")]
 
 
 class Interview:
@@ -180,9 +102,9 @@ class Interview:
     async def end(self, memory: WorkingMemory) -> str:
         memory = msgspec.structs.replace(memory, obligations=assess(memory, self.config, {}))
         self.form.see(memory)
-        text = (await self.form.run_main_agent("")).text
-        self.memory = msgspec.structs.replace(memory, asked=self.form.asked)
-        return text
+        reply = await self.form.run_main_agent("")
+        self.memory = msgspec.structs.replace(memory, asked=reply.asked)
+        return reply.text
 
     def skip(self) -> str:
         memory = msgspec.structs.replace(self.memory, turn_number=self.memory.turn_number + 1)
@@ -230,6 +152,14 @@ def test_a_whole_interview() -> None:
     ]
     extracted = talk.memory.extracted("problem")
     assert extracted and extracted.reasoning == "answer to: What is wrong?" and extracted.evidence == "Orders get lost"
+
+
+def test_corrections_and_an_answer_are_told_in_one_message() -> None:
+    talk = Interview()
+    talk.say("Hello")
+    assert talk.say("Kind: web") == "Noted: Kind: Web\nWhat is wrong?"
+    said = talk.say("Orders get lost.\nKind: desktop\nSo we call.")
+    assert said == "Noted: Kind: Desktop\nNoted: Problem: Orders get lost. So we call.\nWhy now?"
 
 
 def test_what_stays_open_is_told_at_the_end() -> None:
