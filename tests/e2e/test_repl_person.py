@@ -62,7 +62,9 @@ def chat(text: str) -> dict[str, str]:
 
 
 def events(home: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for path in sorted((home / "sessions").glob("*.jsonl")) for line in path.open()]
+    """What is in the logs; of a line that is just being written not its first half."""
+    lines = (line for path in sorted((home / "sessions").glob("*.jsonl")) for line in path.open())
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def statuses(home: Path) -> list[str]:
@@ -182,8 +184,7 @@ def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str
             person.type("do it\r")
         if moment == "planner":
             person.see("do it.*\n", where="screen")
-            while not any(event["type"] == "planner.started" for event in events(home)):
-                person.pump()
+            person.until(lambda: any(event["type"] == "planner.started" for event in events(home)))
             person.type(CTRL_C)
         elif moment != "goal":
             person.at_confirmation(text[:4])

@@ -130,7 +130,9 @@ class Terminal:
         """Wait until `condition` holds, which no row of the screen tells."""
         end = time.monotonic() + PATIENCE
         while not condition():
-            assert self.pump() and time.monotonic() < end, f"it never came to that in\n{self.text}"
+            alive = self.pump()
+            assert alive, f"it ended ({self.leaves()}), and it never came to that in\n{self.text}"
+            assert time.monotonic() < end, f"it never came to that in\n{self.text}"
 
     def type(self, keys: str) -> None:
         if self._new or (keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)):
