@@ -9,6 +9,7 @@ import atexit
 import gc
 import os
 import signal
+import sys
 from zlib import crc32
 
 import pytest
@@ -26,6 +27,12 @@ settings.load_profile(os.environ.get("AGENT_TEST_PROFILE", "ordinary"))
 if not ALL:
     # Constants of our modules, which hypothesis tries as values, would be gathered by each process, and differ with what it has loaded.
     providers.is_local_module_file = lambda path: False
+
+# What pyenv puts on PATH asks a dozen programs each time which Python is meant; here it is the one that runs the tests.
+_PYTHON = os.path.dirname(os.path.realpath(sys.executable))
+os.environ["PATH"] = os.pathsep.join(
+    _PYTHON if os.path.basename(each) == "shims" else each for each in os.environ["PATH"].split(os.pathsep)
+)
 
 # Modules and tests stay to the end: looking for garbage among them takes half of what collecting costs, in every process.
 gc.disable()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
-    from agent.memory.comparing import GoalReader
     from agent.memory.service import Memory
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.messages import ContextBlock
@@ -34,7 +33,6 @@ class ProcessMemory:
         self._folder = folder
         self._is_here = is_here
         self._memory: Memory | None = None
-        self._reader: GoalReader | None = None
         self._building = threading.Lock()
         self._refreshed = 0.0
 
@@ -52,14 +50,6 @@ class ProcessMemory:
                 self._memory = self._build()
             return self._memory
 
-    def reader(self) -> GoalReader:
-        """Build the reader that makes goals comparable."""
-        if self._reader is None:
-            from agent.memory.comparing import GoalReader
-
-            self._reader = GoalReader()
-        return self._reader
-
     def remembered(self) -> RememberedCommands | None:
         """For the offline planner; None where nothing is remembered."""
         memory = self.memory()
@@ -67,17 +57,18 @@ class ProcessMemory:
             return None
         from agent.planner.offline.remembered import RememberedCommands
 
-        return RememberedCommands(memory, self.reader())
+        return RememberedCommands(memory)
 
     def examples(self, goal: str, cwd: str, planner: Planner) -> tuple[ContextBlock, ...]:
         """Choose earlier commands to show a model with a goal: none where they would leave the machine and may not."""
         memory = self.memory() if planner.name != "offline" else None
         if memory is None or not (self.mode == "on" or self._is_here(planner)):
             return ()
+        from agent.memory.comparing import goal_words
         from agent.memory.model import example_block
 
         self._refresh(memory)
-        block = example_block(memory, self.reader()(goal), cwd)
+        block = example_block(memory, goal_words(goal), cwd)
         return (block,) if block is not None else ()
 
     def experience(self, command: str, cwd: str) -> str:
@@ -103,6 +94,7 @@ class ProcessMemory:
 
     def _build(self) -> Memory:
         from agent.config.paths import state_dir
+        from agent.memory.comparing import goal_words
         from agent.memory.service import Memory
 
         environ = dict(self._environ)
@@ -110,7 +102,7 @@ class ProcessMemory:
         return Memory(
             self._folder,
             state_dir(environ),
-            read=self.reader(),
+            read=goal_words,
             worked=_worked,
             project=lambda cwd: _project_of(cwd, home),
         )

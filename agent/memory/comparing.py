@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from itertools import takewhile
 
 from agent.lexicon.words import Lexicon, Token, read_lexicon, tokenize
@@ -121,45 +122,41 @@ _ENDINGS = ("ing", "ed", "es", "s")
 _LONGEST = 400
 
 
-class GoalReader:
-    """Makes goals comparable. Reads lexicon.toml when it is first used; safe in several threads."""
+@cache
+def _lexicon() -> Lexicon:
+    """Read lexicon.toml, without the vocabulary of the recipes: what is compared must not change with every recipe that is added."""
+    return Lexicon(read_lexicon())
 
-    def __init__(self) -> None:
-        self._lexicon: Lexicon | None = None
 
-    def __call__(self, goal: str) -> GoalWords:
-        """The goal's words; an empty key for what is too long, or says nothing that could be compared."""
-        if len(goal) > _LONGEST:
-            return GoalWords(key="")
-        lexicon = self._lexicon
-        if lexicon is None:
-            # The vocabulary of the recipes is left out: what is compared must not change with every recipe that is added.
-            lexicon = self._lexicon = Lexicon(read_lexicon())
-        parts: list[str] = []
-        terms: dict[str, None] = {}
-        slots: list[Slot] = []
-        for token in tokenize(goal, lexicon):
-            kind = _slot_kind(token)
-            if kind is not None:
-                slots.append(Slot(kind, token.raw))
-                part = f"<{kind}>"
-            else:
-                part = _stem(token)
-            if token.filler:
-                if token.low in _DIRECTIONS:
-                    parts.append(part)
-                continue
-            if token.weak:
-                terms[f"~{part}"] = None
-                if token.low not in _EMPTY:
-                    parts.append(part)
-                continue
-            parts.append(part)
-            terms[part] = None
-        says_something = any(not term.startswith(("~", "<")) for term in terms)
-        if not says_something:
-            return GoalWords(key="")
-        return GoalWords(key=" ".join(parts), terms=tuple(terms), slots=tuple(slots))
+def goal_words(goal: str) -> GoalWords:
+    """The goal's words; an empty key for what is too long, or says nothing that could be compared."""
+    if len(goal) > _LONGEST:
+        return GoalWords(key="")
+    parts: list[str] = []
+    terms: dict[str, None] = {}
+    slots: list[Slot] = []
+    for token in tokenize(goal, _lexicon()):
+        kind = _slot_kind(token)
+        if kind is not None:
+            slots.append(Slot(kind, token.raw))
+            part = f"<{kind}>"
+        else:
+            part = _stem(token)
+        if token.filler:
+            if token.low in _DIRECTIONS:
+                parts.append(part)
+            continue
+        if token.weak:
+            terms[f"~{part}"] = None
+            if token.low not in _EMPTY:
+                parts.append(part)
+            continue
+        parts.append(part)
+        terms[part] = None
+    says_something = any(not term.startswith(("~", "<")) for term in terms)
+    if not says_something:
+        return GoalWords(key="")
+    return GoalWords(key=" ".join(parts), terms=tuple(terms), slots=tuple(slots))
 
 
 def _slot_kind(token: Token) -> SlotKind | None:

@@ -82,12 +82,10 @@ class FewShot:
 
 def _goal_terms() -> Callable[[str], frozenset[str]]:
     """The function that reads a goal as a set of terms: concepts, and that there is a path, a number, a text."""
-    from agent.memory.comparing import GoalReader
-
-    reader = GoalReader()
+    from agent.memory.comparing import goal_words
 
     def terms(goal: str) -> frozenset[str]:
-        words = reader(goal)
+        words = goal_words(goal)
         plain = {term for term in words.terms if not term.startswith(("~", "<"))}
         endings = {os.path.splitext(slot.text)[1].lower() for slot in words.slots if slot.kind == "path"}
         return frozenset(plain | {_PLACES[slot.kind] for slot in words.slots} | (endings - {""}))

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.comparing import GoalReader
+from agent.memory.comparing import goal_words
 from agent.memory.model import Remembered
 from agent.memory.service import Memory
 from tests.support.memory_world import MemoryWorld, proposed
 
-READ = GoalReader()
-
 
 def memory_of(world: MemoryWorld, state: Path | None = None) -> Memory:
-    return Memory(str(world.logs), str(state or world.state), read=READ, worked=lambda command, code: code == 0)
+    return Memory(str(world.logs), str(state or world.state), read=goal_words, worked=lambda command, code: code == 0)
 
 
 def found(memory: Memory, goal: str, cwd: Path) -> list[Remembered]:
-    return memory.for_goal(READ(goal), str(cwd))[0]
+    return memory.for_goal(goal_words(goal), str(cwd))[0]
 
 
 @pytest.fixture(scope="module")

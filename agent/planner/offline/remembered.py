@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from agent.memory.comparing import GoalReader
+from agent.memory.comparing import goal_words
 from agent.memory.model import GoalWords, Remembered
 from agent.planner.offline.filling import fill
 from agent.protocol.replies import Alternative, Chat, Command, Reply
@@ -94,9 +94,8 @@ class _Here(Struct, frozen=True):
 class RememberedCommands:
     """Puts what is remembered beside what the recipes say."""
 
-    def __init__(self, recall: Recall, read: GoalReader) -> None:
+    def __init__(self, recall: Recall) -> None:
         self._recall = recall
-        self._read = read
 
     def beside(
         self,
@@ -115,7 +114,7 @@ class RememberedCommands:
         """
         if not isinstance(reply, (Chat, Command)):
             return reply
-        words = self._read(goal)
+        words = goal_words(goal)
         if not words.key:
             return reply
         # With the first goal that may be remembered, not while the planner loads.

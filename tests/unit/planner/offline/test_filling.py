@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.memory.comparing import GoalReader
+from agent.memory.comparing import goal_words
 from agent.memory.model import Slot
 from agent.planner.offline.filling import fill
 from tests.support.each import each
 from tests.support.tries import tries
 
-READ = GoalReader()
-
 
 def asked(old_goal: str, command: str, new_goal: str) -> str | None:
-    old, new = READ(old_goal), READ(new_goal)
+    old, new = goal_words(old_goal), goal_words(new_goal)
     assert old.key == new.key
     return fill(command, old.slots, new.slots)
 

@@ -6,18 +6,17 @@ import datetime
 
 import pytest
 
-from agent.memory.comparing import GoalReader
+from agent.memory.comparing import goal_words
 from agent.memory.model import GoalWords, Remembered, Slot
 from agent.planner.offline.remembered import RememberedCommands, provenance
 from agent.protocol.replies import Alternative, Chat, Command, Reply
 
 TODAY = datetime.date(2026, 11, 22)
 AT = int(datetime.datetime(2026, 11, 12, 9).timestamp() * 1e6)
-READ = GoalReader()
 
 
 def known(goal: str, command: str, **fields: object) -> Remembered:
-    words = READ(goal)
+    words = goal_words(goal)
     given = {
         "worked": 3,
         "uses": 3,
@@ -52,7 +51,7 @@ class Fixed:
 
 
 def answer(reply: Reply, goal: str, *items: Remembered, present: bool = True) -> Reply:
-    memory = RememberedCommands(Fixed(*items), READ)
+    memory = RememberedCommands(Fixed(*items))
     return memory.beside(reply, goal, "/w", today=TODAY, present=lambda name: present)
 
 
@@ -134,7 +133,10 @@ def test_where_it_comes_from() -> None:
     ],
 )
 def test_goals_that_are_the_same(a: str, b: str) -> None:
-    assert READ(a) == READ(b) or (READ(a).key, READ(a).slots) == (READ(b).key, READ(b).slots)
+    assert goal_words(a) == goal_words(b) or (goal_words(a).key, goal_words(a).slots) == (
+        goal_words(b).key,
+        goal_words(b).slots,
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_goals_that_are_the_same(a: str, b: str) -> None:
     ],
 )
 def test_goals_that_are_not_the_same(a: str, b: str) -> None:
-    assert READ(a).key != READ(b).key
+    assert goal_words(a).key != goal_words(b).key
 
 
 def test_the_same_words_as_a_question_propose_no_change() -> None:
