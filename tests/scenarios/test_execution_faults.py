@@ -15,7 +15,7 @@ from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import PATIENCE, ROOT, World
 from tests.support.each import each
 from tests.support.fault_table import FAULTS
-from tests.support.tries import ALL
+from tests.support.tries import ALL, sampled
 
 DRIVER = str(Path(__file__).with_name("fault_driver.py"))
 LOST = "directory and variables as this command left them could not be read back; the earlier ones stay"
@@ -108,6 +108,7 @@ def ended(world: World) -> dict[str, Any]:
     return answers
 
 
+@sampled
 @pytest.mark.few(1)
 def test_a_flood_in_bounded_memory(ended: dict[str, Any]) -> None:
     (flood,) = ended["flood"]
@@ -115,6 +116,7 @@ def test_a_flood_in_bounded_memory(ended: dict[str, Any]) -> None:
     assert ended["rss"] < 80_000
 
 
+@sampled
 @pytest.mark.few(1)
 def test_a_line_without_an_end(ended: dict[str, Any]) -> None:
     (line,) = ended["line"]

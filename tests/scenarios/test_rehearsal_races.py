@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, tree
-from tests.support.tries import ALL
+from tests.support.tries import sampled, some
 
 pytestmark = ONE_USER
 COMMANDS = {
@@ -53,10 +53,11 @@ def furnish(bench: Bench) -> None:
     bench.own()
 
 
+@sampled
 @pytest.mark.parametrize("swap", SWAPS)
 def test_what_is_swapped_meanwhile_is_not_written_through(bench: Bench, swap: str) -> None:
     clear = f"cd / && rm -rf {bench.base}/gone {bench.base}/work {bench.base}/victim"
-    for name, command in list(COMMANDS.items())[:: 1 if ALL else 3]:
+    for name, command in some(COMMANDS.items(), 3):
         subprocess.run(["sh", "-c", f"{clear} && mkdir {bench.work} {bench.base}/victim"], check=True)
         (bench.base / "victim").rmdir()
         furnish(bench)
@@ -78,6 +79,7 @@ def _content(found: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ..
     return {path: (*facts[:3], *facts[4:]) for path, facts in found.items()}
 
 
+@sampled
 def test_a_folder_that_is_swapped_all_the_time_leads_nowhere(bench: Bench) -> None:
     furnish(bench)
     victim = tree(bench.base / "victim")
@@ -90,7 +92,7 @@ def test_a_folder_that_is_swapped_all_the_time_leads_nowhere(bench: Bench) -> No
     try:
         runs = [
             {"text": f"echo {n} > sub/f; echo x > sub/new{n}; rm -f sub/new{n - 1}", "then": "commit"}
-            for n in range(1, 25 if ALL else 9)
+            for n, _ in enumerate(some(range(24), 3), 1)
         ]
         said = bench.ask(*runs)
     finally:

@@ -32,6 +32,7 @@ def test_a_question_halts_and_its_answer_goes_on_in_another_process(project: Wor
     ]
 
 
+@pytest.mark.thorough
 def test_an_answer_outlives_a_run_that_fails(project: WorkWorld) -> None:
     project.says(reply("I have to ask", call("ask_question", question_text="Cents or euros?")))
     assert project.work().code == 7
@@ -98,6 +99,7 @@ def test_a_push_is_asked_for_unless_it_was_granted(project: WorkWorld) -> None:
     assert project.git("log", "--format=%s", "-1", at=project.worktree(1)) == "feat(task 1.1): Read a price"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("said", ["", "Hello!", "[]", '{"plan": 1}', '{"tool_calls": "x"}', "{" * 500])
 def test_a_model_that_talks_nonsense_ends_the_cycle_in_order(project: WorkWorld, said: str) -> None:
     project.server.add(*[Behaviour(pieces=(said,))] * 12)
@@ -117,6 +119,7 @@ def test_money_is_a_bound(project: WorkWorld) -> None:
     assert project.cycles()[-1]["reason"] == "budget" and len(project.server.requests) <= 3
 
 
+@pytest.mark.thorough
 def test_two_at_once_do_different_tasks(project: WorkWorld) -> None:
     project.server.add(Behaviour(hang_before_headers=True))
     first = project.start("--task", "1")

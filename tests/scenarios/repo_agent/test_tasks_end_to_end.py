@@ -57,6 +57,7 @@ def test_one_cycle_does_one_task_and_ends(project: WorkWorld) -> None:
 
 
 @pytest.mark.covers("S2-15", "S2-16")
+@pytest.mark.thorough
 def test_three_tasks_one_after_the_other_from_the_newest_state(project: WorkWorld) -> None:
     project.says(*whole(1), *whole(2), *whole(3))
     ended = project.work("--mode", "continuous")

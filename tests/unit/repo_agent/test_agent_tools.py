@@ -15,6 +15,7 @@ from agent.repo_agent.agent_tools import AgentTools
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS, tool_named
 from tests.support.tool_place import ToolPlace
+from tests.support.tries import sampled, some
 
 SCRIPT = Path(__file__).parents[3] / "scripts/rename_files.py"
 DOCUMENT = (
@@ -63,6 +64,7 @@ def script(folder: Path, *words: str, given: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@sampled
 @pytest.mark.covers("S2-7", "S2-8")
 def test_the_program_does_as_the_tool(tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
@@ -74,5 +76,11 @@ def test_the_program_does_as_the_tool(tmp_path: Path) -> None:
     assert (code, json.loads(out)["summary"]) == (0, {"moved": 1, "skipped": 0, "errors": 0})
     assert script(tmp_path, "b", "moved/a")[0] == 1
     assert script(tmp_path, "--overwrite", "b", "moved/a")[0] == 0 and (tmp_path / "moved/a").read_text() == "b"
-    for words, given in ((("one",), ""), ((), "no JSON"), ((), "[1]"), ((), '{"operations": []}')):
+    wrong: list[tuple[tuple[str, ...], str]] = [
+        (("one",), ""),
+        ((), "no JSON"),
+        ((), "[1]"),
+        ((), '{"operations": []}'),
+    ]
+    for words, given in some(wrong, 4):
         assert script(tmp_path, *words, given=given) == (2, "")

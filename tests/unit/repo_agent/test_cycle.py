@@ -57,16 +57,6 @@ def test_a_task_from_its_choice_to_its_review(world: CycleWorld) -> None:
     assert git(world.work, "status", "--porcelain") == "" and git(world.work, "log", "--format=%s") == "Begin"
 
 
-@pytest.mark.covers("S2-16")
-@pytest.mark.covers("S2-19")
-def test_what_waits_for_review_is_not_done_again_and_what_depends_on_it_waits(world: CycleWorld) -> None:
-    world.cycle(WHOLE)
-    outcome = world.cycle()
-    assert outcome.goal is not None and outcome.goal.status is GoalStatus.ANSWERED
-    assert world.events("cycle.finished")[-1].reason == "no_tasks"
-    assert "1 wait" in world.events("cycle.finished")[-1].text
-
-
 @pytest.mark.covers("S2-17")
 def test_the_definition_of_done_is_kept_by_the_host(world: CycleWorld) -> None:
     """Each call that comes too early is told why, nothing after it is done, and the model goes on."""
@@ -137,9 +127,6 @@ def test_one_plan_is_literally_one(world: CycleWorld) -> None:
     outcome = world.cycle(("begin", HELLO), options=CycleOptions(one_plan=True))
     assert outcome.exit_code == 0
     assert world.events("cycle.finished")[-1].reason == "one_plan"
-    world.cycle(WHOLE)
-    assert world.events("cycle.started")[-1].resumed
-    assert world.events("cycle.finished")[-1].reason == "complete"
 
 
 def test_a_model_that_does_not_heed_is_stopped(world: CycleWorld) -> None:
@@ -178,19 +165,6 @@ def test_where_each_call_is_asked_for_reading_is_too(world: CycleWorld) -> None:
     ]  # fmt: skip
 
 
-def test_a_rehearsal_leaves_nothing(world: CycleWorld) -> None:
-    before = git(world.remote, "for-each-ref"), git(world.work, "for-each-ref"), git(world.work, "worktree", "list")
-    world.cycle(WHOLE, options=CycleOptions(rehearse=True))
-    (started,) = world.events("cycle.started")
-    assert started.rehearse and not Path(started.worktree).exists()
-    assert world.events("cycle.finished")[-1].reason == "complete"
-    assert (
-        git(world.remote, "for-each-ref"),
-        git(world.work, "for-each-ref"),
-        git(world.work, "worktree", "list"),
-    ) == before
-
-
 def test_where_no_test_ran_the_review_says_so(world: CycleWorld) -> None:
     script = 'import json; print(json.dumps({"ok": True, "exit_code": 0, "stdout": "", "stderr": "", "passed": 0, "total": 0}))\n'
     world.write({"scripts/run_tests.py": script})
@@ -215,6 +189,7 @@ Acceptance:
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
@@ -226,7 +201,7 @@ Acceptance:
         ("- nobody is left out\n", "", "acceptance of 1: nobody is left out"),
     ],
 )
-def test_what_a_task_asks_for_is_not_for_the_model_to_change(
+def test_what_a_task_asks_for_stands_in_the_review_and_is_not_for_the_model_to_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str, told: str
 ) -> None:
     world = CycleWorld(tmp_path, monkeypatch, ASKED)
@@ -238,7 +213,10 @@ def test_what_a_task_asks_for_is_not_for_the_model_to_change(
     )
     (error,) = [text for _, error, text in world.results() if error]
     assert "put back in TASKS.md" in error and told in error
-    assert world.events("cycle.finished")[-1].reason == "complete"
+    finished = world.events("cycle.finished")[-1]
+    assert (finished.reason, finished.test_setup) == ("complete", ())
+    review = git(world.work, "show", "review/task-1:REVIEW.md")
+    assert "- both are read aloud\n- nobody is left out\n- 1.1: it says hello\n" in review
 
 
 FORGED = "git commit {} -m 'feat(task 1.{}): feature' -m 'Task: 1\nFeature: 1.{}'"
@@ -295,25 +273,35 @@ def test_ctrl_c_at_the_second_refusal_is_ctrl_c(world: CycleWorld) -> None:
     assert (finished.reason, finished.text) == ("cancelled", "cancelled")
 
 
-def test_a_rehearsal_has_the_python_of_the_repository(world: CycleWorld) -> None:
+def test_a_rehearsal_has_the_python_of_the_repository_and_leaves_nothing(world: CycleWorld) -> None:
     world.write({".gitignore": ".venv\n"})
     git(world.work, "add", "-A")
     git(world.work, "commit", "-qm", "Ignore")
     git(world.work, "push", "-q")
     (world.work / ".venv/bin").mkdir(parents=True)
     (world.work / ".venv/bin/python").symlink_to(sys.executable)
+    before = git(world.remote, "for-each-ref"), git(world.work, "for-each-ref"), git(world.work, "worktree", "list")
     world.cycle(WHOLE, options=CycleOptions(rehearse=True))
     commands = [each.command for each in world.events("command.proposed")]
     assert any(f" {world.work}/.venv/bin/python scripts/run_tests.py" in each for each in commands), commands
     (started,) = world.events("cycle.started")
     assert "-worktrees/rehearsal-" in started.worktree  # not in /tmp, where what tests load is rated high
+    assert started.rehearse and not Path(started.worktree).exists()
+    assert world.events("cycle.finished")[-1].reason == "complete"
+    after = git(world.remote, "for-each-ref"), git(world.work, "for-each-ref"), git(world.work, "worktree", "list")
+    assert after == before
 
 
+@pytest.mark.covers("S2-16")
+@pytest.mark.covers("S2-19")
 def test_why_no_task_can_be_worked_on_is_said_in_words(world: CycleWorld) -> None:
+    """What waits for its review is not done again, and what depends on it waits."""
     world.cycle(options=CycleOptions(task=2))
     assert world.events("error")[-1].error.message == "task 2 waits for 1"
     world.cycle(WHOLE)
-    world.cycle()
+    outcome = world.cycle()
+    assert outcome.goal is not None and outcome.goal.status is GoalStatus.ANSWERED
+    assert world.events("cycle.finished")[-1].reason == "no_tasks"
     assert world.events("cycle.finished")[-1].text == "no task can be worked on: task 1 waits for its review"
 
 
@@ -349,6 +337,7 @@ def test_a_remote_whose_address_is_relative_is_refused_at_the_beginning(world: C
     assert not world.events("cycle.started")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("ignored", "path"), [("", "tests/conftest.py"), ("", "scripts/run_tests.py"), ("GNUmakefile\n", "GNUmakefile")]
 )
@@ -362,15 +351,6 @@ def test_a_change_of_how_the_tests_are_run_is_said(world: CycleWorld, ignored: s
     assert world.events("cycle.finished")[-1].test_setup == (path,)
     review = git(world.work, "show", "review/task-1:REVIEW.md")
     assert f"**How the tests are run was changed on this branch:**\n  - `{path}`" in review
-
-
-def test_what_features_ask_for_stands_in_the_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = CycleWorld(tmp_path, monkeypatch, ASKED)
-    done = ("write_file", {"path": "TASKS.md", "content": ASKED.replace("Status: todo", "Status: review")})
-    world.cycle(("do it", HELLO, RUN, commit_of(1), BYE, done, RUN, commit_of(2), SUBMIT, FINISH))
-    review = git(world.work, "show", "review/task-1:REVIEW.md")
-    assert "- both are read aloud\n- nobody is left out\n- 1.1: it says hello\n" in review
-    assert world.events("cycle.finished")[-1].test_setup == ()
 
 
 def test_files_that_the_tests_themselves_write_were_not_tested(world: CycleWorld) -> None:
@@ -401,6 +381,7 @@ def test_what_changes_a_file_behind_the_cycle_has_it_tested_again(world: CycleWo
     assert "have not passed since the last change" in error and "(hello.txt is not" in error
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("made", ["mkfifo TASKS.md", "ln -s /etc/passwd TASKS.md"])
 def test_a_task_file_that_is_none_any_more_holds_nothing_up(world: CycleWorld, made: str) -> None:
     world.cycle(

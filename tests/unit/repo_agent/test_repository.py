@@ -97,3 +97,13 @@ def test_submodules_count_where_their_commit_is_another(world: RepoWorld) -> Non
     assert world.run(world.repository().changes()) == ()
     world.commit("new", {"p": "3"}, at=inside)
     assert world.run(world.repository().changes()) == (Change(" M", "vendor/part"),)
+
+
+def test_what_is_too_much_to_look_through_is_said(world: RepoWorld) -> None:
+    world.write({"hello.py": "x\n" * 60})
+    with pytest.raises(IoError, match="more than 100 bytes that have changed, too much to look through"):
+        world.run(world.repository().added_lines(100))
+    world.commit("more", {})
+    with pytest.raises(IoError, match="too much to look through"):
+        world.run(world.repository().added_by_commits("HEAD", ["HEAD~1"], 100))
+    assert "+x" in world.run(world.repository().added_by_commits("HEAD", ["HEAD~1"], 1_000))

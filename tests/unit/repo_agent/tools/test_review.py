@@ -180,6 +180,7 @@ def test_a_run_that_was_granted_it_publishes_with_nobody_there(world: RepoWorld)
     assert "x" in world.git("show", "review/task-10:hello.py", at=world.bare)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("grants", [None, (), ("pull-request",)])
 def test_without_the_grant_and_without_anybody_nothing_is_pushed(world: RepoWorld, grants: Any) -> None:
     world.approval = Approval(mode="medium", interactive=False, grants=grants)
@@ -394,6 +395,7 @@ def test_a_pull_request_is_told_by_its_places() -> None:
     assert action.words == ("open_pull_request", "github.com/a/b", "agent/task-1", "main")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "command",
     [
@@ -429,6 +431,7 @@ def test_a_command_that_publishes_or_sets_git_up_does_not_run_unasked(
     assert (world.git("config", "--list"), world.git("for-each-ref", at=world.bare)) == before
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -500,6 +503,7 @@ def careful(world: RepoWorld) -> Workplace:
     return place
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ["notes.txt", "sub/a b.bin", "hello.py"])
 @pytest.mark.parametrize(
     "data",
@@ -537,6 +541,7 @@ def test_a_secret_in_a_message_is_not_committed(world: RepoWorld) -> None:
     assert "the message of a commit would carry" in feature(world, place).content
 
 
+@pytest.mark.thorough
 def test_what_is_too_much_to_look_through_is_not_committed(world: RepoWorld) -> None:
     place = careful(world)
     write(world, place, large__txt="x\n" * 4_000_000 + SECRET)
