@@ -59,23 +59,26 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, lambda *_: None)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Mark as thorough all but `few(n)` of a test's rows; where one stands for all, it is not the first of every table.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as thorough all but `few(n)` of a test's rows; where one stands for all, it is not the first of every table."""
+    rows: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            rows.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, all_rows in rows.items():
+        mark = all_rows[0].get_closest_marker("few")
+        assert mark
+        first = crc32(name.encode()) if mark.args[0] == 1 else 0
+        kept = chosen([_values(item) for item in all_rows], mark.args[0], first)
+        for number, item in enumerate(all_rows):
+            if number not in kept:
+                item.add_marker("thorough")
 
-    Where what is thorough does not run, those rows are not made at all: there are thousands, in each process.
-    """
-    mark = metafunc.definition.get_closest_marker("few")
-    if mark is None:
-        return
-    first = crc32(metafunc.definition.nodeid.encode()) if mark.args[0] == 1 else 0
-    rows = metafunc._calls
-    kept = chosen([set(row.indices.items()) for row in rows], mark.args[0], first)
-    if metafunc.config.option.markexpr.startswith("not thorough and "):
-        metafunc._calls = [rows[at] for at in sorted(kept)]
-    else:
-        for at in set(range(len(rows))) - kept:
-            rows[at].marks.append(pytest.mark.thorough.mark)
+
+def _values(item: pytest.Item) -> set[tuple[str, int]]:
+    call = getattr(item, "callspec", None)
+    return set(call.indices.items()) if call else set()
 
 
 @pytest.hookimpl(tryfirst=True)
