@@ -18,6 +18,7 @@ from agent.conversation.framework.ports import (
     RunExtraction,
     TurnMetadata,
 )
+from agent.conversation.framework.repair_data import REPAIR, UNDERSTOOD, RepairKind
 from agent.conversation.framework.sensitive import SensitiveInformation
 from agent.conversation.framework.supersession import Change, applied, changes
 from agent.conversation.framework.working_memory import ExtractedField, Extraction
@@ -37,7 +38,9 @@ class SupersededField(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ExtractionResult(Struct, frozen=True, kw_only=True, rename="camel"):
-    """`new_concept_count`: values that were not known in any form before. `failed`: why nothing was extracted, "" where it was."""
+    """`new_concept_count`: values that were not known in any form before. `failed`: why nothing was extracted, "" where it was.
+    `repair`: what the message asks for instead of an answer, as it was understood.
+    """
 
     updated_extraction: Extraction
     fields_updated: tuple[str, ...] = ()
@@ -45,6 +48,7 @@ class ExtractionResult(Struct, frozen=True, kw_only=True, rename="camel"):
     sensitive_info_shared: bool = False
     superseded_fields: tuple[SupersededField, ...] = ()
     failed: str = ""
+    repair: RepairKind | None = None
 
 
 class ExtractionPipeline:
@@ -90,7 +94,8 @@ class ExtractionPipeline:
                 sensitive_info_shared=sensitive,
                 failed=str(error)[:_LONGEST_REASON] or type(error).__name__,
             )
-        return replace(_result(made, current_extraction, turn_number), sensitive_info_shared=sensitive)
+        result = _result(made, current_extraction, turn_number)
+        return replace(result, sensitive_info_shared=sensitive, repair=_repair(found.get(REPAIR)))
 
     def _changes(
         self, found: Mapping[str, ExtractedValue | None], said: Said, current: Extraction, turn: int
@@ -144,6 +149,11 @@ def _sure(confidence: Any) -> float:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)):
         return 0.0
     return float(confidence) if 0 <= confidence <= 1 else 0.0
+
+
+def _repair(named: ExtractedValue | None) -> RepairKind | None:
+    value = named.value if isinstance(named, ExtractedValue) else None
+    return next((kind for kind in UNDERSTOOD if kind == value), None)
 
 
 def _result(made: list[Change], current: Extraction, turn: int) -> ExtractionResult:

@@ -25,8 +25,7 @@ from agent.struct_types import built
 
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
 _LONGEST = 600  # characters of a message that patterns are tried on
-_OFF_TOPIC = 5  # words from which a message without a word of the matter is about something else
-_TELLING = 4  # letters of a word that tells something
+_MOST_WORDS = 40  # of a message that tells nothing: a longer one tells something, whatever a model says
 _ENDED = "The interview ends here. What was found out so far is kept."
 
 
@@ -78,8 +77,8 @@ def _is_choice(text: str, memory: WorkingMemory, config: EngineConfiguration) ->
 def after_extraction(
     repair: Repair | None, message: str, result: ExtractionResult, memory: WorkingMemory, config: EngineConfiguration
 ) -> Repair | None:
-    """Add what the extraction shows: the fields that were corrected; a contradiction where nobody said that it is a correction. A message
-    that told nothing and has no word of the matter is off the topic, and “actually” before something new corrects nothing.
+    """Add what the extraction shows: the fields that were corrected; a contradiction where nobody said that it is a correction; and what
+    it understood the message to be instead of an answer. “Actually” before something new corrects nothing.
     """
     changed = tuple(each.field_path for each in result.superseded_fields)
     if repair is not None and repair.kind == "correction":
@@ -87,19 +86,12 @@ def after_extraction(
     if repair is not None:
         return repair
     if changed:
-        return Repair(kind="contradiction", about=changed)
-    told = {word for word in words(message[:_LONGEST]) if len(word) >= _TELLING}
-    if result.failed or result.fields_updated or len(message.split()) < _OFF_TOPIC or not memory.asked or not told:
+        # A list that is changed is meant to be.
+        listed = all(isinstance(each.old_value, list) or each.new_value is None for each in result.superseded_fields)
+        return Repair(kind="correction" if listed or result.repair == "correction" else "contradiction", about=changed)
+    if result.repair is None or result.fields_updated or len(message.split()) > _MOST_WORDS:
         return None
-    return Repair(kind="off_topic") if told.isdisjoint(_vocabulary(config)) else None
-
-
-def _vocabulary(config: EngineConfiguration) -> set[str]:
-    """The words that the engine speaks of its matter with."""
-    texts = [config.name, config.description]
-    texts += [f"{each.display_name} {each.description} {each.question}" for each in config.extraction_schema.fields]
-    texts += [f"{each.description} {each.question}" for each in config.obligations]
-    return {word for text in texts for word in words(text) if len(word) >= _TELLING}
+    return Repair(kind=result.repair, about=_paths_asked(memory, config))
 
 
 def asked_obligation(memory: WorkingMemory, config: EngineConfiguration) -> ObligationDefinition | None:

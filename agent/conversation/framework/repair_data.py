@@ -23,6 +23,21 @@ RepairKind = Literal[
 ]
 
 
+REPAIR = "@repair"
+"""The key below which an extraction says, beside the fields, that a message is no answer but one of `UNDERSTOOD`."""
+UNDERSTOOD: dict[RepairKind, str] = {
+    "dont_know": "the person does not know, or is not sure yet",
+    "skip": "the person does not want to answer this",
+    "repeat": "the person did not understand the question",
+    "go_back": "the person wants to go back to something earlier",
+    "correction": "the person says that something was understood wrongly",
+    "impatience": "the person wants to be done with questions",
+    "topic_switch": "the person wants to talk about something else of the matter",
+    "off_topic": "it has nothing to do with the matter",
+}
+"""The repairs that a model may name. To end it all takes the person's own words."""
+
+
 class Repair(Struct, frozen=True, kw_only=True):
     """`rest`: what the message says beside it ("no, I meant *a mobile app*"); `about`: the fields that it concerns."""
 

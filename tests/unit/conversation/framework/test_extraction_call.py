@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agent.conversation.framework.extraction import ExtractionPipeline
 from agent.conversation.framework.extraction_call import (
     MOST_FIELDS,
     ExtractionCall,
@@ -14,7 +15,7 @@ from agent.conversation.framework.extraction_call import (
 )
 from agent.conversation.framework.ports import ExtractedValue
 from agent.protocol.errors import PlannerError
-from tests.support.interview_world import engine, known, memory
+from tests.support.interview_world import METADATA, engine, known, memory
 
 CONFIG = engine()
 FIELDS = CONFIG.extraction_schema.fields
@@ -44,8 +45,28 @@ def test_the_model_is_asked_with_message_context_fields_and_state() -> None:
         "plain | colourful",
     ):
         assert part in prompt
-    assert set(schema["properties"]) == {field.path for field in FIELDS}
+    assert list(schema["properties"]) == ["@repair", *(field.path for field in FIELDS)] and schema["required"] == [
+        "@repair"
+    ]
+    assert (
+        schema["properties"]["@repair"]["enum"][:2] == ["none", "dont_know"]
+        and "- dont_know: the person does not know" in prompt
+    )
     assert list(schema["properties"]["size.books"]["properties"])[:2] == ["evidence", "value"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "repair"), [("skip", "skip"), ("none", None), ("cancel", None), (["skip"], None), (None, None)]
+)
+def test_a_model_says_that_a_message_is_no_answer(answer: Any, repair: str | None) -> None:
+    async def complete(prompt: str, schema: Any) -> str:
+        return json.dumps({"@repair": answer})
+
+    async def log(entry: Any) -> None: ...
+
+    pipeline = ExtractionPipeline(CONFIG, ExtractionCall(complete), log)
+    result = asyncio.run(pipeline.extract("lieber nicht", "", {}, 1, METADATA))
+    assert result.repair == repair and result.fields_updated == () and result.failed == ""
 
 
 def test_nothing_is_asked_where_nothing_was_said() -> None:

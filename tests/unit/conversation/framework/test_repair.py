@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from agent.conversation.framework.conditions import satisfaction_rate
 from agent.conversation.framework.extraction import ExtractionResult, SupersededField
 from agent.conversation.framework.repair import after_extraction, apply, recognize
-from agent.conversation.framework.repair_data import Repair, RepairKind
+from agent.conversation.framework.repair_data import UNDERSTOOD, Repair, RepairKind
 from agent.conversation.framework.working_memory import PhaseState, PhaseVisit, Superseded, WorkingMemory
 from tests.support.interview_world import engine, known, memory
 
@@ -175,23 +175,33 @@ def test_actually_before_something_new_corrects_nothing() -> None:
     assert after_extraction(Repair(kind="skip"), "skip", SUPERSEDED, ASKED, CONFIG) == Repair(kind="skip")
 
 
-@pytest.mark.parametrize(
-    ("message", "off"),
-    [
-        ("Did you see the football game yesterday evening?", True),
-        ("Our readers borrow about ten of them", False),
-        ("yes, indeed", False),
-    ],
-)
-def test_a_message_without_a_word_of_the_matter_is_off_the_topic(message: str, off: bool) -> None:
-    found = after_extraction(None, message, NOTHING, ASKED, CONFIG)
-    assert found == (Repair(kind="off_topic") if off else None)
+@pytest.mark.parametrize("kind", UNDERSTOOD)
+def test_what_the_extraction_understood_is_taken_in_any_language(kind: RepairKind) -> None:
+    result = replace(NOTHING, repair=kind)
+    assert after_extraction(None, "Das weiß ich leider nicht", result, ASKED, CONFIG) == Repair(
+        kind=kind, about=("needs.readers",)
+    )
+    assert after_extraction(Repair(kind="digression"), "x", result, ASKED, CONFIG) == Repair(kind="digression")
 
 
-def test_a_failed_extraction_is_no_sign_of_anything() -> None:
-    message = "Did you see the football game yesterday evening?"
-    assert after_extraction(None, message, replace(NOTHING, failed="down"), ASKED, CONFIG) is None
-    assert after_extraction(None, message, NOTHING, memory(), CONFIG) is None
+def test_a_message_that_tells_something_is_an_answer_whatever_a_model_says() -> None:
+    result = replace(NOTHING, repair="skip")
+    assert after_extraction(None, "word " * 41, result, ASKED, CONFIG) is None
+    assert after_extraction(None, "books", replace(result, fields_updated=("size.books",)), ASKED, CONFIG) is None
+    assert after_extraction(None, "Did you see the game?", NOTHING, ASKED, CONFIG) is None
+
+
+@pytest.mark.parametrize(("old", "new"), [(["a", "b"], ["a"]), ({"name": "Hall"}, None)])
+def test_a_list_that_is_changed_is_meant_to_be(old: Any, new: Any) -> None:
+    change = SupersededField(field_path="size.rooms", old_value=old, new_value=new, reason="")
+    result = replace(SUPERSEDED, superseded_fields=(change,))
+    assert after_extraction(None, "without the hall", result, ASKED, CONFIG) == Repair(
+        kind="correction", about=("size.rooms",)
+    )
+
+
+def test_a_model_ends_nothing() -> None:
+    assert "cancel" not in UNDERSTOOD and "contradiction" not in UNDERSTOOD
 
 
 @pytest.mark.parametrize("kind", get_args(RepairKind))
