@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.conversation.framework import configuration as setup
+from agent.conversation.framework import sidebar_data as data
 from agent.conversation.framework.conditions import holds
-from agent.conversation.framework.configuration import (
-    DynamicSection,
-    EngineConfiguration,
-    ObligationDefinition,
-    PhaseDefinition,
-    SidebarSection,
-)
+from agent.conversation.framework.configuration import EngineConfiguration, ObligationDefinition, PhaseDefinition
 from agent.conversation.framework.ports import Evaluator
-from agent.conversation.framework.sidebar_data import (
-    PhaseIndicatorState,
-    ProgressBarState,
-    SidebarItem,
-    SidebarSectionState,
-    SidebarState,
-)
-from agent.conversation.framework.values import as_text
-from agent.conversation.framework.working_memory import ExtractedField, ObligationState, WorkingMemory
+from agent.conversation.framework.values import as_text, listed
+from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
 
 _LEARNT = 160  # characters of what is known about an obligation
 
@@ -36,41 +25,40 @@ class SidebarBuilder:
         for each in config.obligations:
             self._of_category.setdefault(each.category, []).append(each)
 
-    def build(self, memory: WorkingMemory, phase: PhaseDefinition) -> SidebarState:
+    def build(self, memory: WorkingMemory, phase: PhaseDefinition) -> data.SidebarState:
         """Return the sidebar of a state. A section that does not appear yet is there, not visible."""
         shown = self._config.sidebar_config
         states = {each.id: each for each in memory.obligations.items}
-        sections = [self._section(each, memory, states, visible=True) for each in shown.static_sections]
-        for dynamic in shown.dynamic_sections:
-            visible = self._appears(dynamic, memory)
-            sections.append(self._section(dynamic.section, memory, states, visible=visible))
+        sections = [(each, True) for each in shown.static_sections]
+        sections += [(each.section, self._appears(each, memory)) for each in shown.dynamic_sections]
         indicator, bar = shown.phase_indicator, shown.progress_bar
         label = indicator.labels.get(phase.id, phase.display_name)
-        return SidebarState(
-            sections=tuple(sections),
-            phase_indicator=PhaseIndicatorState(current_phase=phase.id, label=label) if indicator.show else None,
-            progress_bar=ProgressBarState(
+        return data.SidebarState(
+            sections=tuple(
+                data.SidebarSectionState(
+                    id=each.id,
+                    title=each.title,
+                    visible=visible,
+                    collapsed=each.default_collapsed,
+                    items=tuple(
+                        _item(obligation, memory, states.get(obligation.id))
+                        for category in each.obligation_categories
+                        for obligation in self._of_category.get(category, ())
+                    ),
+                )
+                for each, visible in sections
+            ),
+            phase_indicator=data.PhaseIndicatorState(current_phase=phase.id, label=label) if indicator.show else None,
+            progress_bar=data.ProgressBarState(
                 percentage=percentage(memory.completeness.overall), visible=True, show_percentage=bar.show_percentage
             )
             if bar.show
             else None,
         )
 
-    def _appears(self, dynamic: DynamicSection, memory: WorkingMemory) -> bool:
+    def _appears(self, dynamic: setup.DynamicSection, memory: WorkingMemory) -> bool:
         turns = memory.turn_number
         return holds(dynamic.appears_when, memory, self._config, self._evaluators, turns=turns)
-
-    def _section(
-        self, section: SidebarSection, memory: WorkingMemory, states: Mapping[str, ObligationState], *, visible: bool
-    ) -> SidebarSectionState:
-        definitions = (each for name in section.obligation_categories for each in self._of_category.get(name, ()))
-        return SidebarSectionState(
-            id=section.id,
-            title=section.title,
-            visible=visible,
-            collapsed=section.default_collapsed,
-            items=tuple(_item(each, memory, states.get(each.id)) for each in definitions),
-        )
 
 
 def percentage(share: float) -> int:
@@ -78,11 +66,10 @@ def percentage(share: float) -> int:
     return min(max(int(share * 100 + 0.5), 0), 100)
 
 
-def _item(definition: ObligationDefinition, memory: WorkingMemory, state: ObligationState | None) -> SidebarItem:
-    kept = [memory.extraction[path] for path in definition.fields if path in memory.extraction]
-    fields: list[ExtractedField] = [one for each in kept for one in (each if isinstance(each, tuple) else (each,))]
+def _item(definition: ObligationDefinition, memory: WorkingMemory, state: ObligationState | None) -> data.SidebarItem:
+    fields = [each for path in definition.fields for each in listed(memory.extraction.get(path, ()))]
     known = (as_text(each.value, limit=_LEARNT) for each in fields)
-    return SidebarItem(
+    return data.SidebarItem(
         obligation_id=definition.id,
         label=definition.description,
         status=state.status if state else "pending",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
+from itertools import islice
 
 from agent.conversation.framework.configuration import BackgroundTaskDefinition
 from agent.conversation.framework.inline_tasks import TaskHandler
@@ -17,19 +18,11 @@ from agent.redaction.redactor import SecretRedactor
 from agent.text.shown import shown
 from agent.waiting import in_thread
 
-_MOST_FILES, _DEEPEST = 5_000, 6
+_MOST_FILES, _MOST_FOLDERS, _DEEPEST = 5_000, 1_000, 6
 _HEAD = 3_000  # bytes that are read of a file
 _TOLD = ("readme", "contributing", "architecture")  # beginnings of names
-_MANIFESTS = (
-    "pyproject.toml",
-    "package.json",
-    "cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "gemfile",
-    "composer.json",
-    "makefile",
+_MANIFESTS = frozenset(
+    "pyproject.toml package.json cargo.toml go.mod pom.xml build.gradle gemfile composer.json makefile".split()
 )
 _SKIPPED = ("node_modules", "__pycache__", "vendor", "target", "dist", "build")
 _PRECEDENTS = """\
@@ -65,26 +58,24 @@ def survey(folder: str) -> str:
     kinds = Counter(os.path.splitext(name)[1].lower() or "none" for name in files)
     folders = Counter(name.split("/")[0] for name in files if "/" in name)
     more = f" (the first {_MOST_FILES:,})" if len(files) >= _MOST_FILES else ""
-    lines = [
-        f"Files: {len(files):,}{more}",
-        f"By ending: {_counted(kinds)}",
-        f"Folders: {_counted(folders)}",
-    ]
+    lines = [f"Files: {len(files):,}{more}", f"By ending: {_counted(kinds)}", f"Folders: {_counted(folders)}"]
     redact = SecretRedactor().redact
     for name in sorted(name for name in files if "/" not in name and _describes(name))[:6]:
         data, _ = read_regular(os.path.join(folder, name), _HEAD, follow=False)
-        lines += ["", f"{name} begins:", redact(shown(data.decode("utf-8", "replace"))).strip()]
+        head = data if len(data) < _HEAD else data.rpartition(b"\n")[0]  # half a secret would not be known for one
+        lines += ["", f"{name} begins:", redact(shown(head.decode("utf-8", "replace"))).strip()]
     return "\n".join(lines)
 
 
 def _files(folder: str) -> Iterator[str]:
     """Yield the names of files below a folder, relative to it, those of the upper levels first."""
-    left, seen = [("", 0)], 0
-    while left and seen < _MOST_FILES:
-        below, depth = left.pop(0)
+    left, looked, seen = deque([("", 0)]), 0, 0
+    while left and looked < _MOST_FOLDERS:
+        below, depth = left.popleft()
+        looked += 1
         try:
             with os.scandir(os.path.join(folder, below)) as entries:
-                found = sorted(entries, key=lambda each: each.name)
+                found = sorted(islice(entries, _MOST_FILES), key=lambda each: each.name)
         except OSError:
             continue
         for each in found:
@@ -92,7 +83,7 @@ def _files(folder: str) -> Iterator[str]:
             if each.name.startswith(".") or each.is_symlink():
                 continue
             if each.is_dir():
-                left += [(f"{name}/", depth + 1)] * (depth < _DEEPEST and each.name not in _SKIPPED)
+                left.extend([(f"{name}/", depth + 1)] * (depth < _DEEPEST and each.name not in _SKIPPED))
             elif seen < _MOST_FILES:
                 seen += 1
                 yield name

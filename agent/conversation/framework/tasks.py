@@ -13,27 +13,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.conversation.framework import configuration as setup
 from agent.conversation.framework.conditions import rating
-from agent.conversation.framework.configuration import (
-    BackgroundTaskDefinition,
-    CustomTrigger,
-    Degrade,
-    Duration,
-    EngineConfiguration,
-    LowConfidence,
-    ObligationStatusIs,
-    ProceedWithGap,
-    Retry,
-    Stall,
-)
+from agent.conversation.framework.configuration import BackgroundTaskDefinition, Duration, EngineConfiguration
 from agent.conversation.framework.known import reaches
 from agent.conversation.framework.ports import Evaluator, TaskBackend, TaskFailureStrategy, TaskReport
-from agent.conversation.framework.working_memory import (
-    BackgroundState,
-    CompletedTask,
-    PendingTask,
-    WorkingMemory,
-)
+from agent.conversation.framework.working_memory import BackgroundState, CompletedTask, PendingTask, WorkingMemory
 from agent.planner.untrusted import clip
 from agent.protocol.errors import ConfigError, CoreError
 
@@ -65,13 +50,13 @@ class ConfigDrivenFailureStrategy:
 
     async def handle_failure(self, task: BackgroundTaskDefinition, error: str, attempt_number: int) -> AfterFailure:
         match task.failure_strategy:
-            case Retry(max_retries=most, then=then):
+            case setup.Retry(max_retries=most, then=then):
                 return "retry" if attempt_number <= most else then
-            case Degrade():
+            case setup.Degrade():
                 return "degrade"
-            case Stall():
+            case setup.Stall():
                 return "stall"
-            case ProceedWithGap():
+            case setup.ProceedWithGap():
                 return "proceed-with-gap"
 
 
@@ -103,7 +88,7 @@ class BackgroundTaskManager:
         self._delays = {
             each.task_id: seconds(each.failure_strategy.retry_delay, "ms")
             for each in config.background_tasks
-            if isinstance(each.failure_strategy, Retry)
+            if isinstance(each.failure_strategy, setup.Retry)
         }
 
     async def advance(self, memory: WorkingMemory, *, now: float) -> TaskTurn:
@@ -135,11 +120,11 @@ class BackgroundTaskManager:
     def _is_triggered(self, definition: BackgroundTaskDefinition, memory: WorkingMemory) -> bool:
         items = memory.obligations.items
         match definition.trigger_condition:
-            case LowConfidence(threshold=threshold):  # what nothing is known of is no low confidence
+            case setup.LowConfidence(threshold=threshold):  # what nothing is known of is no low confidence
                 return any(0 < each.confidence < threshold for each in items)
-            case ObligationStatusIs(obligation_ids=ids, status=status):
+            case setup.ObligationStatusIs(obligation_ids=ids, status=status):
                 return bool(ids) and set(ids) <= {each.id for each in items if each.status == status}
-            case CustomTrigger(evaluator=name, threshold=threshold):
+            case setup.CustomTrigger(evaluator=name, threshold=threshold):
                 return reaches(rating(name, memory, self._evaluators), threshold)
 
     async def _looked_at(
@@ -220,11 +205,11 @@ def _reason(error: Exception) -> str:
 
 def _degraded(definition: BackgroundTaskDefinition) -> str:
     strategy = definition.failure_strategy
-    return strategy.degraded_behavior if isinstance(strategy, (Degrade, Retry)) else ""
+    return strategy.degraded_behavior if isinstance(strategy, (setup.Degrade, setup.Retry)) else ""
 
 
 def _longest(definition: BackgroundTaskDefinition) -> float:
     """Return the seconds that a task may run; of one that everything waits for, those that it is waited for."""
-    if isinstance(definition.failure_strategy, Stall):
+    if isinstance(definition.failure_strategy, setup.Stall):
         return seconds(definition.failure_strategy.timeout)
     return max(LONGEST_RUN, 10 * seconds(definition.estimated_duration))

@@ -68,6 +68,10 @@ def test_it_is_bounded(tmp_path: Path) -> None:
     text = survey(str(tmp_path))
     assert text.startswith("Files: 7\n")
     assert len(text) < 5_000
+    for number in range(1_100):
+        (tmp_path / f"many{number:04}").mkdir()
+    (tmp_path / "many1050" / "late").touch()
+    assert survey(str(tmp_path)).startswith("Files: 2\n")
     assert survey(str(tmp_path / "nothing")) == "Files: 0\nBy ending: none\nFolders: none"
 
 
