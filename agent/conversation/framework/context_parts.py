@@ -51,6 +51,9 @@ def known_lines(config: EngineConfiguration, memory: WorkingMemory) -> list[str]
         each = known if isinstance(known, tuple) else (known,)
         newest = max(item.last_updated_at_turn for item in each)
         shown = as_text([item.value for item in each] if isinstance(known, tuple) else each[0].value, limit=200)
-        sureness = min(item.confidence for item in each)
-        found.append((not field.required, -newest, f"{field.display_name}: {shown} ({sureness:.2f}, turn {newest})"))
+        sureness = f"{min(item.confidence for item in each):.2f}, turn {newest}"
+        before = each[0].superseded_previous if len(each) == 1 else None
+        if before is not None:
+            sureness += f"; before, in turn {before.at_turn}: {as_text(before.value, limit=100)}"
+        found.append((not field.required, -newest, f"{field.display_name}: {shown} ({sureness})"))
     return [line for _, _, line in sorted(found)]

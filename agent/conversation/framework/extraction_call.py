@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from agent.conversation.framework.configuration import (
@@ -27,7 +29,7 @@ MOST_FIELDS = 24  # a call: beyond it small models lose their way
 MESSAGE_TOKENS = 3_000
 CONTEXT_TOKENS = 600
 UNSTATED = 0.5  # the confidence of a value that came without one
-_MOST_TRIES = 200  # places of a broken answer that are looked at
+_MOST_TRIES = 20  # places of a broken answer where a field is looked for
 
 _INSTRUCTIONS = """You fill in a form from what a person says in a conversation. Give a value only for what the person's last message tells,
 or confirms, or corrects; leave out every field that it does not speak of. Never guess.
@@ -236,19 +238,13 @@ def _looked_up(data: dict[str, Any], path: str) -> Any:
 def _salvaged(text: str, paths: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """The entries that are whole in an answer that is not."""
     decoder = json.JSONDecoder(strict=False)
-    tries = 0
     for path in paths:
-        name = json.dumps(path)
-        at = text.find(name)
-        while at >= 0 and tries < _MOST_TRIES:
-            tries += 1
-            start = at + len(name)
-            colon = len(text[start : start + 40]) - len(text[start : start + 40].lstrip(" \t\r\n:"))
+        for name in islice(re.finditer(rf"{re.escape(json.dumps(path))}\s*:\s*", text), _MOST_TRIES):
             try:
-                yield path, decoder.raw_decode(text, start + colon)[0]
+                yield path, decoder.raw_decode(text, name.end())[0]
                 break
             except (ValueError, RecursionError):
-                at = text.find(name, start)
+                continue
 
 
 def _read(value: Any) -> ExtractedValue | None:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
@@ -18,9 +17,7 @@ from agent.conversation.framework.known import is_known
 from agent.conversation.framework.obligations import settle
 from agent.conversation.framework.phases import PhaseStateMachine
 from agent.conversation.framework.repair_data import Repair, Repaired, RepairKind
-from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import WorkingMemory
-from agent.planner.untrusted import one_line
 from agent.struct_types import built
 
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
@@ -61,10 +58,8 @@ def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) 
     for kind, most, patterns in _signs():
         if count > most:
             continue
-        for pattern in patterns:
-            if match := pattern.match(text):
-                rest = match.groupdict().get("rest") or ""
-                return Repair(kind=kind, rest=rest.strip(), about=_paths_asked(memory, config))
+        if any(pattern.match(text) for pattern in patterns):
+            return Repair(kind=kind, about=_paths_asked(memory, config))
     return None
 
 
@@ -110,7 +105,7 @@ def _paths_asked(memory: WorkingMemory, config: EngineConfiguration) -> tuple[st
 
 
 def apply(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
-    """Mend it. What the person said goes into the guidance shortened and in quotes only."""
+    """Mend it."""
     return _REMEDIES[repair.kind](repair, memory, config)
 
 
@@ -156,9 +151,7 @@ def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration)
     latest = _latest(memory)
     if latest and latest[0] >= memory.phase.entered_at_turn:
         field = config.field(latest[1])
-        name = field.display_name if field else latest[1]
-        known = as_text(memory.value(latest[1]), limit=120)
-        guidance = f"The person wants to go back to {name}, known as “{known}”. Ask what should change about it."
+        guidance = f"The person wants to go back to “{field.display_name if field else latest[1]}”. Ask what should change about it."
         return Repaired(memory=replace(memory, asked=latest[1]), guidance=guidance)
     back = PhaseStateMachine(config, {}).go_back(memory)
     phase = config.phase(back.phase.current)
@@ -190,16 +183,10 @@ def _correction(repair: Repair, memory: WorkingMemory, config: EngineConfigurati
 
 
 def _contradiction(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
-    told = []
-    for path in repair.about:
-        now = memory.extracted(path)
-        if now is not None and now.superseded_previous is not None:
-            before = as_text(now.superseded_previous.value, limit=120)
-            told.append(f"“{before}” (turn {now.superseded_previous.at_turn}), now “{as_text(now.value, limit=120)}”")
-    what = "; ".join(told) or _names(repair, config) or "something"
+    what = f"about {_names(repair, config) or 'something'} (what is known has both)"
     return Repaired(
         memory=memory,
-        guidance=f"This differs from what the person said earlier: {what}. Name both, and ask which one holds.",
+        guidance=f"This differs from what the person said earlier {what}. Name both, and ask which one holds.",
     )
 
 
@@ -208,15 +195,12 @@ def _names(repair: Repair, config: EngineConfiguration) -> str:
 
 
 def _told(guidance: str) -> Callable[[Repair, WorkingMemory, EngineConfiguration], Repaired]:
-    """A remedy that only tells the agent something. `{rest}` and `{asked}` stand for what was said beside, and what was asked."""
+    """A remedy that only tells the agent something; `{asked}` stands for what was asked."""
 
     def remedy(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
         obligation = asked_obligation(memory, config)
-        values: dict[str, Any] = {
-            "rest": f"“{one_line(repair.rest, 160)}”" if repair.rest else "it",
-            "asked": f"“{obligation.description}”" if obligation else "the last question",
-        }
-        return Repaired(memory=memory, guidance=guidance.format_map(values))
+        asked = f"“{obligation.description}”" if obligation else "the last question"
+        return Repaired(memory=memory, guidance=guidance.replace("{asked}", asked))
 
     return remedy
 
@@ -230,7 +214,7 @@ _REMEDIES: dict[RepairKind, Callable[[Repair, WorkingMemory, EngineConfiguration
     "correction": _correction,
     "contradiction": _contradiction,
     "repeat": _told("The person did not understand. Ask about {asked} again in other, plainer words, with an example."),
-    "digression": _told("The person digresses. Take up {rest} in one sentence, then come back to {asked}."),
-    "topic_switch": _told("The person turns to another topic: {rest}. Follow it, and come back to {asked} later."),
+    "digression": _told("The person digresses. Take that up in one sentence, then come back to {asked}."),
+    "topic_switch": _told("The person turns to another topic. Follow it, and come back to {asked} later."),
     "off_topic": _told("Where this is not about the matter, answer it in one sentence, and come back to {asked}."),
 }

@@ -39,15 +39,16 @@ UNDERSTOOD: dict[RepairKind, str] = {
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """`rest`: what the message says beside it ("no, I meant *a mobile app*"); `about`: the fields that it concerns."""
+    """`about`: the fields that it concerns."""
 
     kind: RepairKind
-    rest: str = ""
     about: tuple[str, ...] = ()
 
 
 class Repaired(Struct, frozen=True, kw_only=True):
-    """The state after a repair. `guidance` goes into the prompt; `reply`, where there is one, is the whole reply and no model is asked."""
+    """The state after a repair. `guidance` goes into the prompt, so nothing that a person said is in it; `reply`, where there is one, is
+    the whole reply and no model is asked.
+    """
 
     memory: WorkingMemory
     guidance: str = ""

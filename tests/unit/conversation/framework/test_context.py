@@ -22,6 +22,7 @@ from agent.conversation.framework.working_memory import (
     ContextState,
     ModesState,
     ObligationsState,
+    Superseded,
     WorkingMemory,
 )
 from agent.planner.untrusted import estimate_tokens
@@ -79,6 +80,12 @@ def test_the_parts_stand_in_their_order() -> None:
         and found.tokens_used == estimate_tokens(found.assembled_context) == found.context.tokens
     )
     assert tuple(found.parts) == ORDER and all(found.parts.values())
+
+
+def test_what_was_said_before_stands_beside_what_is_known_now() -> None:
+    before = Superseded(value="noise", at_turn=1)
+    state = memory(extraction={"needs.problem": known("light", turn=4, superseded_previous=before)})
+    assert "Problem: light (0.90, turn 4; before, in turn 1: noise)" in assembled(state).assembled_context
 
 
 @pytest.mark.covers("S3-84")
