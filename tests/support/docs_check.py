@@ -16,6 +16,7 @@ from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
 from agent.config.session_actions import ACTIONS
 from agent.config.table import SETTINGS
+from agent.conversation.framework.loading import configuration_schema
 from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
 from tests.support.recipes_page import render_catalog
@@ -108,6 +109,11 @@ def events_schema() -> str:
     return json.dumps(event_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+def interview_schema() -> str:
+    """docs/interviews.schema.json from the types of an engine's configuration."""
+    return json.dumps(configuration_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 def effects_page() -> str:
     """docs/effects.md from the table of levels."""
     rows = tomllib.loads((ROOT / "agent/risk/tables/knowledge/levels.toml").read_text())
@@ -141,6 +147,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/commands.md": commands_page,
     "docs/events.md": events_page,
     "docs/events.schema.json": events_schema,
+    "docs/interviews.schema.json": interview_schema,
     "docs/recipes.md": render_catalog,
     "docs/repairs.md": render_repairs,
     "docs/effects.md": effects_page,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -98,3 +99,14 @@ def _evaluators(config: EngineConfiguration, package: str) -> Mapping[str, Evalu
     except (Exception, SystemExit) as error:  # it is another's code
         why = shown_line(f"{type(error).__name__}: {error}", _LONGEST_MESSAGE)
         raise ConfigError(f"{package}.evaluators cannot be used: {why}") from None
+
+
+def configuration_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the file of an engine, for editors and validators."""
+    (top,), components = msgspec.json.schema_components((EngineConfiguration,), ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The configuration of an interview of agent-shell",
+        **top,
+        "$defs": dict(sorted(components.items())),
+    }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from agent.conversation.framework.loading import load_engine
+from agent.conversation.framework.loading import configuration_schema, load_engine
 from agent.protocol.errors import ConfigError
 from tests.support.interview_case import ENGINE, engine
 
@@ -160,3 +160,47 @@ def test_python_in_a_folder_that_somebody_names_is_not_run(package: Path) -> Non
     (package / "evaluators.py").write_text("raise RuntimeError('it ran')")
     error = "engine.yaml: customEvaluators: only an installed package can bring the evaluator half"
     assert refused(package) == error
+
+
+def keys(schema: dict[str, Any], node: Any, place: str = "$") -> list[str]:
+    """The places in `node` that the schema does not name: properties, alternatives by their tag, items."""
+    if "anyOf" in schema:
+        kind = node.get("type") if isinstance(node, dict) else None
+        for each in schema["anyOf"]:
+            found = _resolved(each)
+            if node is None or kind is None or found["properties"]["type"]["enum"] == [kind]:
+                return keys(found, node, place)
+        return [f"{place}: {kind}"]
+    schema = _resolved(schema)
+    if isinstance(node, list):
+        return [one for each in node for one in keys(schema["items"], each, f"{place}[]")]
+    if not isinstance(node, dict) or "properties" not in schema:
+        return []
+    unknown = [f"{place}.{key}" for key in node if key not in schema["properties"]]
+    missing = [f"{place}.{key} is missing" for key in schema.get("required", ()) if key not in node]
+    inner = [(key, each) for key, each in node.items() if key in schema["properties"]]
+    return (
+        unknown
+        + missing
+        + [one for key, each in inner for one in keys(schema["properties"][key], each, f"{place}.{key}")]
+    )
+
+
+SCHEMA = configuration_schema()
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return found
+
+
+def test_the_schema_knows_every_key_and_no_other() -> None:
+    assert keys(SCHEMA, ENGINE) == []
+    assert keys(SCHEMA, ENGINE | {"colour": 1}) == ["$.colour"]
+    phase = {"id": "X", "order": 4, "modeBlend": {"sing": 100}, "transitionTriggers": [{"type": "magic"}]}
+    assert keys(SCHEMA, ENGINE | {"phases": [phase]}) == [
+        "$.phases[].displayName is missing",
+        "$.phases[].modeBlend.sing",
+        "$.phases[].transitionTriggers[]: magic",
+    ]
+    assert {"EngineConfiguration", "AllOf", "FieldDefinition", "HandoffMapping"} <= set(SCHEMA["$defs"])
