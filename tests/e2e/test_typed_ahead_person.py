@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.terminal import CTRL_C, Terminal
+from tests.support.terminal import CTRL_C, ROOT, Terminal
+
+HELD, LONG = 1.0, 600.0  # seconds: longer than a test waits for its turn, longer than it takes
 
 
 @pytest.fixture
@@ -23,23 +26,26 @@ def work(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-def open_terminal(home: Path, work: Path, tmp_path: Path) -> Terminal:
+def open_terminal(home: Path, work: Path, tmp_path: Path, dead_time: float) -> Terminal:
+    """`dead_time`: seconds in which a question takes no Enter, and keys belong to what was begun before."""
     reply = {"json": {"mode": "command", "command": "cp a.txt b.txt"}}
     (tmp_path / "s.json").write_text(json.dumps({"reply": [reply, reply]}))
     (work / "a.txt").write_text("x")
-    return Terminal("--planner", f"scripted:{tmp_path}/s.json", home=home, cwd=work)
+    words = [sys.executable, str(ROOT / "tests/support/unhurried_program.py"), str(dead_time)]
+    return Terminal(command=[*words, "--planner", f"scripted:{tmp_path}/s.json"], home=home, cwd=work)
 
 
 def test_a_held_enter_runs_nothing(home: Path, work: Path, tmp_path: Path) -> None:
-    with open_terminal(home, work, tmp_path) as person:
+    with open_terminal(home, work, tmp_path, HELD) as person:
         person.at_prompt()
         person.type("go\r")
-        for _ in range(50):
+        for _ in range(30):
             time.sleep(0.03)
             person.process.send("\r")
             person.pump()
         person.at_confirmation("cp a.txt")
         assert not (work / "b.txt").exists()
+        time.sleep(HELD + 0.1)
         person.type("\r")
         person.see(r"❯ cp a\.txt b\.txt.*❯ cp a\.txt b\.txt")  # it ran, and the planner proposes it again
         assert (work / "b.txt").exists()
@@ -47,7 +53,7 @@ def test_a_held_enter_runs_nothing(home: Path, work: Path, tmp_path: Path) -> No
 
 
 def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, work: Path, tmp_path: Path) -> None:
-    with open_terminal(home, work, tmp_path) as person:
+    with open_terminal(home, work, tmp_path, LONG) as person:
         person.at_prompt()
         person.type("go\rand then this")
         person.at_confirmation("cp a.txt b.txt")
@@ -61,7 +67,7 @@ def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, w
 def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_one(
     home: Path, work: Path, tmp_path: Path
 ) -> None:
-    with open_terminal(home, work, tmp_path) as person:
+    with open_terminal(home, work, tmp_path, HELD) as person:
         person.at_prompt()
         person.type("go\r")
         for key in "and then this one, and that one\r":  # some before the question stands there, most after
@@ -71,7 +77,7 @@ def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_on
         person.at_confirmation("cp a.txt b.txt")
         assert "b.txt " not in person.line
         assert not (work / "b.txt").exists()
-        time.sleep(0.6)
+        time.sleep(HELD + 0.1)
         person.type("x")  # after a look at it, keys edit again
         person.at_confirmation("cp a.txt b.txtx")
         person.type(CTRL_C)
@@ -85,7 +91,7 @@ def test_what_is_taken_away_of_it_is_taken_from_it_and_not_from_the_proposal(
     home: Path, work: Path, tmp_path: Path, before: int
 ) -> None:
     keys = "\x7f\x7fwrong\x15and then thsi\x7f\x7fis\x17this"
-    with open_terminal(home, work, tmp_path) as person:
+    with open_terminal(home, work, tmp_path, LONG) as person:
         person.at_prompt()
         person.type("go\r" + keys[:before])
         person.see(r"❯ cp a\.txt b\.txt") if before < 30 else None
