@@ -15,6 +15,7 @@ from agent.conversation.framework.answers import corrections, read_answer
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.known import is_known
 from agent.conversation.framework.ports import AgentReply, ExtractedValue
+from agent.conversation.framework.repair import recognize
 from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import ExtractedField, Extraction, WorkingMemory
 
@@ -109,6 +110,8 @@ class GuidedForm:
     ) -> Mapping[str, ExtractedValue | None]:
         """Read corrections; what else is said is the answer to the question that was asked."""
         corrected, rest = corrections(self._config, user_message)
+        if not corrected and self._memory is not None:
+            corrected, rest = _taken_back(self._memory, self._config, user_message)
         found = {field.path: read_answer(field, text) for field, text in corrected}
         asked = self._config.field(self._memory.asked) if self._memory else None
         self._corrected = bool(corrected) and not rest.strip()
@@ -129,6 +132,24 @@ class GuidedForm:
             hint = "one of these" if asked.choices else _HINTS.get(asked.value_type, "an answer")
             lines = [f"I could not read that as {hint}.", *_asked(asked, form)]
         return AgentReply(text="\n".join(lines), asked=field.path if field else "")
+
+
+def _taken_back(
+    memory: WorkingMemory, config: EngineConfiguration, message: str
+) -> tuple[list[tuple[FieldDefinition, str]], str]:
+    """Read "no, I meant …" as what was meant by the answer before; and what else is said."""
+    mended = recognize(message, memory, config)
+    before = memory.turn_number - 1
+    last = (
+        field
+        for field in config.extraction_schema.fields
+        if (kept := memory.extraction.get(field.path))
+        and max(each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))) == before > 0
+    )
+    told = next(last, None)
+    if mended is None or mended.kind != "correction" or not mended.rest or told is None:
+        return [], message
+    return [(told, mended.rest)], ""
 
 
 def _reply(

@@ -162,6 +162,16 @@ def test_corrections_and_an_answer_are_told_in_one_message() -> None:
     assert said == "Noted: Kind: Desktop\nNoted: Problem: Orders get lost. So we call.\nWhy now?"
 
 
+def test_what_was_meant_replaces_the_answer_before_and_the_question_stays() -> None:
+    talk = Interview()
+    talk.say("Hello")
+    assert talk.say("Orders get lost") == "Noted: Problem: Orders get lost\nWhy now?"
+    assert talk.say("No, I meant invoices get lost") == "Noted: Problem: invoices get lost\nWhy now?"
+    extracted = talk.memory.extracted("problem")
+    assert extracted and extracted.superseded_previous and extracted.superseded_previous.value == "Orders get lost"
+    assert talk.say("We grew") == "Noted: Trigger: We grew\nWho uses it?"
+
+
 def test_what_stays_open_is_told_at_the_end() -> None:
     talk = Interview()
     talk.say("Hello")
