@@ -15,7 +15,7 @@ from agent.conversation.framework.answers import corrections, read_answer
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.known import is_known
 from agent.conversation.framework.ports import AgentReply, ExtractedValue
-from agent.conversation.framework.repair import recognize
+from agent.conversation.framework.repair import meant, recognize
 from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import ExtractedField, Extraction, WorkingMemory
 
@@ -138,7 +138,7 @@ def _taken_back(
     memory: WorkingMemory, config: EngineConfiguration, message: str
 ) -> tuple[list[tuple[FieldDefinition, str]], str]:
     """Read "no, I meant …" as what was meant by the answer before; and what else is said."""
-    mended = recognize(message, memory, config)
+    mended, said = recognize(message, memory, config), meant(message)
     before = memory.turn_number - 1
     last = (
         field
@@ -147,9 +147,9 @@ def _taken_back(
         and max(each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))) == before > 0
     )
     told = next(last, None)
-    if mended is None or mended.kind != "correction" or not mended.rest or told is None:
+    if mended is None or mended.kind != "correction" or not said or told is None:
         return [], message
-    return [(told, mended.rest)], ""
+    return [(told, said)], ""
 
 
 def _reply(

@@ -63,6 +63,14 @@ def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) 
     return None
 
 
+def meant(message: str) -> str:
+    """What a correction says instead ("no, I meant *the week before*"), "" for none."""
+    text = " ".join(message[:_LONGEST].replace("’", "'").split())
+    patterns = (each for kind, _, signs in _signs() if kind == "correction" for each in signs)
+    found = next((match for each in patterns if (match := each.match(text))), None)
+    return text[found.end() :].strip(" ,.:") if found else ""
+
+
 def _is_choice(text: str, memory: WorkingMemory, config: EngineConfiguration) -> bool:
     letters = "".join(words(text))
     fields = (config.field(path) for path in _paths_asked(memory, config))
