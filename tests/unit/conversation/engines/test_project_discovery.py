@@ -165,7 +165,7 @@ def test_confirmed_requirements_go_to_the_planner_where_it_is_wished_for_else_to
     assert targets(msgspec.structs.replace(confirmed, extraction=wish)) == ["planner", "repo-agent"]
 
 
-@pytest.mark.covers("S3-95", "S3-97")
+@pytest.mark.covers("S3-37", "S3-95", "S3-97")
 def test_its_sidebar_shows_the_checklist_while_it_validates() -> None:
     sidebar = CONFIG.sidebar_config
     static = sidebar.static_sections[0]
