@@ -145,7 +145,7 @@ class _Turn:
         goal, form = self._goal, self._form
         small = self._complete if form is None else None
         deps = RunnerDeps(
-            run_extraction_llm=form.run_extraction if form else ExtractionCall(self._complete),
+            run_extraction_llm=form.run_extraction if form else ExtractionCall(self._complete, _context_tokens(goal)),
             run_main_agent=form.run_main_agent if form else self._say,
             log_extraction=self._extracted,
             evaluators=self._engine.evaluators,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agent.conversation.framework.compression import compressor
 from agent.conversation.framework.configuration import Allocation, ContextConfig, EngineConfiguration
 from agent.conversation.framework.context_parts import block, instructions, known_lines
-from agent.conversation.framework.history_window import Kept, cut, fitted, rendered
+from agent.conversation.framework.history_window import USUAL_TOKENS, Kept, cut, fitted, rendered
 from agent.conversation.framework.ports import Complete, ContextService, CountTokens, Message
 from agent.conversation.framework.working_memory import (
     CompressionEvent,
@@ -26,7 +26,6 @@ from agent.conversation.framework.working_memory import (
 from agent.planner.untrusted import clean, data_block, estimate_tokens
 from agent.protocol.errors import Cancelled
 
-USUAL_TOKENS = 8_192  # where neither model nor engine says how many it takes
 LOW_WATER = 0.6  # of the history's budget is filled after a compression, so that the next one is some turns away
 SUMMARY_SHARE = 0.25  # of it at most is the summary
 EVENTS_KEPT = 20

@@ -21,7 +21,7 @@ SMALL_WORDS = frozenset(
 )
 
 _WORD = lazily(r"\w+")
-_SENTENCE = lazily(r"[.!?;]\s|[\r\n]")
+_SENTENCE = lazily(r"[.!?;]\s|[。！？\r\n]")
 _LEFT_OUT = lazily(r"\.{3}|…")
 # Nobody speaks so of a project: it speaks to whoever fills in the form.
 _OF_THE_FORM = lazily(

@@ -16,7 +16,7 @@ from agent.conversation.framework.configuration import (
     ObligationSatisfaction,
     ValueType,
 )
-from agent.conversation.framework.history_window import fitted
+from agent.conversation.framework.history_window import USUAL_TOKENS, fitted
 from agent.conversation.framework.ports import Complete, ExtractedValue
 from agent.conversation.framework.repair_data import REPAIR, UNDERSTOOD
 from agent.conversation.framework.values import as_text
@@ -26,8 +26,12 @@ from agent.planner.untrusted import clean, data_block, estimate_tokens
 from agent.protocol.errors import PlannerError
 
 MOST_FIELDS = 24  # a call: beyond it small models lose their way
-MESSAGE_TOKENS = 3_000
-CONTEXT_TOKENS = 600
+MESSAGE_SHARE, CONTEXT_SHARE, FIELDS_SHARE = (
+    0.3,
+    0.08,
+    0.25,
+)  # of what the model takes; what is left is for our words and its own
+_MOST_MESSAGE = 4_000  # tokens, however much the model takes
 UNSTATED = 0.5  # the confidence of a value that came without one
 _MOST_TRIES = 20  # places of a broken answer where a field is looked for
 
@@ -53,10 +57,14 @@ _TYPES: dict[ValueType, dict[str, Any]] = {
 
 
 class ExtractionCall:
-    """RunExtraction over a `Complete`. Raises what that raises, and PlannerError where nothing in the answer can be read."""
+    """RunExtraction over a `Complete`. Raises what that raises, and PlannerError where nothing in the answer can be read.
 
-    def __init__(self, complete: Complete) -> None:
+    `model_tokens`: how many the model takes, 0 where that is not known; fields that have no room are left for another turn.
+    """
+
+    def __init__(self, complete: Complete, model_tokens: int = 0) -> None:
         self._complete = complete
+        self._tokens = model_tokens or USUAL_TOKENS
 
     async def __call__(
         self,
@@ -65,11 +73,27 @@ class ExtractionCall:
         field_definitions: Sequence[FieldDefinition],
         current_extraction: Extraction,
     ) -> Mapping[str, ExtractedValue | None]:
-        fields = field_definitions[:MOST_FIELDS]
+        fields = self._with_room(field_definitions, current_extraction)
         if not fields or not user_message.strip():
             return {}
-        prompt = extraction_prompt(user_message, conversation_context, fields, current_extraction)
+        prompt = extraction_prompt(
+            fitted(user_message, min(int(self._tokens * MESSAGE_SHARE), _MOST_MESSAGE), estimate_tokens),
+            fitted(conversation_context, int(self._tokens * CONTEXT_SHARE), estimate_tokens),
+            fields,
+            current_extraction,
+        )
         return read_answer(await self._complete(prompt, extraction_schema(fields)), fields)
+
+    def _with_room(self, fields: Sequence[FieldDefinition], current: Extraction) -> list[FieldDefinition]:
+        """The first fields whose descriptions and values have room, those that are not known before the others."""
+        left = self._tokens * FIELDS_SHARE
+        chosen = []
+        for field in sorted(fields, key=lambda each: each.path in current)[:MOST_FIELDS]:
+            left -= estimate_tokens(f"{_told(field)}\n{_known(field, current.get(field.path))}\n")
+            if left < 0:
+                break
+            chosen.append(field)
+        return [field for field in fields if field in chosen]
 
 
 def relevant_fields(
@@ -130,13 +154,9 @@ def extraction_prompt(message: str, context: str, fields: Sequence[FieldDefiniti
     if known:
         parts += ["Known so far (leave out what is the same):", data_block("known", "\n".join(known))]
     if context.strip():
-        parts += ["Before the message:", data_block("conversation", _fitted(context, CONTEXT_TOKENS))]
-    parts += ["The person's last message:", data_block("person", _fitted(message, MESSAGE_TOKENS))]
+        parts += ["Before the message:", data_block("conversation", clean(context))]
+    parts += ["The person's last message:", data_block("person", clean(message))]
     return "\n".join(parts)
-
-
-def _fitted(text: str, tokens: int) -> str:
-    return clean(fitted(text, tokens, estimate_tokens))
 
 
 def _told(field: FieldDefinition) -> str:

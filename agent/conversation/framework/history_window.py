@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent.conversation.framework.ports import CountTokens, Message
 from agent.planner.untrusted import clean, clip, weight
 
+USUAL_TOKENS = 8_192  # where neither model nor engine says how many it takes
 _SPEAKERS = {"user": "Person", "assistant": "You", "tool": "Tool"}
 _LABEL = 16  # characters of a label and its line break, at most
 _LEAST = 16  # tokens below which a cut text says nothing

@@ -18,7 +18,7 @@ _LONGEST = 20_000  # characters of a reply that are looked at
 _TELLING = 6  # words from which a statement tells something; below it is courtesy
 
 _CODE = lazily(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_SENTENCE = lazily(r"[^.!?\n]+(?:[.](?=\S)[^.!?\n]*)*[.!?]*")
+_SENTENCE = lazily(r"[^.!?。！？؟\n]+(?:[.](?=\S)[^.!?。！？؟\n]*)*[.!?。！？؟]*")
 _WORD = lazily(r"\w+")
 
 
@@ -51,7 +51,7 @@ def sentences(reply: str) -> Iterator[Sentence]:
         text = match[0].strip()
         words = len(_WORD.findall(text))
         if words:
-            yield Sentence(text, text.rstrip("\"')*_ ").endswith("?"), words)
+            yield Sentence(text, text.rstrip("\"')*_ ").endswith(("?", "？", "؟")), words)
 
 
 def mode_of(sentence: Sentence) -> Mode | None:

@@ -14,6 +14,7 @@ from agent.conversation.framework.extraction_call import (
     relevant_fields,
 )
 from agent.conversation.framework.ports import ExtractedValue
+from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import PlannerError
 from tests.support.interview_world import METADATA, engine, known, memory
 
@@ -140,8 +141,21 @@ def test_what_a_person_writes_cannot_leave_its_marks() -> None:
     assert "<|im_start|>" not in prompt and "</data-000000000000>" not in prompt
 
 
-def test_an_enormous_message_is_cut() -> None:
-    assert len(extraction_prompt("words " * 1_000_000, "words " * 1_000_000, FIELDS, {})) < 40_000
+@pytest.mark.parametrize("tokens", [0, 400, 4_096, 200_000])
+def test_a_call_fits_into_the_model(tokens: int) -> None:
+    asked: list[tuple[str, Any]] = []
+
+    async def complete(prompt: str, schema: Any) -> str:
+        asked.append((prompt, schema))
+        return "{}"
+
+    config, words = large(), "words " * 200_000
+    current = {"a.f0": known(words[:2_000])}
+    asyncio.run(ExtractionCall(complete, tokens)(words, words, config.extraction_schema.fields, current))
+    ((prompt, schema),) = asked
+    assert estimate_tokens(prompt) < 0.75 * (tokens or 8_192) + 600
+    paths = list(schema["properties"])
+    assert (len(paths) < 20 if tokens == 400 else len(paths) == 25) and "a.f0" not in paths
 
 
 def large() -> Any:

@@ -48,6 +48,7 @@ def test_the_first_classifier_names_nothing() -> None:
         ),
         ("I'd recommend the simple one for you.", "persuade"),
         ("Could you be more specific about the deadline?", "refine"),
+        ("您需要什么？", "extract"),
         ("Thanks! Great.", None),
         ("```\nWhat is this?\n```", None),
         ("", None),
