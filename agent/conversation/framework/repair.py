@@ -64,7 +64,7 @@ def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) 
 
 
 def meant(message: str) -> str:
-    """What a correction says instead ("no, I meant *the week before*"), "" for none."""
+    """Return what a correction says instead ("no, I meant *the week before*"), "" for none."""
     text = " ".join(message[:_LONGEST].replace("’", "'").split())
     patterns = (each for kind, _, signs in _signs() if kind == "correction" for each in signs)
     found = next((match for each in patterns if (match := each.match(text))), None)
