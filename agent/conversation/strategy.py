@@ -123,7 +123,7 @@ class Interview:
         fresh = begun(other, seed(fresh, other.config, handoff))
         await _begin(goal, other, fresh, handoff)
         turn = self._turn(other, goal, fresh)
-        ending = await turn.keep(await turn.run())
+        ending = await turn.keep(await turn.run(spoken=False))
         assert goal.interview is not None
         goal.interview = replace(goal.interview, handoff=data, target=target)
         return ending
@@ -140,8 +140,8 @@ class _Turn:
         self._learnt: list[str] = []
         self._form = None if _has_model(goal) else GuidedForm(engine.config)
 
-    async def run(self) -> EngineResponse:
-        """Raises CoreError where there is no reply."""
+    async def run(self, *, spoken: bool = True) -> EngineResponse:
+        """Raises CoreError where there is no reply. `spoken`: the goal is what the person said."""
         goal, form = self._goal, self._form
         small = self._complete if form is None else None
         deps = RunnerDeps(
@@ -167,6 +167,7 @@ class _Turn:
                 current_state=self._memory,
                 metadata=metadata,
                 history=messages(goal.ctx.history[:-1], self._memory.turn_number),
+                spoken=spoken,
             )
         )
 

@@ -176,6 +176,93 @@ _PLAN = [
         ("finish", {}),
     ),
 ]
+
+
+def _understood(**fields: tuple[object, str]) -> dict[str, object]:
+    """The reply to the call that reads a message: each field's value, with the words that it stands on."""
+    return {
+        "json": {
+            path.replace("__", "."): {"evidence": words, "value": value, "confidence": 0.9}
+            for path, (value, words) in fields.items()
+        }
+    }
+
+
+_WISH = "I want to add up the prices of our shop; with commas no program reads them"
+_CHOICE = "The function, since a test can show that it is right"
+_NEED = "It has to read a price in cents. Done when its test is green"
+_ASKED = [
+    _understood(
+        initialState__goal=("Add up the prices of the shop", "add up the prices of our shop"),
+        initialState__problem=("No program reads prices with commas", "with commas no program reads them"),
+    ),
+    {"text": "None that I am sure of."},  # what goes on in the background looks for others who had the problem
+    {
+        "text": "Three ways: turn the commas into points by hand, a spreadsheet that knows your country, or a small function "
+        "with a test. The first is quick and goes wrong, the last takes an hour and stays right. Which suits you?",
+        "chunk_size": 9,
+    },
+    _understood(
+        decision__decisionMade=({"option": "A function", "reasoning": "A test can show that it is right"}, _CHOICE)
+    ),
+    {"text": "Then a function it is, because a test can show that it is right. What has to be in it?", "chunk_size": 9},
+    {"text": "None that I am sure of."},
+    {
+        "text": "You chose a function, since a test can show that it is right. What does it have to do, and when is it done?",
+        "chunk_size": 9,
+    },
+    _understood(
+        successCriteria__mustHaves=(["Read a price in cents"], "read a price in cents"),
+        successCriteria__measures=(["its test is green"], "Done when its test is green"),
+        successCriteria__firstRelease=("Read a price in cents", "It has to read a price in cents"),
+    ),
+    {"text": "Noted: a price in cents, done when its test is green. Is there anything else?", "chunk_size": 9},
+]
+_WRITTEN = """# Tasks
+
+From an interview (Project Requirements Discovery).
+
+## Context
+
+- Goal: Add up the prices of the shop
+- Decided: Read a price in cents
+
+## 1. Read a price in cents
+Status: review
+
+Acceptance:
+- its test is green
+"""
+_WORKED = [
+    _reply(
+        "Write price() and its test",
+        _code("round(float(text) * 100)"),
+        ("write_file", {"path": "test_price.py", "content": _TEST}),
+        ("run_tests", {}),
+    ),
+    _reply(
+        "A comma is no point: mend it, then submit",
+        _code('round(float(text.replace(",", ".")) * 100)'),
+        ("write_file", {"path": "TASKS.md", "content": _WRITTEN}),
+        ("run_tests", {}),
+        ("submit_for_review", {"task_id": 1, "task_title": "Read a price in cents"}),
+        ("finish", {}),
+    ),
+]
+_INTERVIEW = (
+    Typed("agent-shell --planner scripted:talk.json interview exploration\r", 1.5, 0.025),
+    Typed(f"{_WISH}\r", 4.0, 0.02),
+    Typed(f"{_CHOICE}\r", 3.0, 0.02),
+    Typed(":go project-discovery\r", 3.5),
+    Typed(f"{_NEED}\r", 3.0, 0.02),
+    Typed(":why must have\r", 3.0),
+    Typed(":go repo-agent\r", 3.5),
+    Typed("y\r", 2.5),
+    Typed("agent-shell work lint\r", 1.8, 0.025),
+    Typed("git init -q -b main; git add -A; git commit -qm Begin\r", 1.0, 0.02),
+    Typed("agent-shell --planner scripted:plan.json --approve medium work\r", 7, 0.02),
+    Typed("y\r", 5),
+)
 _WORK = (
     Typed("git init -q -b main; git add Makefile TASKS.md .gitignore; git commit -qm Begin\r", 1.5),
     Typed("agent-shell work lint\r", 1.8),
@@ -228,6 +315,18 @@ STORIES = (
             "plan.json": json.dumps({"reply": _PLAN}).encode(),
         },
         _WORK,
+        shell=True,
+    ),
+    Story(
+        "interview",
+        "agent-shell: from a wish to requirements, to tasks, to work",
+        {
+            ".gitignore": b"__pycache__\n*.json\n",
+            "Makefile": b"test:\n\tpython3 test_price.py -v\n",
+            "talk.json": json.dumps({"reply": _ASKED}).encode(),
+            "plan.json": json.dumps({"reply": _WORKED}).encode(),
+        },
+        _INTERVIEW,
         shell=True,
     ),
 )

@@ -35,7 +35,8 @@ def why(
     names = {
         said.casefold(): each for each in config.extraction_schema.fields for said in (each.display_name, each.path)
     }
-    field = names.get(wanted)
+    begun = {each.path: each for said, each in names.items() if wanted and said.startswith(wanted)}
+    field = names.get(wanted) or (next(iter(begun.values())) if len(begun) == 1 else None)
     if field is None:
         alike = most_alike(wanted[:200], names, count=3)
         raise NotFound("field", name, hint=f"did you mean {', '.join(alike)}?" if alike else "")

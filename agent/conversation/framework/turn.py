@@ -81,13 +81,16 @@ class RunnerDeps:
 
 
 class ProcessMessageInput(Struct, frozen=True, kw_only=True):
-    """One message of the person. `history`: the messages before it, in order."""
+    """One message of the person. `history`: the messages before it, in order. Where it is not `spoken`, it is the host's, which tells
+    nothing: an engine says its first word.
+    """
 
     config: EngineConfiguration
     user_message: str
     current_state: WorkingMemory
     metadata: TurnMetadata
     history: Sequence[Message] = ()
+    spoken: bool = True
 
 
 @dataclass(eq=False)
@@ -128,7 +131,7 @@ class Turn:
     @property
     def tells(self) -> bool:
         """Tell whether the message says something beside a repair."""
-        return self.repair is None or self.repair.kind not in SAYS_NOTHING
+        return self.given.spoken and (self.repair is None or self.repair.kind not in SAYS_NOTHING)
 
     @property
     def asks_again(self) -> bool:

@@ -34,7 +34,7 @@ def begin(turn: Turn) -> StepDone:
     turn.memory = counted = replace(state, turn_number=state.turn_number + 1, phase=phase, offered="")
     values: dict[str, Any] = {"turn": counted.turn_number}
     try:
-        turn.repair = repair.recognize(text, counted, turn.config)
+        turn.repair = repair.recognize(text, counted, turn.config) if turn.given.spoken else None
         if turn.repair is not None:
             values["repair"] = turn.repair.kind
         if turn.repair is not None and not turn.tells:
