@@ -136,6 +136,7 @@ def add_interview(parser: argparse.ArgumentParser) -> None:
         help="what you want, to begin with; of lint, graph and export: their subject",
     )
     add("--resume", dest="session_id", metavar="ID", help="go on with that interview")
+    add("--mermaid", action="store_true", help="of graph: as Mermaid, for a page")
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:

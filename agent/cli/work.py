@@ -191,9 +191,11 @@ def interview(options: argparse.Namespace) -> int:
     from agent.conversation.shipped import DEFAULT
 
     about = " ".join(options.words)
-    if options.action in ("engines", "lint"):
+    if options.action in ("engines", "lint", "graph"):
         from agent.frontends.subcommands import interview_engines
 
+        if options.action == "graph":
+            return interview_engines.run_graph(about or DEFAULT, as_mermaid=options.mermaid)
         if options.action == "lint":
             return interview_engines.run_lint(about or DEFAULT, json_output=bool(options.json))
         return interview_engines.run_engines(json_output=bool(options.json))

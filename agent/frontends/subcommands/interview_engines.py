@@ -1,9 +1,12 @@
-"""`agent-shell interview engines|lint`: list the engines, check one."""
+"""`agent-shell interview engines|lint|graph`: list the engines, check one, draw its phases."""
 
 from __future__ import annotations
 
 import sys
 
+from agent.conversation.framework.graph import drawing, mermaid
+from agent.conversation.framework.lint import lint_engine
+from agent.conversation.framework.techniques import library
 from agent.conversation.shipped import engine_id, registry
 from agent.emitters.console import print_rows, say
 from agent.emitters.streams import sink_of
@@ -31,6 +34,9 @@ def run_lint(named: str, *, json_output: bool) -> int:
     engine = known.load(engine_id(named))
     told = known.validate(engine.config)
     found = [("error", each) for each in told.errors] + [("warning", each) for each in told.warnings]
+    if told.valid:
+        others = {each: known.load(each).config for each in known.ids()}
+        found += [("warning", each) for each in lint_engine(engine.config, techniques=library(), others=others)]
     out = sink_of(sys.stdout)
     if json_output:
         print_rows([{"level": level, "text": text} for level, text in found], json=True, out=out)
@@ -40,3 +46,10 @@ def run_lint(named: str, *, json_output: bool) -> int:
     else:
         say(shown(f"{engine.config.engine_id}: nothing to mend"), out)
     return ExitCode.DONE if told.valid else ExitCode.FAILED
+
+
+def run_graph(named: str, *, as_mermaid: bool) -> int:
+    """Draw the phases of an engine. Raises CoreError."""
+    config = registry().load(engine_id(named)).config
+    say(shown(mermaid(config) if as_mermaid else drawing(config).rstrip()), sink_of(sys.stdout))
+    return ExitCode.DONE
