@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from agent.app.app_state import app_state
 from agent.app.emitters import make_emitter
 from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
@@ -159,7 +160,7 @@ def open_conversation(
 
     process = Process(loaded or load({"cwd": base_path}))
     process.policies.check()
-    app = replace(process.app_state(), tools=tools if tools is not None else own_tools(base_path))
+    app = replace(app_state(process), tools=tools if tools is not None else own_tools(base_path))
     context = SessionFactory(process).open(process.settings, base_path, "embedded")
     context.planner = LLMPlanner(
         provider, model or "default", redactor=context.redactor, codec=codec, system_prompt=system_prompt

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from agent.app.app_state import app_state
 from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import LazyExecutor, built_late
 from agent.app.log import ProcessLogs
@@ -19,17 +19,13 @@ from agent.protocol.errors import CoreError
 
 if TYPE_CHECKING:
     from agent.app.retrieval import ProcessRags
-    from agent.commands.context import CommandServices
-    from agent.engine.context import AppState, RequestContext
+    from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.services import RuleController
     from agent.library.library import Library
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events.known import Event
-    from agent.protocol.execution import Performer, Processes
-    from agent.protocol.messages import ContextBlock
-    from agent.protocol.ports import PullRequests, Redactor, StreamRedaction
-    from agent.protocol.rehearsals import Change
+    from agent.protocol.execution import Processes
     from agent.redaction.redactor import SecretRedactor
 
 
@@ -41,13 +37,13 @@ class Process:
         from agent.planner.facts.facts import SystemFacts
         from agent.recording.envelope import SystemClock
 
-        self._loaded = loaded
+        self.loaded = loaded
         self.settings = loaded.settings
-        self._clock = SystemClock()
+        self.clock = SystemClock()
         self.environ = loaded.environ
         self.origins = loaded.origins
         self.processes: Processes = built_late(_host_processes)
-        self._facts = SystemFacts(self.processes)
+        self.facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
         self.sessions: dict[str, RequestContext] = {}
         self.vault = ProcessVault(loaded.environ, self._learn)
@@ -62,7 +58,7 @@ class Process:
         self.execution = ProcessExecution(loaded, self.vault.value)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self.logs = ProcessLogs(loaded.settings, loaded.environ, self._clock, is_root=self.is_root)
+        self.logs = ProcessLogs(loaded.settings, loaded.environ, self.clock, is_root=self.is_root)
         self.memory = ProcessMemory(loaded.settings, loaded.environ, self.logs.folder, is_here=self.planners.stays_here)
 
     @property
@@ -77,7 +73,7 @@ class Process:
         from agent.redaction.key import folder_key
         from agent.redaction.redactor import SecretRedactor, secrets_in
 
-        known = {**secrets_in(self.environ), **self._loaded.secrets}
+        known = {**secrets_in(self.environ), **self.loaded.secrets}
         personal = self.settings.redact == "pii"
         if not self.settings.persist:
             return SecretRedactor(known, personal=personal)
@@ -104,81 +100,7 @@ class Process:
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
 
-        return Engine(self.app_state())
-
-    def app_state(self) -> AppState:
-        from agent.config.paths import config_dir, state_dir
-        from agent.engine.context import AppState
-
-        config = self.settings.config or os.path.join(config_dir(self.environ), "config.toml")
-        return AppState(
-            classify=self._classify,
-            decide=self.policies.decide,
-            policy=self.policies.policy,
-            rules_due=self.policies.rules_due,
-            rules_seen=self.policies.rules_seen,
-            normal_form=_normal_form,
-            facts=self._facts,
-            clock=self._clock,
-            redactor=self.redactor,
-            make_planner=self.planners.make,
-            open_stream_redaction=_open_stream_redaction,
-            project_notes=self._project_notes,
-            remembered=self.memory.examples,
-            performer=built_late(self._performer),
-            pull_requests=built_late(self._pull_requests),
-            processes=self.processes,
-            state_dir=state_dir(self.environ),
-            rate_action=self.policies.rate_action,
-            lacking=self.manuals.lacking,
-            open_sub_agent=self._open_sub_agent,
-            prelude=tuple(filter(str.strip, (self.settings.prelude or "").split(";"))),
-            settings_rows=self._loaded.rows,
-            config_path=config,
-            services=self._command_services(),
-            is_root=self.is_root,
-            debug=self.settings.debug,
-        )
-
-    def _open_sub_agent(self, parent: RequestContext, name: str) -> RequestContext:
-        from agent.app.sub_agents import open_sub_agent
-
-        return open_sub_agent(self, parent, name)
-
-    def _performer(self) -> Performer:
-        from agent.config.paths import state_dir
-        from agent.execution.file_performer import FilePerformer
-
-        return FilePerformer(state_dir(self.environ))
-
-    def _pull_requests(self) -> PullRequests:
-        from agent.app.pull_requests import hosted_pull_requests
-
-        return hosted_pull_requests(self._loaded, self.vault, self.processes)
-
-    def _command_services(self) -> CommandServices:
-        from agent.commands.context import CommandServices
-
-        return CommandServices(
-            loaded=self._loaded,
-            policy_path=self.policies.user_path,
-            memory_mode=self.settings.memory,
-            memory=self.memory.memory,
-            undo=self.execution.undo_store,
-            changes_text=_changes_text,
-            rate=self.rate,
-            choose_session=self.logs.choose,
-            session_is_there=self.logs.is_there,
-            bury_session=self.logs.bury,
-            left_open=self.logs.left_open,
-            left_plan=self.logs.left_plan,
-            plan_with=self.planners.plan_with,
-            model_names=self.planners.model_names,
-            library=lambda: self.library,
-            rags=lambda: self.rags,
-            vault=lambda: self.vault.vault,
-            vault_due=self.planners.needs_vault,
-        )
+        return Engine(app_state(self))
 
     def role_text(self, name: str) -> str:
         """The text of a role, its variables at their defaults. Raises CoreError."""
@@ -197,19 +119,12 @@ class Process:
 
         return ProcessRags(lambda: self.library, self.environ, self.planners)
 
-    def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
-        from agent.planner.facts.git_facts import workspace_of
-        from agent.planner.facts.regular_file import load_project_notes
-
-        block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self.redactor)
-        return (block,) if block is not None else ()
-
     def opened(self, context: RequestContext) -> None:
         """A session is open from now on, until it is closed."""
         self.sessions = {key: each for key, each in self.sessions.items() if not each.closed}
         self.sessions[context.session_id] = context
 
-    def _classify(self, command: str, context: RiskContext) -> RiskReport:
+    def classify(self, command: str, context: RiskContext) -> RiskReport:
         """The rating, raised where the person's own shell may read more than bash does."""
         if self.settings.shell == "bash":
             return self.policies.classify(command, context)
@@ -219,14 +134,14 @@ class Process:
 
     def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
         """For display: as that session would run it now. The gate rates again."""
-        return self._classify(command, self.context(command, cwd, session))
+        return self.classify(command, self.context(command, cwd, session))
 
     def context(self, command: str, cwd: str, session: str = "") -> RiskContext:
         """Collect what `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
         from agent.gate.verdicts import with_session
 
         opened = self.sessions.get(session)
-        return with_session(self._facts.risk_context(command, cwd), opened.executor if opened is not None else None)
+        return with_session(self.facts.risk_context(command, cwd), opened.executor if opened is not None else None)
 
     def rules(self, session: str) -> RuleController:
         """The rules of that session, which the prompt adds to and `:policy` shows. Raises KeyError where it is not open."""
@@ -255,7 +170,7 @@ class Process:
         import agent.engine.goal_run  # noqa: F401
 
         cwd = os.getcwd()
-        self.policies.classify("true", self._facts.risk_context("true", cwd))
+        self.policies.classify("true", self.facts.risk_context("true", cwd))
         self.policies.policy(cwd)
         self.planners.warm()
         self.manuals.manuals()
@@ -280,23 +195,3 @@ def _host_processes() -> Processes:
     from agent.execution.processes import HostProcesses
 
     return HostProcesses()
-
-
-def _changes_text(changes: Sequence[Change], cwd: str) -> str:
-    from agent.emitters.rehearsal_text import changes_text
-
-    return changes_text(changes, cwd)
-
-
-def _normal_form(command: str) -> tuple[str, ...]:
-    from agent.risk.reader.normal_form import normal_form
-
-    return normal_form(command)
-
-
-def _open_stream_redaction(redactor: Redactor) -> StreamRedaction:
-    from agent.redaction.redactor import SecretRedactor
-    from agent.redaction.streams import StreamRedactor
-
-    assert isinstance(redactor, SecretRedactor)
-    return StreamRedactor(redactor)

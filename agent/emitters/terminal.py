@@ -6,57 +6,35 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
-from agent.emitters.command_lines import OF_COMMANDS, CommandLines, plan_ending, plan_lines, step_line
+from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, Spinner, StreamName, notification
 from agent.emitters.goal_ending import GoalEnding
 from agent.emitters.interview_lines import InterviewLines
-from agent.emitters.paint import paint, prose, safe_line
+from agent.emitters.live_output import LiveOutput
+from agent.emitters.notices import Notices
+from agent.emitters.paint import paint, prose
+from agent.emitters.plan_lines import OF_PLANS, PlanLines
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.emitters.work_lines import WorkLines
 from agent.protocol.errors import ClientDisconnected, EmitError
-from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, JobFinished
+from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted
 from agent.protocol.events.goal import (
-    CompressionFinished,
-    CompressionStarted,
-    ContinueTriggered,
     GoalFinished,
     GoalStarted,
-    PlanFinished,
     PlannerFinished,
     PlannerNoted,
     PlannerStarted,
-    PlanProposed,
-    PlanStepped,
-    ToolFinished,
-    ToolStarted,
 )
 from agent.protocol.events.known import Event
-from agent.protocol.events.session import (
-    AssistantDelta,
-    AssistantMessage,
-    AssistantThought,
-    CoreCommandFinished,
-    Failed,
-    LogRepaired,
-    Notice,
-    SessionChanged,
-    SessionNamed,
-    Warned,
-)
+from agent.protocol.events.session import AssistantDelta, AssistantMessage, AssistantThought
 from agent.protocol.records import Record
 
-if TYPE_CHECKING:
-    from agent.emitters.terminal_filter import TerminalFilter
-
-
-LONGEST_LINE = 4096  # characters of an output line that are shown; log and planner get what their own limits allow
 _SLOW_PLANNER = 0.25  # seconds
 
 
@@ -91,13 +69,13 @@ class TerminalEmitter:
         color = self._options.color
         self._display = Display(sink_of(out or sys.stdout, color=color), sink_of(err or sys.stderr, color=color))
         self._lock = threading.RLock()
+        self._output = LiveOutput(self._display)
         self._spinner = Spinner(self._display)
         self._words = AssistantText(self._display, self._renderer(), self._locked)
-        self._news: tuple[str, ...] = ()  # what became of a command that goes on as a job, and no warning
         self._said: set[str] = set()  # in this goal; the summary does not repeat it
         self._commands = CommandLines(
             self._aside,
-            self._end_output,
+            self._output.end,
             self._said,
             color=self._display.err.color,
             show_all=self._options.show_commands,
@@ -106,9 +84,18 @@ class TerminalEmitter:
         self._ending = GoalEnding(self._display, self._words, self._commands, self._said, self._aside)
         way = ":work" if self._options.at_prompt else "agent-shell work"
         self._work = WorkLines(self._aside, self._answer, self._wait, color=self._display.err.color, way=way)
+        self._notices = Notices(
+            self._answer,
+            self._aside,
+            self._said,
+            color=self._display.err.color,
+            tools=self._options.verbose_tool_calls,
+        )
+        self._plans = PlanLines(
+            self._aside, self._apart, color=self._display.err.color, at_prompt=self._options.at_prompt
+        )
         self._interview = InterviewLines(self._aside, color=self._display.err.color)
         self._planning = 0.0  # seconds that the planner took for this goal
-        self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
         self._thinks = False  # thoughts stand on the screen, and their line has not ended
@@ -132,7 +119,7 @@ class TerminalEmitter:
                 if self._work.is_quiet and not self._options.verbose_tool_calls:
                     return  # a line says how the call went, and the log has all of it
                 self._spinner.stop()
-                self._display.write(name, self._filter(name).feed(name, data) if self._is_screen(name) else data)
+                self._output.write(name, data)
             except EmitError as error:
                 self._failure = self._failure or error
 
@@ -179,14 +166,15 @@ class TerminalEmitter:
             self._work.show(event, self._planning)
             if isinstance(event, GoalFinished):
                 self._commands.undo_hint()  # `undo --list` names what a whole cycle can have changed
-        elif isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
-            self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
             self._show_command(event)
-        elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
-            self._show_plan(event)
+        elif isinstance(event, OF_PLANS):
+            step = self._plans.show(event)
+            self._commands.step = self._commands.step if step is None else step
         else:
-            self._show_message(event)
+            self._interview.show(event)
+            self._notices.show(event)
+            self._follow_goal(event)
 
     def _show_command(self, event: Event) -> None:
         self._commands.quiet = self._work.is_quiet and not self._options.verbose_tool_calls
@@ -194,13 +182,14 @@ class TerminalEmitter:
         self._notify(event)
         if isinstance(event, CommandStarted):
             self._work.go_on()
-        if isinstance(event, CommandFinished) and event.result is not None and event.result.job:
-            self._news = event.result.notes
+        if isinstance(event, CommandFinished):
+            self._notices.end_command(event)
 
     def _notify(self, event: Event) -> None:
         """Call a person back who looks elsewhere."""
         if isinstance(event, CommandStarted):
-            self._running, self._news, self._came = event.command, (), False
+            self._running, self._came = event.command, False
+            self._notices.begin_command()
             self._ending.begin_command()
         elif isinstance(event, CommandFinished) and self._options.notify != "off" and self._display.err.is_tty:
             if event.result is not None and event.result.stdout.total_bytes and not self._came:
@@ -238,32 +227,10 @@ class TerminalEmitter:
             self._thinks = False
             self._display.end_line("stderr")
 
-    def _show_message(self, event: Event) -> None:
-        self._interview.show(event)
-        color = self._display.err.color
+    def _follow_goal(self, event: Event) -> None:
         match event:
-            case Notice(text=text):
-                self._answer(prose(text))
-            case CoreCommandFinished(text=text) if text:
-                self._answer(prose(text))
-            case JobFinished():
-                self._aside(describe.job_ending(event, color=color))
-            case Warned(text=text) | LogRepaired(text=text):
-                is_news = text in self._news
-                self._aside(prose(text) if is_news else paint(f"warning: {prose(text)}", "yellow", color=color))
-            case Failed(error=error) if error.code != "cancelled":
-                self._said.add(error.message)
-                self._aside(describe.error_lines(error, color=color))
-            case ContinueTriggered():
-                self._aside(describe.continuing(event, color=color))
-            case SessionChanged(key="todo", to=todo, by="agent" | "person") if todo:
-                self._aside(describe.todo_lines(todo, color=color))
-            case CompressionStarted():
-                self._aside("Compressing session...")
-            case CompressionFinished():
-                self._aside("Session compressed.")
-            case SessionNamed(name=name, by="auto"):
-                self._aside(f"Session auto-named: {safe_line(name)}")
+            case PlannerFinished(duration=duration):
+                self._planning += duration
             case GoalStarted(typed=typed, goal=goal):
                 self._said.clear()
                 self._planning = 0.0
@@ -274,37 +241,6 @@ class TerminalEmitter:
                 self._ending.show(
                     event, planning=self._planning, summary=self._options.summary and not self._interview.turned
                 )
-
-    def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
-        color = self._display.err.color
-        if isinstance(event, PlanProposed):
-            self._aside(plan_lines(event, color=color))
-        elif isinstance(event, PlanStepped):
-            self._commands.step = step_line(event, color=color) if event.state == "begun" else ""
-        else:
-            self._commands.step = ""
-            resume = ":resume" if self._options.at_prompt else "`:resume` in this session"
-            ending = plan_ending(event, color=color, resume=resume)
-            if ending is not None:
-                self._display.fresh_lines()
-                self._aside(ending)
-
-    def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
-        if isinstance(event, PlannerFinished):
-            self._planning += event.duration
-        if not self._options.verbose_tool_calls:
-            return
-        color = self._display.err.color
-        if isinstance(event, ToolStarted):
-            self._aside(paint(f"⚙ Using {safe_line(event.name, 100)}", "dim", color=color))
-        elif isinstance(event, ToolFinished):
-            self._aside(describe.tool_result(event, color=color))
-
-    def _end_output(self) -> None:
-        for name, filtered in self._filters.items():
-            self._display.write(name, filtered.close())
-        self._filters.clear()
-        self._display.fresh_lines()
 
     # --- plumbing ---
 
@@ -349,14 +285,6 @@ class TerminalEmitter:
             if self._display.out.is_tty:
                 raise  # the terminal is gone, not just somebody's log
 
-    def _is_screen(self, name: StreamName) -> bool:
-        """Tell whether people look at it: a terminal, also one that is called dumb."""
-        return self._display.sink(name).is_screen
-
-    def _filter(self, name: StreamName) -> TerminalFilter:
-        if name not in self._filters:
-            from agent.emitters.terminal_filter import TerminalFilter
-
-            sink = self._display.sink(name)
-            self._filters[name] = TerminalFilter(sink.color, LONGEST_LINE, moves=sink.is_tty)
-        return self._filters[name]
+    def _apart(self, text: str) -> None:
+        self._display.fresh_lines()
+        self._aside(text)

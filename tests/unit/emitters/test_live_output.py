@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.emitters.live_output import LONGEST_LINE
 from agent.emitters.streams import MemorySink, sink_of
-from agent.emitters.terminal import LONGEST_LINE, TerminalEmitter, TerminalEmitterOptions
+from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 
 
 class Window:

@@ -1,0 +1,126 @@
+"""Put together what an engine is told of its process: part of the composition root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agent.app.lazy_ports import built_late
+
+if TYPE_CHECKING:
+    from agent.app.process import Process
+    from agent.commands.context import CommandServices
+    from agent.engine.context import AppState, RequestContext
+    from agent.protocol.execution import Performer
+    from agent.protocol.messages import ContextBlock
+    from agent.protocol.ports import PullRequests, Redactor, StreamRedaction
+    from agent.protocol.rehearsals import Change
+
+
+def app_state(process: Process) -> AppState:
+    """What each engine of the process is built from."""
+    from agent.config.paths import config_dir, state_dir
+    from agent.engine.context import AppState
+
+    config = process.settings.config or os.path.join(config_dir(process.environ), "config.toml")
+    return AppState(
+        classify=process.classify,
+        decide=process.policies.decide,
+        policy=process.policies.policy,
+        rules_due=process.policies.rules_due,
+        rules_seen=process.policies.rules_seen,
+        normal_form=_normal_form,
+        facts=process.facts,
+        clock=process.clock,
+        redactor=process.redactor,
+        make_planner=process.planners.make,
+        open_stream_redaction=_open_stream_redaction,
+        project_notes=lambda cwd: _project_notes(process, cwd),
+        remembered=process.memory.examples,
+        performer=built_late(lambda: _performer(process)),
+        pull_requests=built_late(lambda: _pull_requests(process)),
+        processes=process.processes,
+        state_dir=state_dir(process.environ),
+        rate_action=process.policies.rate_action,
+        lacking=process.manuals.lacking,
+        open_sub_agent=lambda parent, name: _open_sub_agent(process, parent, name),
+        prelude=tuple(filter(str.strip, (process.settings.prelude or "").split(";"))),
+        settings_rows=process.loaded.rows,
+        config_path=config,
+        services=_command_services(process),
+        is_root=process.is_root,
+        debug=process.settings.debug,
+    )
+
+
+def _open_sub_agent(process: Process, parent: RequestContext, name: str) -> RequestContext:
+    from agent.app.sub_agents import open_sub_agent
+
+    return open_sub_agent(process, parent, name)
+
+
+def _performer(process: Process) -> Performer:
+    from agent.config.paths import state_dir
+    from agent.execution.file_performer import FilePerformer
+
+    return FilePerformer(state_dir(process.environ))
+
+
+def _pull_requests(process: Process) -> PullRequests:
+    from agent.app.pull_requests import hosted_pull_requests
+
+    return hosted_pull_requests(process.loaded, process.vault, process.processes)
+
+
+def _command_services(process: Process) -> CommandServices:
+    from agent.commands.context import CommandServices
+
+    return CommandServices(
+        loaded=process.loaded,
+        policy_path=process.policies.user_path,
+        memory_mode=process.settings.memory,
+        memory=process.memory.memory,
+        undo=process.execution.undo_store,
+        changes_text=_changes_text,
+        rate=process.rate,
+        choose_session=process.logs.choose,
+        session_is_there=process.logs.is_there,
+        bury_session=process.logs.bury,
+        left_open=process.logs.left_open,
+        left_plan=process.logs.left_plan,
+        plan_with=process.planners.plan_with,
+        model_names=process.planners.model_names,
+        library=lambda: process.library,
+        rags=lambda: process.rags,
+        vault=lambda: process.vault.vault,
+        vault_due=process.planners.needs_vault,
+    )
+
+
+def _project_notes(process: Process, cwd: str) -> tuple[ContextBlock, ...]:
+    from agent.planner.facts.git_facts import workspace_of
+    from agent.planner.facts.regular_file import load_project_notes
+
+    block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), process.redactor)
+    return (block,) if block is not None else ()
+
+
+def _changes_text(changes: Sequence[Change], cwd: str) -> str:
+    from agent.emitters.rehearsal_text import changes_text
+
+    return changes_text(changes, cwd)
+
+
+def _normal_form(command: str) -> tuple[str, ...]:
+    from agent.risk.reader.normal_form import normal_form
+
+    return normal_form(command)
+
+
+def _open_stream_redaction(redactor: Redactor) -> StreamRedaction:
+    from agent.redaction.redactor import SecretRedactor
+    from agent.redaction.streams import StreamRedactor
+
+    assert isinstance(redactor, SecretRedactor)
+    return StreamRedactor(redactor)
