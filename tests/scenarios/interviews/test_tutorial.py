@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.conversation.exports.tasks_file import tasks_file
+from agent.conversation.framework.lint import lint_engine
 from agent.conversation.framework.loading import Engine, load_engine
 from agent.conversation.framework.registry import EngineRegistry
 from agent.conversation.framework.task_handlers import HANDLERS
@@ -54,6 +55,7 @@ def test_its_pieces_are_an_engine_without_a_mistake(folder: Path) -> None:
     registry = EngineRegistry(techniques=library(), handlers=HANDLERS, installed=())
     checked = registry.validate(engine.config)
     assert (checked.errors, checked.warnings) == ((), ())
+    assert lint_engine(engine.config, techniques=library()) == ()
 
 
 def test_it_leads_to_tasks(folder: Path) -> None:

@@ -15,6 +15,7 @@ from agent.conversation.framework.configuration import (
     HandoffMapping,
     ObligationSatisfaction,
 )
+from agent.conversation.framework.lint import lint_engine
 from agent.conversation.framework.prompt_template import system_prompt
 from agent.conversation.framework.techniques import library
 from agent.conversation.framework.working_memory import create_empty_working_memory
@@ -77,6 +78,12 @@ def test_the_validator_finds_nothing(engine_id: str) -> None:
     checked = registry().validate(shipped(engine_id))
     assert checked.valid
     assert (checked.errors, checked.warnings) == ((), ())
+
+
+@every_engine
+def test_nothing_in_it_is_idle_unreachable_or_too_large(engine_id: str) -> None:
+    others = {each: shipped(each) for each in ENGINES if each != engine_id}
+    assert lint_engine(shipped(engine_id), techniques=library(), others=others) == ()
 
 
 def test_they_are_all_that_ship() -> None:
