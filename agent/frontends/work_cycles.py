@@ -22,6 +22,7 @@ from agent.protocol.records import Record
 from agent.protocol.requests import CycleOptions, RunOptions
 from agent.repo_agent.modes import CycleResult, WorkOptions
 from agent.repo_agent.open_questions import OpenQuestion, OpenQuestions, questions_of
+from agent.repo_agent.repository import Repository, Settings
 from agent.text.shown import shown_line
 
 _STEPS = 150
@@ -72,6 +73,7 @@ class CycleRuns:
         self._controller = controller
         self._repo = repo
         self._questions = questions
+        self._settings: Settings | None = None
         self._outcome: RunOutcome | None = None
         self.results: list[CycleResult] = []
 
@@ -90,8 +92,10 @@ class CycleRuns:
         if self._outcome is not None and not here:
             await controller.adopt(await open_session(controller, self._repo), "switched")
         options = replace(options, task=asked.task) if asked is not None else options
+        if self._settings is None:  # a later cycle must not take for given what an earlier one has changed
+            self._settings = await settings_at(controller.services, self._repo)
         steps = 0 if "max_steps" in controller.services.loaded.origins else _STEPS
-        controller.adjust = partial(_adjusted, options=options, steps=steps)
+        controller.adjust = partial(_adjusted, options=options, settings=self._settings, steps=steps)
         self._watch.finished, before = None, self._watch.usage.cost or 0.0
         self._outcome = await controller.send(UserInput.from_text(_words(options, asked, here=here)))
         result = self._result(self._outcome, (self._watch.usage.cost or 0.0) - before)
@@ -135,6 +139,11 @@ async def questions_at(services: Services, folder: str) -> OpenQuestions:
             expected="a git repository", found=f"{shown_line(folder)}, which is in none", hint="--repo names one"
         )
     return await questions_of(services.processes, top, services.engine.app.state_dir)
+
+
+async def settings_at(services: Services, folder: str) -> Settings:
+    """Git's settings in the repository around `folder`. Raises CoreError."""
+    return await Repository(services.processes, repository_of(folder)).settings()
 
 
 def asked_in(services: Services, asked: OpenQuestion | None, answer: str) -> str | None:
@@ -190,12 +199,14 @@ async def _carry_over(before: RequestContext, worker: SessionController) -> None
         await worker.record(event)
 
 
-def _adjusted(given: RunOptions, *, options: WorkOptions, steps: int) -> RunOptions:
-    """The options of a run with those of the cycle; `steps`: so many replies instead of what is usual.
+def _adjusted(given: RunOptions, *, options: WorkOptions, settings: Settings, steps: int) -> RunOptions:
+    """The options of a run with those of the cycle; `settings`: git's when the run began; `steps`: so many replies instead of what is usual.
 
     A reply is a plan with calls, which nobody reads as it comes.
     """
-    cycle = CycleOptions(task=options.task, one_plan=options.one_plan, ask=options.ask, rehearse=options.dry_run)
+    cycle = CycleOptions(
+        task=options.task, one_plan=options.one_plan, ask=options.ask, rehearse=options.dry_run, settings=settings
+    )
     seconds = options.seconds or given.limits.time_budget
     return structs.replace(
         given,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -66,12 +67,14 @@ class Approval(Struct, frozen=True, kw_only=True):
 class CycleOptions(Struct, frozen=True, kw_only=True):
     """One cycle of the repo agent. `task`: its number, None for the first that can be worked on. `one_plan`: end after the calls of
     one reply. `ask`: which calls a person agrees to. `rehearse`: in a worktree that is thrown away, and nothing is published.
+    `settings`: git's in the person's checkout when the run began, None where they may be any.
     """
 
     task: int | None = None
     one_plan: bool = False
     ask: Literal["each", "changes"] = "changes"
     rehearse: bool = False
+    settings: Mapping[str, tuple[str, ...]] | None = None
 
 
 class InterviewOptions(Struct, frozen=True, kw_only=True):

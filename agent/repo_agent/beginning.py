@@ -19,7 +19,7 @@ from agent.repo_agent.done_check import tasks_here
 from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.open_questions import OpenQuestions
 from agent.repo_agent.progress import TASK_FILE, Progress
-from agent.repo_agent.repository import Repository
+from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
@@ -43,6 +43,10 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         if not await repository.has_identity():
             hint = "git config --global user.name and user.email set them"
             raise InvalidState(expected="a name and an address for commits", found="none in git's settings", hint=hint)
+        then = goal.options.cycle.settings
+        if then is not None and (names := changed_settings(then, await repository.settings())):
+            hint = "`git config --list --show-origin` shows them; where they are as they should be, start anew"
+            raise IoError(f"git's settings are not what they were when the run began: {names}", hint=hint)
         if goal.options.cycle.rehearse:
             common = await repository.common_folder()
             doors = CallDoors(goal, repository.root, "", anywhere=True)

@@ -30,6 +30,12 @@ Settings = Mapping[str, tuple[str, ...]]
 """Settings of git by their names, each with its scopes and values."""
 
 
+def changed_settings(then: Settings, now: Settings) -> str:
+    """Return the names of those that are not what they were, as words; "" for none."""
+    names = sorted(name for name in {*now, *then} if then.get(name) != now.get(name))
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
 @dataclass(frozen=True)
 class Change:
     """A path that differs from the last commit. `state`: the two letters of `git status`, "??" for a file that git does not know."""

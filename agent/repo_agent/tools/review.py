@@ -14,7 +14,7 @@ from agent.repo_agent import git_commands, messages, secret_check
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.features import features_done, test_setup
 from agent.repo_agent.progress import TASK_FILE
-from agent.repo_agent.repository import Repository
+from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.task_file import Entry, read_tasks
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
@@ -65,13 +65,12 @@ class Publication:
 
     async def _check_settings(self) -> None:
         """Refuse to go on with settings of git that have changed: they may name programs, and places to push to."""
-        then, now = self.place.settings, await self.repository.settings()
-        names = sorted(name for name in {*now, *(then or ())} if then is not None and then.get(name) != now.get(name))
+        then = self.place.settings
+        names = changed_settings(then, await self.repository.settings()) if then is not None else ""
         if names:
-            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
             raise NotPublished(
-                f"git's settings are not what they were when the cycle began: {', '.join(names[:10])}{more}. Put them back as "
-                f"they were; nothing is committed or pushed before"
+                f"git's settings are not what they were when the cycle began: {names}. Put them back as they were; nothing is "
+                f"committed or pushed before"
             )
 
     async def commit(self, message: str) -> bool:

@@ -396,3 +396,11 @@ def test_a_rehearsal_without_a_task_leaves_no_copy(tmp_path: Path, monkeypatch: 
     world.cycle(options=CycleOptions(rehearse=True))
     assert world.events("cycle.finished")[-1].reason == "no_tasks"
     assert not list(tmp_path.rglob("rehearsal-*"))
+
+
+def test_a_later_cycle_does_not_take_for_given_what_an_earlier_one_changed_of_git(world: CycleWorld) -> None:
+    begun = {"core.bare": ("local false",), "remote.origin.url": ("local elsewhere",)}
+    outcome = world.cycle(WHOLE, options=CycleOptions(settings=begun))
+    assert outcome.goal is not None and outcome.goal.status is GoalStatus.FAILED
+    assert "not what they were when the run began: core.filemode" in outcome.goal.message
+    assert not world.events("cycle.started") and not world.events("command.started")

@@ -29,7 +29,11 @@ def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenQuestions:
     async def of_all(processes: object, top: str, state: str) -> OpenQuestions:
         return kept
 
+    async def settings_at(services: object, folder: str) -> dict[str, tuple[str, ...]]:
+        return {"core.bare": ("local false",)}
+
     monkeypatch.setattr(work_cycles, "questions_of", of_all)
+    monkeypatch.setattr(work_cycles, "settings_at", settings_at)
     return kept
 
 
@@ -89,6 +93,7 @@ def test_a_cycle_gets_what_the_command_line_says(tmp_path: Path) -> None:
         "each",
         True,
     )
+    assert options.cycle.settings == {"core.bare": ("local false",)}
     assert options.limits.max_steps == 150  # where the settings say nothing
     assert options.limits.cost_budget == 2.5 and options.limits.time_budget is not None
     assert options.approval.grants == ("push",) and not options.approval.dry_run
@@ -110,6 +115,7 @@ def test_continuous_mode_goes_on_in_new_sessions(
     assert len(cycles.asked) == len(made.contexts) == 3
     assert [options.cycle.task for _, options in cycles.asked] == [2, None, None]
     assert all(context.closed for context in made.contexts)
+    assert {id(options.cycle.settings) for _, options in cycles.asked} == {id(cycles.asked[0][1].cycle.settings)}
     assert "3 cycles · 2 tasks for review" in capsys.readouterr().out
 
 
