@@ -78,7 +78,9 @@ class LazyPlanner:
     ) -> PlannerReply:
         """The reply of the real planner, which may look at no images."""
         if not any(isinstance(item, GoalItem) and item.media for item in request.history):
-            return await planner.plan(request, on_delta)
+            aloud = getattr(planner, "plan_aloud", None)
+            reply: PlannerReply = await (aloud(request, on_delta, tell) if aloud else planner.plan(request, on_delta))
+            return reply
         if self._images is None:
             from agent.planner.images import Images
 

@@ -102,7 +102,13 @@ class LLMPlanner:
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
-        return await self._in_time(self._plan(request, on_delta))
+        return await self._in_time(self._plan(request, on_delta, _unheard))
+
+    async def plan_aloud(
+        self, request: PlannerRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
+    ) -> PlannerReply:
+        """The same; `tell` says a line before calls are asked for again: nothing of a reply that could not be read is shown."""
+        return await self._in_time(self._plan(request, on_delta, tell))
 
     async def summary(self, history: tuple[HistoryItem, ...], max_tokens: int) -> tuple[str, Usage]:
         """Sum up `history`, in one call; "" of a small model, which would leave it out. Raises PlannerError, ProviderError."""
@@ -161,7 +167,9 @@ class LLMPlanner:
             text = f"no complete reply within {self._seconds:g} s"
             raise ProviderError(self.name, text, transport=True, hint=hint) from error
 
-    async def _plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+    async def _plan(
+        self, request: PlannerRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
+    ) -> PlannerReply:
         tools = tuple(tool for tool in request.tools if not (tool.demanding and self._prompt.small))
         codec = make_codec(self._codec_name, tools, calls_only=request.calls_only)
         bounds = (self._max_output_tokens, request.max_output_tokens)
@@ -196,6 +204,8 @@ class LLMPlanner:
                     raise Echoed("it repeats the instructions; answer the goal")
             except PlannerError as error:
                 why, kind = error.message, type(error)
+                if request.calls_only and not attempt:
+                    await tell(f"the model's reply could not be used, and is asked for again: {one_line(why)}")
                 told = prompt_text("repair").replace("{why}", one_line(self._redact(why)))
                 messages = (*messages, *self._repair(codec, answer, told))
                 continue

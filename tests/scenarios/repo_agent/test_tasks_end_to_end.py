@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.fake_llm_server import Behaviour
 from tests.support.work_world import (
     WorkWorld,
     call,
@@ -101,10 +102,12 @@ def test_failing_tests_have_to_be_mended_before_the_commit(project: WorkWorld) -
 def test_what_is_left_out_is_told_and_never_passed(project: WorkWorld) -> None:
     early = reply("Done", call("submit_for_review", task_id=1, task_title="Prices"), call("finish"))
     nonsense = reply("Try", call("destroy"), call("finish_feature", task_id="one"))
+    project.server.add(Behaviour(pieces=('{"plan": "Look at',)))
     project.says(early, nonsense, *whole(1))
     ended = project.work()
     assert ended.code == 0, ended
     assert "not done: the status of task 1" in project.results("submit_for_review")[0]
+    assert "the model's reply could not be used, and is asked for again: " in ended.stdout
     assert "there is no tool called 'destroy'" in project.results("destroy")[0]
     assert project.cycles()[0]["reason"] == "complete"
 
