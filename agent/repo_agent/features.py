@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from agent.protocol.errors import IoError
 from agent.repo_agent.branches import FeatureCommit
+from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.test_runner import SETUP, sets_up_tests
+from agent.repo_agent.test_settings import said_of_tests
 from agent.repo_agent.workplace import Workplace
 
 
@@ -35,6 +37,14 @@ async def test_setup(place: Workplace) -> tuple[str, ...]:
     try:
         paths = {*await repository.changed_files(place.base), *(each.path for each in await repository.changes())}
         paths |= set(await repository.unknown_files(sorted(SETUP)))
+        found = [path for path in sorted(paths) if sets_up_tests(path) and await _says_otherwise(place, path)]
     except IoError:
         return ("git could not say which",)
-    return tuple(sorted(filter(sets_up_tests, paths)))
+    return tuple(found)
+
+
+async def _says_otherwise(place: Workplace, path: str) -> bool:
+    """Tell whether a file says something else of the tests than on the base."""
+    assert place.repository is not None
+    now = said_of_tests(path, text_in(root_of(place.root), path))
+    return now is None or now != said_of_tests(path, await place.repository.text_at(place.base, path))

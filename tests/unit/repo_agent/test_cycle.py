@@ -353,6 +353,18 @@ def test_a_change_of_how_the_tests_are_run_is_said(world: CycleWorld, ignored: s
     assert f"**How the tests are run was changed on this branch:**\n  - `{path}`" in review
 
 
+@pytest.mark.thorough
+def test_a_dependency_is_no_change_of_how_the_tests_are_run(world: CycleWorld) -> None:
+    world.write({"package.json": '{"scripts": {"test": "jest"}, "dependencies": {}}'})
+    git(world.work, "add", "-A")
+    git(world.work, "commit", "-qm", "Package")
+    git(world.work, "push", "-q")
+    text = '{"scripts": {"test": "jest"}, "dependencies": {"x": "^1.0"}}'
+    world.cycle((WHOLE[0], ("write_file", {"path": "package.json", "content": text}), *WHOLE[1:]))
+    assert world.events("cycle.finished")[-1].reason == "complete"
+    assert world.events("cycle.finished")[-1].test_setup == ()
+
+
 def test_files_that_the_tests_themselves_write_were_not_tested(world: CycleWorld) -> None:
     world.write({"scripts/run_tests.py": f"open('made.txt', 'a').close()\n{TESTS}"})
     git(world.work, "commit", "-qam", "Write")
