@@ -29,7 +29,8 @@ _HARMLESS = (
     r"(?:primary|foreign|public|cache|sort|partition|hot|host|map|dict|row|group|object|s3|registry|index"
     r"|max|min|num|n|total|input|output|prompt|completion|cached|used|remaining)[_-]?(?:key|token)s?"
     r"|.*(?:file|path|dir|name|type|url|uri|count|limit|len|length|size|expir\w*|ttl|age|policy|izers?|iz\w{1,4}|usage|format"
-    r"|manager|store|ref|version|rotation|hint|scheme|label|header|prefix|key_?-?id|field|input|prompt|board|word_?-?list)"
+    r"|manager|store|ref|version|rotation|hint|scheme|label|header|prefix|key_?-?id|field|input|prompt|board|word_?-?list"
+    r"|timeout|rounds|iterations|hashers?|attempts|retries|interval|days|hours|minutes|seconds|validators?|algorithm|regex|pattern)"
 )
 _PLAIN = (
     "true,false,null,none,nil,undefined,yes,no,on,off,required,optional,string,str,text,bytes,int,integer,number,bool,boolean,any,"

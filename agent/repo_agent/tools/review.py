@@ -20,6 +20,7 @@ from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import said_by, succeeded
 from agent.risk.paths.secret_paths import is_secret
+from agent.text.sizes import counted
 
 Number = Annotated[int, Meta(ge=1, le=999_999_999)]
 
@@ -150,7 +151,7 @@ class Publication:
         if not there or not there[1]:
             return ""
         return (
-            f"{remote}/{branch} has {there[1]} commit(s) that are not here, and nothing is forced. Look at them with "
+            f"{remote}/{branch} has {counted(there[1], 'commit')} not here, and nothing is forced. Look at them with "
             f"`git log HEAD..{remote}/{branch}`, rebase or merge by run_command, test, and call this tool again. "
         )
 

@@ -33,7 +33,7 @@ def test_a_branch_that_somebody_else_pushed_to_is_never_forced(project: WorkWorl
     )
     ended = project.work()
     assert ended.code == 0, ended
-    assert "has 1 commit(s) that are not here" in project.results("finish_feature")[1]
+    assert "has 1 commit not here" in project.results("finish_feature")[1]
     assert theirs in project.git("log", "--format=%H", "agent/task-1", at=project.bare)
 
 

@@ -244,7 +244,7 @@ def test_a_remote_that_has_other_commits_is_explained_and_nothing_is_forced(worl
     world.git("push", "-q", at=other)
     write(world, place, hello__py="y\n")
     result = feature(world, place, 2, "Say goodbye")
-    assert result.is_error and "origin/agent/task-10 has 1 commit(s) that are not here" in result.content
+    assert result.is_error and "origin/agent/task-10 has 1 commit not here" in result.content
     assert world.git("rev-parse", "agent/task-10", at=world.bare) == theirs
     world.git("rebase", "-q", "origin/agent/task-10", at=Path(place.root))
     assert not feature(world, place, 2, "Say goodbye").is_error
