@@ -51,7 +51,7 @@ class DirectFlow:
             return item
         attempt.becomes(await self.rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
         attempt.note = f"it ran unasked and was ended: {held_words(item.refused)}"
-        return attempt.note
+        return f"{attempt.note}; {_MAY_IT}"
 
     async def confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
         """Run what the person agreed to. None where it is not any more what they agreed to: nothing ran, and they are asked again."""
@@ -83,6 +83,9 @@ class DirectFlow:
             checkpoint.drop()
         attempt.becomes(again)
         return True
+
+
+_MAY_IT = 'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it'
 
 
 def _way_out(reason: str) -> str:

@@ -117,7 +117,9 @@ def decide(report: RiskReport, approval: Approval, *, policy: Policy = _NO_POLIC
         reason = f"a policy file cannot be used, so nothing runs unasked: {broken[:500]}"
         return Verdict(action="ask", rule="policy-error", reason=reason)
     if base.action == "ask" and base.rule.startswith("level-"):
-        return _allowed(report, approval, policy) or base
+        return _allowed(report, policy, RUNS_UNASKED.get(approval.mode)) or base
+    if base.action == "allow":  # a rule with `confine = "off"` says more than the mode: what runs is held to nothing
+        return _allowed(report, policy, None, free=True) or base
     return base
 
 
@@ -230,9 +232,10 @@ def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
 # --- allowing ---
 
 
-def _allowed(report: RiskReport, approval: Approval, policy: Policy) -> Verdict | None:
-    found = [(file, rule) for file in policy.files for rule in _allows_of(file)]
-    cover = coverage([rule for _, rule in found], report, policy.place, up_to=RUNS_UNASKED.get(approval.mode))
+def _allowed(report: RiskReport, policy: Policy, up_to: Level | None, *, free: bool = False) -> Verdict | None:
+    """Return the verdict of rules that allow all of it but what is rated up to `up_to`. `free`: only of those that hold it to nothing."""
+    found = [(file, rule) for file in policy.files for rule in _allows_of(file) if rule.free or not free]
+    cover = coverage([rule for _, rule in found], report, policy.place, up_to=up_to)
     if not found or cover.why_not:
         return None
     used = [found[number] for number in dict.fromkeys(cover.by.values())]

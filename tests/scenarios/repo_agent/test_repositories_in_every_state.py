@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.work_world import (
@@ -79,6 +81,23 @@ def test_a_hook_that_fails_is_respected(project: WorkWorld) -> None:
     assert ended.code == 0, ended
     assert "forbidden word" in project.results("finish_feature")[0]
     assert project.subjects("agent/task-1")[0] == "feat(task 1.1): Read a price"
+
+
+@pytest.mark.thorough
+def test_a_hook_that_writes_elsewhere_needs_the_person_or_their_rule(project: WorkWorld) -> None:
+    hook = project.repo / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\necho x >> $HOME/hook.log || exit 1\n")
+    hook.chmod(0o755)
+    project.says(*whole(1)[:2])
+    ended = project.work()
+    assert ended.code == 6, ended
+    assert "hook.log, which its rating does not say; at a terminal you are asked whether it may" in ended.stdout
+    rule = '[[rule]]\nname = "hooks"\naction = "allow"\nprogram = "git"\nwords = [["add", "commit"]]\nconfine = "off"\n'
+    project.put({".config/agent-shell/policy.toml": rule}, Path(project.world.environ()["HOME"]))
+    project.says(reply("Again", call("run_tests"), finish_feature(1, 1, "Read a price")), *feature(1, 2), ending(1))
+    ended = project.work()
+    assert ended.code == 0, ended
+    assert len(project.subjects("agent/task-1")) == 3
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.policy.deciding import consulted, decide, why_not_allowed
 from agent.policy.model import OptionTest, Place, Policy, PolicyFile, Rule
@@ -55,6 +56,15 @@ def rated(command: str) -> RiskReport:
 
 def verdict(command: str, *files: PolicyFile, place: Place = PLACE, **approval: object) -> Verdict:
     return decide(rated(command), Approval(**approval), policy=Policy(files=files, place=place))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("command", "mode"), [("git commit -m x", "low"), ("git add -A && git commit -m x", "medium")])
+def test_what_a_mode_lets_run_is_held_to_nothing_where_a_rule_says_so(command: str, mode: str) -> None:
+    rule = Rule(name="hooks", action="allow", program=("git",), words=(("add", "commit"),), confine="off", free=True)
+    assert verdict(command, file(rule), mode=mode).rule == "user.toml:hooks"
+    assert verdict(command, file(structs.replace(rule, free=False, confine="")), mode=mode).rule == f"approve-{mode}"
+    assert verdict(command, file(rule, trust="project"), mode=mode).rule == f"approve-{mode}"
+    assert verdict(f"{command}; ls", file(rule), mode=mode).rule == f"approve-{mode}"  # all of it has to be covered
 
 
 def test_a_rule_allows_and_says_so() -> None:
