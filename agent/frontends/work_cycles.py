@@ -200,7 +200,7 @@ async def _carry_over(before: RequestContext, worker: SessionController) -> None
 
 
 def _adjusted(given: RunOptions, *, options: WorkOptions, settings: Settings, steps: int) -> RunOptions:
-    """The options of a run with those of the cycle; `settings`: git's when the run began; `steps`: so many replies instead of what is usual.
+    """The options of a run with those of the cycle; `settings`: those of git when it began; `steps`: so many replies, not what is usual.
 
     A reply is a plan with calls, which nobody reads as it comes.
     """
