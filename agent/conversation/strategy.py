@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -58,6 +59,7 @@ from agent.protocol.ports import Completer, ModelRequest
 from agent.recording.interview_fold import difference
 
 _NAMESPACE = uuid.UUID("6f2f7f0e-8f0a-5b43-9a0c-0f4f1c0f7a11")
+_LAST_TURNS = 4  # that extraction and the check of a reply look at
 _NAMES = {PLANNER: "the planner", REPO_AGENT: "the repository agent"}
 
 
@@ -166,7 +168,7 @@ class _Turn:
                 user_message=goal.text,
                 current_state=self._memory,
                 metadata=metadata,
-                history=messages(goal.ctx.history[:-1], self._memory.turn_number),
+                history=messages(goal.ctx.history, self._memory),
                 spoken=spoken,
             )
         )
@@ -226,12 +228,16 @@ def begun(engine: Engine, memory: WorkingMemory) -> WorkingMemory:
     return replace(memory, asked=question.path) if question else memory
 
 
-def messages(history: list[HistoryItem], turns: int) -> tuple[Message, ...]:
-    """Return the last `turns` turns of a session's history as messages: those of this interview, in order."""
+def messages(history: list[HistoryItem], memory: WorkingMemory) -> tuple[Message, ...]:
+    """Return the turns of this interview that no summary stands for yet, and the last few, from a session's history, in order.
+
+    Its last item is the message that is just answered. It is walked from its end, so that a long interview costs no more than a short one.
+    """
     found = list[Message]()
-    turn = turns
-    for item in reversed(history):
-        if turn < 1:
+    turn = memory.turn_number
+    least = min(memory.context.summarized_through, turn - _LAST_TURNS)
+    for item in islice(reversed(history), 1, None):
+        if turn <= max(least, 0):
             break
         if isinstance(item, ReplyItem) and item.text:
             found.append(Message(role="assistant", text=item.text, turn=turn))

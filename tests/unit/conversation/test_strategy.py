@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from agent.conversation.framework.working_memory import ContextState
 from agent.conversation.shipped import registry
 from agent.conversation.strategy import Interview, messages
 from agent.engine.context import RequestContext
@@ -19,6 +20,7 @@ from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
 from agent.recording.interview_fold import folded
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine
+from tests.support.interview_world import memory
 
 PROBLEM = "purposeAndProblem.coreProblem"
 
@@ -180,8 +182,18 @@ def test_messages_are_those_of_the_interview_in_order():
         ReplyItem(raw="r", text="first"),
         GoalItem(goal_id="2", text="two"),
         ReplyItem(raw="r", text="second"),
+        GoalItem(goal_id="3", text="this one"),
     ]
-    assert [(each.role, each.text, each.turn) for each in messages(history, 2)] == [
+    state = memory(turn_number=2)
+    assert [(each.role, each.text, each.turn) for each in messages(history, state)] == [
         ("user", "one", 1), ("assistant", "first", 1), ("user", "two", 2), ("assistant", "second", 2),
     ]  # fmt: skip
+
+
+def test_turns_that_a_summary_stands_for_are_not_read_again():
+    history = [item for turn in range(50) for item in (GoalItem(goal_id="", text="x"), ReplyItem(raw="r", text="y"))]
+    for summarized, first in ((0, 1), (30, 31), (49, 46)):
+        known = memory(turn_number=49, context=ContextState(summarized_through=summarized))
+        found = messages([*history[:98], GoalItem(goal_id="", text="this one")], known)
+        assert (found[0].turn, found[-1].turn) == (first, 49)
     assert isinstance(Session().ctx, RequestContext)
