@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agent.conversation.framework.answers import corrections, read_answer
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
+from agent.conversation.framework.handoff_data import EngineHandoff
 from agent.conversation.framework.known import is_known
 from agent.conversation.framework.ports import AgentReply, ExtractedValue
 from agent.conversation.framework.repair import meant, recognize
@@ -155,6 +156,8 @@ def _taken_back(
 def _reply(
     memory: WorkingMemory, config: EngineConfiguration, form: _Form, field: FieldDefinition | None
 ) -> Iterator[str]:
+    if memory.inbound_handoff is not None and memory.turn_number == 1:
+        yield from ("Taken over:", *_taken_over(memory.inbound_handoff), "")
     noted = (line for path, each in memory.extraction.items() if (line := _noted(memory, config, path, each)))
     yield from (f"Noted: {line}" for line in islice(noted, _MOST_NOTED))
     if field is None:
@@ -170,6 +173,17 @@ def _reply(
         if refused is not None or before is None or not form.confirms(before):
             yield from ("", "This is what I know:", *summed_up(memory, config), *_left_open(memory, config), "")
     yield from _asked(field, form)
+
+
+def _taken_over(handoff: EngineHandoff) -> Iterator[str]:
+    done = handoff.action_list
+    parts = (
+        ("Decided", [f"{each.decision}: {each.reasoning}" for each in done.decisions_reached]),
+        ("Ruled out", [each.option for each in done.options_eliminated]),
+        ("Limit", [f"{each.constraint} {each.implication}" for each in done.constraints_identified]),
+        ("Open", list(handoff.situation_awareness.knowledge_gaps_revealed)),
+    )
+    yield from (f"- {title}: {as_text(text)}" for title, texts in parts for text in texts[:_MOST_NOTED])
 
 
 def _asked(field: FieldDefinition, form: _Form) -> list[str]:

@@ -121,6 +121,8 @@ def test_one_that_does_not_take_it_up_is_told_again_and_stops_nothing(handoff: E
 def test_what_was_handed_over_is_known_and_not_asked_for(handoff: EngineHandoff) -> None:
     talk = Talk("project-discovery", memory=received(handoff))
     talk.say("Let's go on")
+    assert talk.said[-1].text.startswith("Taken over:\n- Decided: Custom web app: only that reminds people by itself\n")
+    assert talk.memory.handoff_watch.verified
     assert talk.memory.value("purposeAndProblem.coreProblem") == "nobody knows who can help and when"
     assert talk.memory.value("successCriteria.measures") == ["phones matter most"]
     status = {each.id: each.status for each in talk.memory.obligations.items}

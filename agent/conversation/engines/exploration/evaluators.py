@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent.conversation.engines.exploration.content_tracker import trusted_share
+from agent.conversation.framework.evidence import words
 from agent.conversation.framework.ports import Evaluator
 from agent.conversation.framework.working_memory import WorkingMemory
 
@@ -17,6 +18,7 @@ RISKS_EXPECTED = 2
 REASONING = 20
 """Characters: what is not longer is a placeholder; the check of a handoff says the same."""
 _OWN_WORDS = 8
+_WORD = 3  # letters
 _KEPT_CONSTRAINTS = 2
 
 
@@ -62,11 +64,10 @@ def at_least_one_teach_back_passed(memory: WorkingMemory) -> float:
     judged = list(_objects(memory, "understanding.teachBacks"))
     if judged:
         return 1.0 if any(each.get("passed") is True for each in judged) else 0.0
-    own = str(memory.value("understanding.ownWords", "")).casefold()
-    subjects = {str(each.get("name", "")).casefold() for each in _objects(memory, "solutionLandscape.options")}
-    subjects |= {str(each.get("name", "")).casefold() for each in _objects(memory, "understanding.concepts")}
-    named = any(word in own for subject in subjects for word in subject.split() if len(word) > 3)
-    return 1.0 if named and len(set(own.split())) >= _OWN_WORDS else 0.0
+    own = words(str(memory.value("understanding.ownWords", "")))
+    subjects = (*_objects(memory, "solutionLandscape.options"), *_objects(memory, "understanding.concepts"))
+    named = any(_names(own, str(each.get("name", ""))) for each in subjects)
+    return 1.0 if named and len(set(own)) >= _OWN_WORDS else 0.0
 
 
 def no_uncorrected_misconceptions(memory: WorkingMemory) -> float:
@@ -111,6 +112,12 @@ def evaluate_risk_identification(memory: WorkingMemory) -> float:
     """Rate the risks; one with something that can be done about it counts as two."""
     risks = list(_objects(memory, "solutionLandscape.risks"))
     return _of(len(risks) + sum(bool(each.get("mitigation")) for each in risks), RISKS_EXPECTED)
+
+
+def _names(own: list[str], subject: str) -> bool:
+    """Tell if half of the words of a subject are among these; short ones are in every sentence."""
+    wanted = {each for each in words(subject) if len(each) >= _WORD}
+    return bool(wanted) and len(wanted.intersection(own)) >= len(wanted) / 2
 
 
 def _of(number: float, expected: int) -> float:

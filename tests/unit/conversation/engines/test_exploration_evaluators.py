@@ -102,12 +102,14 @@ def test_background_research_counts_where_it_brought_something() -> None:
     ("words", "passed"),
     [
         ("A wiki is a set of pages that everybody can change, with a history", 1),
+        ("A WIKI: pages, everybody can change them, and they keep their history", 1),
+        ("A web app asks each of us every week and remembers it", 1),
         ("A wiki is nice", 0),
         ("It is a set of pages that everybody can change, with a history", 0),
     ],
 )
 def test_an_explanation_that_nobody_judged_has_own_words_and_a_subject(words: str, passed: float) -> None:
-    told = memory(understanding_ownWords=words, landscape_options=[{"name": "Wiki"}])
+    told = memory(understanding_ownWords=words, landscape_options=[{"name": "Wiki"}, {"name": "a custom web app"}])
     assert EVALUATORS["atLeastOneTeachBackPassed"](told) == passed
 
 
