@@ -8,7 +8,7 @@ from typing import Any
 from agent.conversation.framework.values import LINE, as_text
 from agent.text.lazy_pattern import lazily
 
-_MARKUP = lazily(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|#(?=\d)|&(?=#?\w+;)")
+_MARKUP = lazily(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|#(?=\d)|(?<=\s)#(?=#*$)|&(?=#?\w+;)")
 _LIST_OR_HEADING = lazily(r"(\d{1,9})(?=[.)](?:\s|$))|(?=[-+=>#~])")
 # `Status: done` in a list would be read as the status of the task above it.
 _FIELD = lazily(

@@ -6,22 +6,26 @@ All that was said stands in it as text: nothing of it is read as a task, a statu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
 from agent.conversation.exports.inline import bullets, inline
 from agent.conversation.framework.configuration import EngineConfiguration, HandoffMapping, PairSource, TaskSource
-from agent.conversation.framework.values import as_text, as_texts, found, texts
+from agent.conversation.framework.values import as_text, as_texts, found, listed, texts
 from agent.conversation.framework.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState
 
 _TITLE = 100  # characters
 _MOST_TASKS = 99
-_EDGES = " \t*_`#–—-.:\\"  # of a title, of which the reader takes some for markup
+_BEFORE, _BEHIND = " *_`#–—-.:\\", " .:"  # a title
 
 
 class _Task(Struct, frozen=True, kw_only=True):
+    """`name`: the whole of what was said, of which a title can be a part."""
+
     title: str
+    name: str = ""
     detail: str = ""
     acceptance: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
@@ -33,12 +37,15 @@ def tasks_file(memory: WorkingMemory, config: EngineConfiguration, mapping: Hand
     Raises InvalidState where nothing is to be done.
     """
     sources = mapping or _mapping(config)
-    tasks = list(_tasks(memory, sources))[:_MOST_TASKS]
+    tasks = list(_tasks(memory, sources))
     if not tasks:
         raise InvalidState(expected="something to do that was said", found="none")
+    more, tasks = len(tasks) - _MOST_TASKS, tasks[:_MOST_TASKS]
     common = tuple(dict.fromkeys(text for path in sources.acceptance for text in texts(memory, path)))
-    lines = ["# Tasks", "", f"From an interview ({inline(config.name)}).", "", *_context(memory, config, sources)]
-    numbers = {each.title.casefold(): number for number, each in enumerate(tasks, 1)}
+    left_out = f" {more} more are left out." if more > 0 else ""
+    lines = ["# Tasks", "", f"From an interview ({inline(config.name)}).{left_out}", ""]
+    lines += _context(memory, config, sources)
+    numbers = {each.name: number for number, each in enumerate(tasks, 1)}
     depends = _dependencies(tasks, numbers)
     last = len(tasks) + 1
     for number, task in enumerate(tasks, 1):
@@ -56,30 +63,37 @@ def _mapping(config: EngineConfiguration) -> HandoffMapping:
 
 
 def _tasks(memory: WorkingMemory, mapping: HandoffMapping) -> Iterator[_Task]:
-    """Yield each task once, by its title; one without letters or digits in it is none."""
+    """Yield each task once; one without letters or digits in its title is none."""
     seen = set[str]()
     for source in mapping.tasks or tuple(TaskSource(path=path) for path in mapping.user_goals):
         for each in found(memory, source.path):
-            for one in each.value if isinstance(each.value, (list, tuple)) else (each.value,):
+            for one in listed(each.value)[:_MOST_TASKS]:
                 task = _task(one, source)
-                if any(map(str.isalnum, task.title)) and task.title.casefold() not in seen:
-                    seen.add(task.title.casefold())
+                if any(map(str.isalnum, task.title)) and task.name not in seen:
+                    seen.add(task.name)
                     yield task
 
 
 def _task(value: object, source: TaskSource) -> _Task:
     said = value if isinstance(value, dict) else {source.name: value}
-    name = as_text(said.get(source.name, ""))
-    title = name.strip(_EDGES)
+    whole = _bare(said.get(source.name, ""))
+    title = whole
     if len(title) > _TITLE:
-        title = f"{title[: _TITLE - 1].rpartition(' ')[0] or title[: _TITLE - 1]}…"
-    detail = [name] * (not title.startswith(name.strip(_EDGES))) + as_texts(said.get(source.detail))
+        cut = whole[: _TITLE - 1]
+        words = cut.rpartition(" ")[0]
+        title = f"{words if len(words) > _TITLE // 2 else cut}…"
+    detail = [whole] * (title != whole) + as_texts(said.get(source.detail))
     return _Task(
         title=title,
+        name=whole.casefold(),
         detail=as_text("; ".join(detail)),
         acceptance=tuple(as_texts(said.get(source.acceptance))),
         depends=tuple(as_texts(said.get(source.depends))),
     )
+
+
+def _bare(name: Any) -> str:
+    return as_text(name).lstrip(_BEFORE).rstrip(_BEHIND)
 
 
 def _dependencies(tasks: list[_Task], numbers: dict[str, int]) -> dict[int, list[int]]:
@@ -99,7 +113,7 @@ def _dependencies(tasks: list[_Task], numbers: dict[str, int]) -> dict[int, list
 
     for number, task in enumerate(tasks, 1):
         for name in task.depends:
-            other = numbers.get(name.strip(_EDGES).casefold())
+            other = numbers.get(_bare(name).casefold())
             if other is not None and other not in depends[number] and not reaches(other, number):
                 depends[number].append(other)
     return depends

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from agent.conversation.exports.inline import bullets, inline
+from agent.conversation.framework.values import as_text
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,26 @@ def test_it_is_one_line_that_opens_nothing(value: str) -> None:
     text = inline(value)
     assert "\n" not in text and "\r" not in text
     assert text[:1] not in tuple("-+*>#=`[<")
+
+
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+TEXT = ("text", "text_special")
+SIGNS = st.text(alphabet="ab _*`[]()<>!#~|\\&;:-+=.1 9\"'/@\n", max_size=20)
+MARKUP = "&amp; <b> </b> ![x](y) [a]:\\ http://x <http://a.b> **b** __b__ _i_ ~~s~~ a_b 1. - `` |a|b|".split()
+WORDS = st.lists(st.sampled_from([*MARKUP, " "]), max_size=4).map("".join)
+
+
+@given(st.one_of(SIGNS, WORDS, st.text(max_size=20)))
+@pytest.mark.parametrize("before", ["- ", "## 1. "])
+def test_who_reads_the_markdown_reads_what_was_said(before: str, value: str) -> None:
+    tokens = MARKDOWN.parse(before + inline(value))
+    said = "1. " if before.startswith("#") else ""
+    children = [child for token in tokens for child in token.children or ()]
+    assert {child.type for child in children} <= set(TEXT)
+    assert "".join(child.content for child in children) == (said + as_text(value)).strip()
+    opened = [token.type for token in tokens if token.type.endswith("_open")]
+    item = ["bullet_list_open", "list_item_open", "paragraph_open"]
+    assert opened == (["heading_open"] if said else item[: 3 if children else 2])
 
 
 def test_what_says_nothing_is_no_item() -> None:

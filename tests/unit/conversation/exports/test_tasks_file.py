@@ -117,6 +117,14 @@ def test_long_titles_are_cut_and_whole_below() -> None:
     assert f"As it was said: {long.strip()}" in text
 
 
+def test_titles_that_begin_alike_are_two_tasks_and_the_same_name_is_one() -> None:
+    long = "Take orders " + "and more " * 30
+    text = written({"musts": [f"{long} by mail", f"{long} by phone", "Learn C#.", "learn c#", "* Use `make`"]})
+    assert len(read_tasks(text).tasks) == 4
+    assert "## 3. Learn C#\n" in text and "## 4. Use \\`make\\`\n" in text
+    assert lint(read_tasks(text)) == []
+
+
 def test_circles_of_dependencies_are_opened() -> None:
     objects = [{"title": name, "depends": [*"abc"]} for name in "abc"]
     text = written({"objects": objects})
@@ -181,5 +189,7 @@ def test_thousands_of_enormous_values_make_a_file_of_bounded_size() -> None:
     text = written(
         {"musts": [f"{number} " + "x" * 10_000 for number in range(10_000)], "measures": ["y" * 100_000] * 1000}
     )
-    assert len(read_tasks(text).tasks) <= 100
+    assert len(read_tasks(text).tasks) == 100
+    many = tuple(known({"title": f"Task {number}"}) for number in range(150))
+    assert "From an interview (Sample). 51 more are left out.\n" in written({"objects": many, "musts": []})
     assert len(text) < 200_000
