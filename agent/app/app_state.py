@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def app_state(process: Process) -> AppState:
-    """What each engine of the process is built from."""
+    """Hold what each engine of the process is built from."""
     from agent.config.paths import config_dir, state_dir
     from agent.engine.context import AppState
 
