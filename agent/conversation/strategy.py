@@ -122,7 +122,7 @@ class Interview:
             return Ending(GoalStatus.ANSWERED, f"handed over to {_NAMES[target]}")
         other = self.registry.get(target)
         fresh = create_empty_working_memory(other.config, memory.session_id, memory.project_id, inbound=handoff)
-        fresh = begun(other, seed(fresh, other.config, handoff))
+        fresh = seed(fresh, other.config, handoff)
         await _begin(goal, other, fresh, handoff)
         turn = self._turn(other, goal, fresh)
         ending = await turn.keep(await turn.run(spoken=False))

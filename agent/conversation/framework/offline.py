@@ -199,14 +199,18 @@ def _noted(
     definition = config.field(path)
     if not new or definition is None or definition.value_type == "boolean":
         return ""
-    return f"{definition.display_name}: {as_text(new if len(new) > 1 else new[0], limit=200)}"
+    return f"{definition.display_name}: {as_text(new if len(new) > 1 else new[0], limit=200) or 'none'}"
 
 
 def summed_up(memory: WorkingMemory, config: EngineConfiguration) -> list[str]:
     """Return what is known, a line for each field; a confirmation is none."""
     form = _Form(memory, config)
     known = (each for each in config.extraction_schema.fields if each.path in memory.extraction)
-    lines = [f"- {each.display_name}: {as_text(memory.value(each.path))}" for each in known if not form.confirms(each)]
+    lines = [
+        f"- {each.display_name}: {as_text(memory.value(each.path)) or 'none'}"
+        for each in known
+        if not form.confirms(each)
+    ]
     return lines[:_MOST_SUMMED_UP]
 
 

@@ -154,6 +154,8 @@ def test_another_engine_goes_on_in_the_same_session_with_the_handoff():
     assert started.handoff["metadata"]["sourceEngineId"] == "exploration"
     assert outcome.interview.engine == "project-discovery"
     assert session.ctx.interview["inboundHandoff"]["metadata"]["targetEngineId"] == "project-discovery"
+    assert session.ctx.interview["asked"] == "purposeAndProblem.triggerEvent"
+    assert outcome.final_message.startswith("Taken over:\n- Decided: a wiki: everybody here can already write in one\n")
 
 
 def test_tasks_are_not_written_without_the_person(tmp_path):
