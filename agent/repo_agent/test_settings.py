@@ -20,7 +20,7 @@ _PYTHON = frozenset("project build-system dependency-groups".split())
 _TOOLS = frozenset(
     "ruff black isort mypy pyright pylint flake8 bandit codespell commitizen setuptools setuptools_scm".split()
 )
-"""What has no say in how tests are run, of each kind of file; all else may have."""
+"""List what has no say in how tests are run, of each kind of file; all else may have."""
 _VERSION = re.compile(r"[\w.+*^~<>=|\s-]*")
 
 

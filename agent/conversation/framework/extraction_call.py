@@ -15,11 +15,8 @@ from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import ExtractedField, Extraction
 from agent.planner.untrusted import clean, data_block, estimate_tokens
 
-MESSAGE_SHARE, CONTEXT_SHARE, FIELDS_SHARE = (
-    0.3,
-    0.08,
-    0.25,
-)  # of what the model takes; what is left is for our words and its own
+# Of what the model takes; the rest is for our words and its own.
+MESSAGE_SHARE, CONTEXT_SHARE, FIELDS_SHARE = 0.3, 0.08, 0.25
 _MOST_MESSAGE = 4_000  # tokens, however much the model takes
 
 _INSTRUCTIONS = """You fill in a form from what a person says in a conversation. Give a value only for what the person's last message tells,

@@ -35,13 +35,8 @@ def check(
         found.append("Do not say the same again; say it differently, or go on.")
     if known := _asks_for_known(questions, memory, config):
         found.append(f"Do not ask for what is known: {', '.join(known)}.")
-    if (
-        blend is not None
-        and blend.extract >= _EXTRACTS
-        and not questions
-        and not memory.completeness.is_ready
-        and not memory.ended
-    ):
+    is_open = not memory.ended and any(each.status in ("pending", "partial") for each in memory.obligations.items)
+    if is_open and not questions and blend is not None and blend.extract >= _EXTRACTS:
         found.append("End with a question: this phase is there to find something out.")
     if count > longest:
         found.append(f"Be shorter: at most {longest} words; the last reply had {count}.")
