@@ -246,8 +246,13 @@ def test_a_refused_answer_is_not_asked_for_ever(world: World) -> None:
     assert "no terminal to confirm in" in ended.stderr
 
 
-@pytest.mark.parametrize("text", ["echo " + "x" * 200_000, "touch ran; " * 20_000], ids=["word", "list"])
-@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("echo " + "x" * 200_000, id="word"),
+        pytest.param("touch ran; " * 20_000, id="list", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_proposal_of_200_kb_is_refused(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()

@@ -196,6 +196,11 @@ def test_large_texts_lose_their_middle_with_a_note(opened) -> None:
     assert record.event.text[0] == "a"
     assert record.event.text[-1] == "z"
     assert "characters not recorded" in record.event.text
+
+
+@pytest.mark.thorough
+def test_many_large_texts_lose_theirs_too(opened) -> None:
+    recorder = opened()
     many = ToolFinished(call_id="1", name="t", result="r", files_written=tuple("y" * 900_000 for _ in range(24)))
     recorder.append(many)
     assert os.path.getsize(recorder.path) < 20_000_000
