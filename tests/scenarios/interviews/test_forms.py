@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from agent.conversation.exports.planner_context import planner_context
@@ -39,6 +41,7 @@ def answer(field: FieldDefinition) -> str:
     return YARD.get(field.path) or ("1" if field.choices else BY_TYPE[field.value_type])
 
 
+@cache
 def filled_in(engine_id: str) -> tuple[Talk, list[str]]:
     """The form, answered until nothing is left to ask; and the fields in the order in which they were asked for."""
     talk, asked = Talk(engine_id), list[str]()

@@ -114,7 +114,7 @@ def test_an_explanation_that_nobody_judged_has_own_words_and_a_subject(words: st
 
 
 @pytest.mark.covers("S3-42", "S3-125")
-@settings(max_examples=tries(400), deadline=None)
+@settings(max_examples=tries(160), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from([each.path for each in CONFIG.extraction_schema.fields]),
