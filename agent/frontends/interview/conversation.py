@@ -56,6 +56,7 @@ class Conversation:
         ask = words_at(self.controller.confirmer) if self.controller.interactive else None
         if ask is not None:
             await self._at_the_prompt(ask)
+            self.code = ExitCode.DONE  # a mistake on the way was mended by the person who left
         elif not first and not sys.stdin.isatty():
             await self._piped()
         self._tell(self._way_back())
