@@ -16,6 +16,7 @@ from agent.conversation.framework.configuration import (
     CompletenessScore,
     Condition,
     EngineConfiguration,
+    FieldEquals,
     ObligationDefinition,
     ObligationSatisfaction,
     PhaseIn,
@@ -44,7 +45,7 @@ def lint_engine(
 ) -> tuple[str, ...]:
     """Return what is wrong with a configuration that is valid, a sentence each. `others`: the engines that it may hand over to."""
     around = _Around(techniques, others)
-    rules = (_obligations, _checkpoints, _triggers, _techniques, _budget, _exits, _simulated, _unused)
+    rules = (_obligations, _checkpoints, _triggers, _techniques, _budget, _exits, _values, _simulated, _unused)
     return tuple(dict.fromkeys(each for rule in rules for each in rule(config, around)))
 
 
@@ -181,6 +182,23 @@ def _ping_pong(config: EngineConfiguration, others: Mapping[str, EngineConfigura
     return ()
 
 
+def _values(config: EngineConfiguration, _: _Around) -> Iterator[str]:
+    for place, condition in references.conditions(config):
+        field = config.field(condition.path) if isinstance(condition, FieldEquals) else None
+        if field is not None and isinstance(condition, FieldEquals):
+            listed = condition.value if isinstance(condition.value, list) else [condition.value]
+            if any(read_value(field, each) is UNUSABLE for each in listed):
+                yield f"{field.path} is never {condition.value!r}, which {place} waits for"
+    paths = {each.path: each for each in config.extraction_schema.fields}
+    for leaving in config.exit_transitions:
+        for path in references.mapped(leaving.mapping):
+            above = references.field_of(path, paths)
+            keys = paths[above].item_properties if above in paths else {}
+            inner = path[len(above) + 1 :]
+            if keys and inner and inner.partition(".")[0] not in keys:
+                yield f"{above} has no {inner}, which the mapping to {leaving.target_engine} takes"
+
+
 def _simulated(config: EngineConfiguration, _: _Around) -> Iterator[str]:
     reached = simulate(config)
     yield from (
@@ -199,6 +217,10 @@ def _simulated(config: EngineConfiguration, _: _Around) -> Iterator[str]:
 
 
 def _unused(config: EngineConfiguration, _: _Around) -> Iterator[str]:
+    sidebar = config.sidebar_config
+    for section in (*sidebar.static_sections, *(each.section for each in sidebar.dynamic_sections)):
+        if not section.obligation_categories:
+            yield f"Section {section.id} shows nothing: it has no categories"
     used = {name for name, _ in references.evaluators(config)}
     yield from (
         f"Evaluator {each} is named, but nothing uses it" for each in config.custom_evaluators if each not in used

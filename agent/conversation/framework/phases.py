@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agent.conversation.framework.conditions import Evaluators, holds
 from agent.conversation.framework.configuration import Condition, EngineConfiguration, PhaseDefinition
+from agent.conversation.framework.obligations import NOT_APPLYING
 from agent.conversation.framework.working_memory import PhaseState, PhaseVisit, WorkingMemory
 from agent.protocol.errors import NotFound
 
@@ -76,11 +77,15 @@ class PhaseStateMachine:
             return (f"there is no phase {unknown}",)
         if source is target:
             return (f"{from_phase} is the phase already",)
-        status = {each.id: each.status for each in memory.obligations.items}
+        met = {
+            each.id
+            for each in memory.obligations.items
+            if each.status == "satisfied" or each.deferred_by == NOT_APPLYING
+        }
         found = [
             f"checkpoint {each.obligation_id} is not satisfied"
             for each in source.mandatory_checkpoints
-            if each.required and status.get(each.obligation_id) != "satisfied"
+            if each.required and each.obligation_id not in met
         ]
         entry = target.entry_conditions
         if entry is not None and not self._holds(entry, memory, memory.turn_number):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from agent.conversation.framework.configuration import (
     AllOf,
@@ -135,7 +135,7 @@ def fields(config: EngineConfiguration) -> Iterator[Reference]:
     paths = {each.path for each in config.extraction_schema.fields}
     for leaving in config.exit_transitions:
         place = f"the mapping to {leaving.target_engine}"
-        yield from ((_field_of(each, paths), place) for each in mapped(leaving.mapping))
+        yield from ((field_of(each, paths), place) for each in mapped(leaving.mapping))
 
 
 def mapped(mapping: HandoffMapping) -> Iterator[str]:
@@ -152,7 +152,7 @@ def mapped(mapping: HandoffMapping) -> Iterator[str]:
         yield mapping.technical_level
 
 
-def _field_of(path: str, paths: set[str]) -> str:
+def field_of(path: str, paths: Collection[str]) -> str:
     """Return the field that a path leads into, the path itself where it leads into none."""
     parts = path.split(".")
     upwards = (".".join(parts[:length]) for length in range(len(parts), 0, -1))

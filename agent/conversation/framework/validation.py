@@ -9,19 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from msgspec import UNSET, Struct
 
-from agent.conversation.framework import references
+from agent.conversation.framework import figures, references
 from agent.conversation.framework.configuration import (
-    AllOf,
-    CompletenessScore,
     CoverageModel,
-    CustomEvaluator,
     EngineConfiguration,
     MaturityModel,
     ObligationModel,
-    ObligationSatisfaction,
     ProfileModel,
     SaturationModel,
-    TurnCount,
 )
 from agent.conversation.framework.prompt_template import unknown_variables
 
@@ -29,8 +24,8 @@ PLANNER, REPO_AGENT = "planner", "repo-agent"
 """Targets of exits that are no engines: they take requirements."""
 _SEMVER = re.compile(r"\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?", re.ASCII)
 _ENGINE_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
+_NAME = re.compile(r"\w[\w.-]{0,99}")
 _LONGEST_ID = 100
-_ABOUT = 0.01
 
 
 class Validation(Struct, frozen=True, kw_only=True):
@@ -52,7 +47,9 @@ def validate_engine_config(
 ) -> Validation:
     """Check it against the engines, techniques and handlers of background tasks that there are."""
     around = _Surroundings(engines, techniques, handlers)
-    errors = tuple(dict.fromkeys(message for check in _CHECKS for message in check(config, around)))
+    messages = [message for check in _CHECKS for message in check(config, around)]
+    messages += [message for measure in _FIGURES for message in measure(config)]
+    errors = tuple(dict.fromkeys(messages))
     return Validation(valid=not errors, errors=errors, warnings=tuple(dict.fromkeys(_warnings(config))))
 
 
@@ -113,7 +110,7 @@ def _references(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
 
 def _completeness_model(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
     model = config.completeness_model
-    yield from _shares(("readyThreshold", model.ready_threshold))
+    yield from figures.shares(("readyThreshold", model.ready_threshold))
     match model:
         case MaturityModel():
             yield from _filled("levels", [each.id for each in model.levels])
@@ -134,44 +131,7 @@ def _completeness_model(config: EngineConfiguration, _: _Surroundings) -> Iterat
         case _:
             yield from _filled("heuristics", [each.id for each in model.heuristics])
             if isinstance(model, ObligationModel):
-                yield from _shares(("partialCredit", model.partial_credit))
-
-
-def _weights(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
-    model = config.completeness_model
-    if isinstance(model, (MaturityModel, CoverageModel, SaturationModel)):
-        return
-    weights = [each.weight for each in (model.dimensions if isinstance(model, ProfileModel) else model.heuristics)]
-    yield from _shares(*(("A weight", each) for each in weights))
-    if weights and not abs(sum(weights) - 1) <= _ABOUT / 10:
-        yield f"Heuristic weights sum to {sum(weights):.4g}, not 1.0"
-
-
-def _context(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
-    context = config.context_config
-    allocation = context.allocation
-    shares = (
-        allocation.obligations,
-        allocation.conversation_history,
-        allocation.background_intelligence,
-        allocation.extraction_summary,
-    )
-    yield from _shares(*(("A share of the context", each) for each in shares))
-    if not abs(sum(shares) - 1) <= _ABOUT:
-        yield f"Context allocation sums to {sum(shares) * 100:.4g} %, not 100 %"
-    if context.response_tokens < 1 or context.keep_turns < 1:
-        yield "responseTokens and keepTurns must be at least 1"
-    if context.max_tokens is not None and context.max_tokens <= context.response_tokens:
-        yield f"maxTokens ({context.max_tokens}) leaves nothing beside responseTokens ({context.response_tokens})"
-
-
-def _percentages(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
-    ratio = config.information_ratio
-    yield from _percent("Information ratio", (ratio.user, ratio.system))
-    for phase in config.phases:
-        yield from _percent(f"Mode blend of {phase.id}", phase.mode_blend.shares.values())
-    if config.overall_blend is not None:
-        yield from _percent("Overall blend", config.overall_blend.shares.values())
+                yield from figures.shares(("partialCredit", model.partial_credit))
 
 
 def _exits(config: EngineConfiguration, around: _Surroundings) -> Iterator[str]:
@@ -193,27 +153,20 @@ def _handlers(config: EngineConfiguration, around: _Surroundings) -> Iterator[st
     yield from _unknown("task handler", named, around.handlers)
 
 
-def _thresholds(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
-    yield from _shares(
-        *(
-            (f"confidenceThreshold of {each.path}", each.confidence_threshold)
-            for each in config.extraction_schema.fields
-        )
-    )
-    for place, condition in references.conditions(config):
-        match condition:
-            case ObligationSatisfaction():
-                yield from _shares((f"minSatisfactionRate in {place}", condition.min_satisfaction_rate))
-            case CompletenessScore():
-                yield from _shares((f"minCompleteness in {place}", condition.min_completeness))
-            case CustomEvaluator():
-                yield from _shares((f"threshold in {place}", condition.threshold))
-            case TurnCount() if condition.min_turns < 0:
-                yield f"minTurns in {place} is below 0: {condition.min_turns}"
-            case AllOf() if not condition.conditions:
-                yield f"all_of in {place} has no conditions"
-            case _:
-                pass
+def _names(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    """Names stand in logs, prompts, schemas and on the screen."""
+    named = {
+        "a phase": [each.id for each in config.phases],
+        "an obligation": [each.id for each in config.obligations],
+        "a category": [each.category for each in config.obligations],
+        "a field": [each.path for each in config.extraction_schema.fields],
+        "a task": [each.task_id for each in config.background_tasks],
+    }
+    for what, names in named.items():
+        yield from (f"Not the name of {what}: {each!r}" for each in names if not _NAME.fullmatch(each))
+    for field in config.extraction_schema.fields:
+        if field.item_key and field.item_properties and field.item_key not in field.item_properties:
+            yield f"itemKey of {field.path} is no key of its items: {field.item_key}"
 
 
 _CHECKS: tuple[Callable[[EngineConfiguration, _Surroundings], Iterable[str]], ...] = (
@@ -223,14 +176,12 @@ _CHECKS: tuple[Callable[[EngineConfiguration, _Surroundings], Iterable[str]], ..
     _initial_phase,
     _references,
     _completeness_model,
-    _weights,
-    _context,
-    _percentages,
     _exits,
     _techniques,
     _handlers,
-    _thresholds,
+    _names,
 )
+_FIGURES = (figures.weights, figures.context, figures.percentages, figures.thresholds)
 
 
 def _warnings(config: EngineConfiguration) -> Iterator[str]:
@@ -239,6 +190,10 @@ def _warnings(config: EngineConfiguration) -> Iterator[str]:
     if isinstance(config.completeness_model, ObligationModel):
         weighed = {each.category for each in config.completeness_model.heuristics}
         counted = {each.category: None for each in config.obligations if not each.confirmation}
+        unscored = {each.category for each in config.obligations} - set(counted)
+        for heuristic in config.completeness_model.heuristics:
+            if heuristic.category in unscored:
+                yield f"Heuristic {heuristic.id} weighs nothing: {heuristic.category} has only confirmations"
         yield from (f"Category {each} counts for nothing: it has no weight" for each in counted if each not in weighed)
     for phase in config.phases:
         for each in phase.active_techniques:
@@ -258,15 +213,3 @@ def _filled(what: str, ids: list[str]) -> Iterator[str]:
     if not ids:
         yield f"The completeness model has no {what}"
     yield from _repeated(what.removesuffix("s"), ids)
-
-
-def _shares(*named: tuple[str, float]) -> Iterator[str]:
-    yield from (f"{name} is not within 0 and 1: {value:g}" for name, value in named if not 0 <= value <= 1)
-
-
-def _percent(name: str, values: Iterable[float]) -> Iterator[str]:
-    shares = list(values)
-    if not all(0 <= each <= 100 for each in shares):
-        yield f"{name} has a share that is not within 0 and 100"
-    elif not abs(sum(shares) - 100) <= _ABOUT:
-        yield f"{name} sums to {sum(shares):g}, not 100"

@@ -10,6 +10,7 @@ from agent.conversation.framework.configuration import EngineConfiguration
 from agent.conversation.framework.lint import lint_engine
 from agent.conversation.framework.techniques import library
 from tests.support.interview_case import ENGINE, engine
+from tests.support.shipped_engines import ENGINES, shipped
 
 FIELDS = ENGINE["extractionSchema"]["fields"]
 QUIET: dict[str, Any] = {"availableTechniques": ["open_ended_questions"]}
@@ -170,6 +171,39 @@ def test_phases_do_not_go_round_for_ever() -> None:
     assert found(phases=[first, second | {"transitionTriggers": [READY]}, back]) == (
         "Phases lead to each other without end when everything is answered: A, B, C",
     )
+
+
+def test_a_value_that_a_field_never_has_is_not_waited_for() -> None:
+    fields = [row | {"choices": ["law", "cost"]} if row["path"] == "trigger" else row for row in FIELDS]
+    fields.append({"path": "count", "displayName": "Count", "description": "How many", "valueType": "number"})
+    made = {"extractionSchema": {"fields": fields}}
+    assert found(**made, exitTransitions=leaving("planner", WISH)) == ()
+    assert found(**made, exitTransitions=leaving("planner", WISH | {"value": "whim"})) == (
+        "trigger is never 'whim', which the exit to planner waits for",
+    )
+    many = WISH | {"path": "count", "value": "many"}
+    assert found(**made, exitTransitions=leaving("planner", many)) == (
+        "count is never 'many', which the exit to planner waits for",
+    )
+
+
+def test_a_mapping_takes_what_there_is() -> None:
+    row = {"path": "choice", "displayName": "Choice", "description": "Which", "valueType": "object"}
+    made = {"extractionSchema": {"fields": [*FIELDS, row | {"itemProperties": {"option": "string"}}]}}
+    decisions = [{"option": "choice.option", "reasoning": "choice.why"}]
+    assert found(**made, exitTransitions=leaving("planner", READY, decisions=decisions)) == (
+        "choice has no why, which the mapping to planner takes",
+    )
+
+
+def test_sections_show_something() -> None:
+    section = {"id": "s", "title": "S", "obligationCategories": []}
+    assert found(sidebarConfig={"staticSections": [section]}) == ("Section s shows nothing: it has no categories",)
+
+
+@pytest.mark.parametrize("engine_id", ENGINES)
+def test_nothing_is_found_in_engines_that_ship(engine_id: str) -> None:
+    assert found(shipped(engine_id), *map(shipped, ENGINES)) == ()
 
 
 def test_evaluators_are_used() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.conversation.framework.obligations import assess
 from agent.conversation.framework.phases import VISITS_KEPT, PhaseStateMachine, Transition, successor, targets
 from agent.conversation.framework.working_memory import (
     BackgroundState,
@@ -89,6 +90,15 @@ def test_a_checkpoint_without_obligation_blocks_and_one_that_is_not_required_doe
 
     assert not machine(obligationId="nowhere").can_transition("A", "B", at("A"))
     assert machine(obligationId="nowhere", required=False).can_transition("A", "B", at("A"))
+
+
+def test_a_checkpoint_that_does_not_apply_is_none() -> None:
+    row = ENGINE["obligations"][2] | {"appliesWhen": {"type": "field_equals", "path": "trigger", "value": "shop"}}
+    config = engine(obligations=[*ENGINE["obligations"][:2], row])
+    machine = PhaseStateMachine(config, {})
+    memory = at("B", 3)
+    assert not machine.can_transition("B", "C", memory)
+    assert machine.can_transition("B", "C", msgspec.structs.replace(memory, obligations=assess(memory, config, {})))
 
 
 @pytest.mark.covers("S3-61")

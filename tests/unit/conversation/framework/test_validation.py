@@ -367,6 +367,34 @@ def test_thresholds_can_be_reached(path: str, value: float, error: str) -> None:
     assert validated(changed(path, value)).errors == (error,)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "error"),
+    [
+        ("obligations/1/id", "a\nb", "Not the name of an obligation: 'a\\nb'"),
+        ("phases/2/id", "C C", "Not the name of a phase: 'C C'"),
+        ("obligations/1/category", "\x1b[31m", "Not the name of a category: '\\x1b[31m'"),
+        ("extractionSchema/fields/1/path", "What?", "Not the name of a field: 'What?'"),
+        ("backgroundTasks", [TASK | {"taskId": ""}], "Not the name of a task: ''"),
+    ],
+)
+def test_names_are_plain(path: str, value: Any, error: str) -> None:
+    assert error in validated(changed(path, value)).errors
+
+
+def test_the_key_of_items_is_one_of_their_keys() -> None:
+    row = ENGINE["extractionSchema"]["fields"][3] | {"itemProperties": {"name": "string"}}
+    assert validated(changed("extractionSchema/fields/3", row | {"itemKey": "name"})).valid
+    found = validated(changed("extractionSchema/fields/3", row | {"itemKey": "title"}))
+    assert found.errors == ("itemKey of users.jobs is no key of its items: title",)
+
+
+def test_a_weight_of_confirmations_is_told() -> None:
+    rows = [row | {"confirmation": row["category"] == "users"} for row in ENGINE["obligations"]]
+    assert validated(engine(obligations=rows)).warnings == (
+        "Heuristic users weighs nothing: users has only confirmations",
+    )
+
+
 def test_warnings_do_not_make_it_unusable() -> None:
     rows = [*ENGINE["obligations"], {"id": "e", "category": "extra", "description": "x"}]
     found = validated(engine(obligations=rows, availableTechniques=[], systemPromptTemplate=""))
