@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from agent.conversation.framework.extraction_values import number_in
 from agent.text.lazy_pattern import lazily
 
 NO_EVIDENCE = (
@@ -47,16 +48,18 @@ class Said:
         self._carried: dict[str, int] = {}
 
     def believed(self, confidence: float, evidence: str, value: Any = None) -> float:
-        """The confidence that is left once the evidence was looked at. A value that was itself said needs no other, and is still no more
-        than one without.
+        """The confidence that is left once the evidence was looked at. A value that was itself said needs no other, and is no more than one
+        without; nor is a number that stands nowhere in its evidence ("a dozen").
         """
-        if not evidence.strip() or ((said := words(evidence)) and SMALL_WORDS.issuperset(said)):
+        quoted = words(evidence)
+        if SMALL_WORDS.issuperset(quoted) and not (evidence.strip() and not quoted):
             return min(confidence, NO_EVIDENCE)  # "we" is said in every message
-        carried = self._carried.get(evidence, 0) + 1
-        self._carried[evidence] = carried
-        if carried <= SHARED_BY and self.has(evidence):
-            return confidence
-        return min(confidence, NO_EVIDENCE) if self._is_said(value) else confidence * FALSE_EVIDENCE
+        phrase = " ".join(quoted)
+        self._carried[phrase] = self._carried.get(phrase, 0) + 1
+        if self._carried[phrase] > SHARED_BY or not self.has(evidence):
+            return min(confidence, NO_EVIDENCE) if self._is_said(value) else confidence * FALSE_EVIDENCE
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return min(confidence, NO_EVIDENCE) if is_number and number_in(evidence) != value else confidence
 
     def _is_said(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

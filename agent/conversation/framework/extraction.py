@@ -92,7 +92,7 @@ class ExtractionPipeline:
             return ExtractionResult(
                 updated_extraction=current_extraction,
                 sensitive_info_shared=sensitive,
-                failed=str(error)[:_LONGEST_REASON] or type(error).__name__,
+                failed=self._short(str(error)) or type(error).__name__,
             )
         result = _result(made, current_extraction, turn_number)
         return replace(result, sensitive_info_shared=sensitive, repair=_repair(found.get(REPAIR)))
@@ -123,9 +123,9 @@ class ExtractionPipeline:
         return made
 
     def _short(self, text: Any) -> str:
-        kept = well_formed(text[:_LONGEST_REASON]).strip() if isinstance(text, str) else ""
-        redacted: str = self._sensitive.without_secrets(kept)
-        return redacted
+        """A text for the record. It is redacted before it is cut, or half a key would remain."""
+        kept = well_formed(text[: 10 * _LONGEST_REASON]).strip() if isinstance(text, str) else ""
+        return str(self._sensitive.without_secrets(kept))[:_LONGEST_REASON]
 
     def _entry(self, change: Change, turn: int, metadata: TurnMetadata) -> ExtractionLogEntry:
         redact = self._sensitive.redacted

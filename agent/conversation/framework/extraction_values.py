@@ -104,14 +104,18 @@ def _is_number(value: Any) -> bool:
 def _number(value: Any) -> Any:
     if _is_number(value):
         return value
-    if not isinstance(value, str) or len(value) > MOST_TEXT:
-        return UNUSABLE
-    found = list(_NUMBER.finditer(value))
+    found = number_in(value) if isinstance(value, str) else None
+    return UNUSABLE if found is None else found
+
+
+def number_in(text: str) -> float | None:
+    """The number in a text; None where there is none, or several, or it could be two."""
+    found = list(_NUMBER.finditer(text[:MOST_TEXT]))
     if len(found) != 1 or _EITHER.fullmatch(found[0][0]):
-        return UNUSABLE
+        return None
     digits = re.sub(r"[,' ]|[kKmM]", "", found[0][0])
     number = float(digits) * {"k": 1_000, "m": 1_000_000}.get((found[0][1] or "").lower(), 1)
-    return UNUSABLE if not _is_number(number) else int(number) if number.is_integer() else number
+    return None if not _is_number(number) else int(number) if number.is_integer() else number
 
 
 def _boolean(value: Any) -> Any:

@@ -61,3 +61,28 @@ def test_an_enormous_message_is_looked_at_from_its_beginning() -> None:
 )
 def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, believed: float) -> None:
     assert Said(MESSAGE, ()).believed(0.9, "the message tells of twenty", value) == believed
+
+
+@pytest.mark.parametrize(
+    ("value", "evidence", "believed"),
+    [
+        (20, "about 20 people", 0.9),
+        (1_000_000, "about 20 people", NO_EVIDENCE),
+        (20, "people, mostly nurses", NO_EVIDENCE),
+        (True, "they need task tracking", 0.9),
+        ("a team of nurses", "about 20 people, mostly nurses", 0.9),
+    ],
+)
+def test_a_number_that_is_not_in_its_evidence_is_believed_less(value: Any, evidence: str, believed: float) -> None:
+    assert Said(MESSAGE, ()).believed(0.9, evidence, value) == believed
+    assert Said("we have 50k of it", ()).believed(0.9, "50k of it", 50_000) == 0.9
+
+
+def test_the_same_words_written_in_another_way_are_the_same() -> None:
+    said = Said(MESSAGE, ())
+    assert [said.believed(0.9, each) for each in ("20 people", "20  People", "20, people", "20 people!")] == [
+        0.9,
+        0.9,
+        0.9,
+        0.45,
+    ]

@@ -330,3 +330,13 @@ def test_whatever_a_model_gives_the_state_stays_plain_data(turns: list[Any]) -> 
         state = memory(extraction=extraction)
         assert from_data(json.loads(json.dumps(to_data(state), allow_nan=False))) == state
         msgspec.json.encode(model.logged)
+
+
+def test_no_half_of_a_key_is_left_of_what_is_cut() -> None:
+    key = "sk-abcdefghijklmnopqrstuvwx1234"
+    words = "word " * 78 + "x " + key  # the cut falls into the key
+    assert 0 < 400 - len("word " * 78 + "x ") < len(key)
+    found = {"needs.problem": said("noise", words, reasoning=words)}
+    result, model = extract(words, found)
+    assert "sk-" not in repr(result) + repr(model.logged)
+    assert "sk-" not in extract("x", ValueError(words))[0].failed
