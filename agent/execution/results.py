@@ -7,10 +7,10 @@ import os
 import re
 from functools import partial
 
+from agent.execution.channels import Ending
 from agent.execution.output import HeadTail
 from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.limits import ended_for, failed_for
-from agent.execution.pump import Ending
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
 
 _COMPLAINT = re.compile(

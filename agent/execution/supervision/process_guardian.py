@@ -23,18 +23,17 @@ from typing import TYPE_CHECKING
 
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
-from agent.execution.process_tree.tree import PAUSE, RUNGS, Tree, signal_all, states_in_group
+from agent.execution.process_tree.tree import RUNGS, Tree, signal_all, states_in_group
 from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
 from agent.execution.supervision.spawning import IGNORED, spawn
+from agent.execution.supervision.suspending import stop_whole_group
 
 if TYPE_CHECKING:
     from agent.execution.confine.lock.asked_calls import AskedCalls
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
-FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind, and for a program to leave its screen
-_BUSY = 1.0  # seconds that it may take for that while it is not asleep
+FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
-_AT_REST = frozenset((b"T", b"t", b"Z", b"X"))
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -125,9 +124,8 @@ class ProcessGuardian:
                     self._tree.kill()
                     self._tree.leave()
                     return
-            if (
-                self._kept is not None
-            ):  # the person sent it to the background: it loses terminal and time-out, and goes on
+            # The person sent it to the background: it loses terminal and time-out, and goes on.
+            if self._kept is not None:
                 self._let_go_of_terminal()
                 self._say({"event": "kept"})
                 self._watch_job(wake, self._pid, *self._kept)
@@ -221,7 +219,7 @@ class ProcessGuardian:
                 return True
             if self._may_suspend and os.WSTOPSIG(status) in (signal.SIGTSTP, signal.SIGSTOP):
                 self._suspended, self._expires = True, None
-                self._await_stopped()
+                stop_whole_group(self._pid, self._tree.members)
                 self._say({"event": "suspended"})
             elif os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
                 self._continue()
@@ -236,31 +234,6 @@ class ProcessGuardian:
         if self._may_suspend and b"T" in states_in_group(self._pid, self._tree.members()):
             with suppress(OSError):  # it has just ended
                 os.killpg(self._pid, signal.SIGSTOP)
-
-    def _await_stopped(self) -> None:
-        """Its shell stops at once; give the program in it the time to leave its screen, and to stop as well.
-
-        One that sleeps on has missed the signal, as less does when it has drawn and is about to read a key: it gets another.
-        """
-        for number in (signal.SIGTSTP, signal.SIGSTOP):
-            if self._comes_to_rest():
-                return
-            with suppress(OSError):  # it has just ended
-                os.killpg(self._pid, number)
-        self._comes_to_rest()
-
-    def _comes_to_rest(self) -> bool:
-        """Wait for the whole foreground group to stop; False where one of it just sleeps, or is busy for too long."""
-        now = time.monotonic()
-        deadline, latest = now + FAREWELL, now + _BUSY
-        while awake := states_in_group(self._pid, self._tree.members()) - _AT_REST:
-            now = time.monotonic()
-            if awake != {b"S"}:
-                deadline = now + FAREWELL
-            if now >= min(deadline, latest):
-                return False
-            time.sleep(PAUSE)
-        return True
 
     def _continue(self) -> None:
         self._suspended = False
