@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agent.conversation.exports.inline import bullets, inline
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.known import is_known
-from agent.conversation.framework.values import as_texts, found
+from agent.conversation.framework.values import as_texts, listed
 from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
 
 _SURE = 0.85  # below, the confidence is told
@@ -46,22 +46,22 @@ def _section(category: str, paths: list[str], memory: WorkingMemory, config: Eng
 
 
 def _entry(field: FieldDefinition, memory: WorkingMemory, config: EngineConfiguration) -> Iterator[str]:
-    values = found(memory, field.path)
-    if not values:
-        return
+    values = listed(memory.extraction.get(field.path, ()))
     texts = [text for each in values for text in as_texts(each.value)]
-    turns = sorted({turn for each in values for turn in each.field.extracted_from_turns})
+    if not values or not (texts or values[0].value == []):
+        return
+    turns = sorted({turn for each in values for turn in each.extracted_from_turns})
     notes = [f"turn{'s' * (len(turns) > 1)} {', '.join(map(str, turns))}"] if turns else []
-    confidence = min(each.field.confidence for each in values)
+    confidence = min(each.confidence for each in values)
     if confidence < _SURE or not is_known(memory, config, field.path):
         notes.append(f"confidence {confidence:.2f}")
     note = f" ({'; '.join(notes)})" if notes else ""
     name = f"- **{inline(field.display_name)}**"
-    if field.value_type == "array" or len(texts) > 1:
+    if texts and (field.value_type == "array" or len(texts) > 1):
         yield f"{name}{note}:"
         yield from bullets(texts, indent=2)
     else:
-        yield f"{name}: {inline(texts[0] if texts else '')}{note}"
+        yield f"{name}: {inline(texts[0] if texts else 'none')}{note}"
 
 
 def _open(memory: WorkingMemory, config: EngineConfiguration) -> list[str]:

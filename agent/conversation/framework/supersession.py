@@ -65,8 +65,13 @@ def _again(field: FieldDefinition, old: ExtractedField, fresh: ExtractedField, a
 
 
 def _items(field: FieldDefinition, fresh: ExtractedField, how: How, current: Extraction, turn: int) -> list[Change]:
-    """A change for each item: those with a known key are the same item, of which keys that are not told again stay."""
+    """A change for each item: those with a known key are the same item, of which keys that are not told again stay.
+
+    That there are none is kept as the whole field's value, until there is one.
+    """
     known = current.get(field.path)
+    if fresh.value == [] and known is None and how != "removes" and fresh.evidence:
+        return [Change(field, "new", fresh, None, 0)]
     kept = known if isinstance(known, tuple) else ()
     places = {_key(field, each.value): at for at, each in enumerate(kept)}
     found: list[Change] = []

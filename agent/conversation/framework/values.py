@@ -88,6 +88,8 @@ def _written(value: Any, depth: int, limit: int) -> str:
             return value[: limit * 4]
         case list() | tuple() | dict() if not depth:
             return "…"
+        case list() | tuple() if not value:
+            return "none"
         case list() | tuple():
             return "; ".join(_written(each, depth - 1, limit) for each in value[:_MOST_ITEMS] if not is_empty(each))
         case dict():

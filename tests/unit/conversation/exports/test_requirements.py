@@ -63,6 +63,11 @@ def test_an_interview_that_just_began() -> None:
     assert "## Still open\n\n- What is wrong today\n- Who uses it\n- You agree\n" in text
 
 
+def test_that_there_are_none_is_told() -> None:
+    text = requirements(state(CONFIG, {"users.jobs": known([], turn=4), "problem": known(" ")}), CONFIG)
+    assert "## Users\n\n- **Jobs**: none (turn 4)\n" in text and "## Purpose" not in text
+
+
 def test_what_does_not_apply_is_not_open() -> None:
     items = (
         ObligationState(id="problem", category="purpose", status="deferred", deferred_by="unknown"),

@@ -172,6 +172,14 @@ def test_what_was_meant_replaces_the_answer_before_and_the_question_stays() -> N
     assert talk.say("We grew") == "Noted: Trigger: We grew\nWho uses it?"
 
 
+def test_that_there_are_none_is_an_answer() -> None:
+    talk = Interview()
+    for message in ("Hello", "Orders get lost", "Now", "Clerks"):
+        talk.say(message)
+    assert talk.say("None.").startswith("Noted: Jobs: none\nWhich kind?")
+    assert {each.id: each.status for each in talk.memory.obligations.items}["users"] == "satisfied"
+
+
 def test_what_stays_open_is_told_at_the_end() -> None:
     talk = Interview()
     talk.say("Hello")

@@ -50,6 +50,15 @@ def test_none_at_all_is_an_answer_where_it_was_said() -> None:
     assert changed("needs.readers", [], "", {})[0]["needs.readers"].value == []  # type: ignore[union-attr]
 
 
+def test_that_there_are_no_items_is_known_until_there_is_one() -> None:
+    none, made = changed("size.rooms", [], "", {})
+    assert none["size.rooms"].value == [] and made == [("new", 0)]  # type: ignore[union-attr]
+    assert changed("size.rooms", [], "", ROOMS) == (ROOMS, [])
+    some, made = changed("size.rooms", [{"name": "Hall"}], "adds", none)
+    assert [each.value for each in some["size.rooms"]] == [{"name": "Hall"}]  # type: ignore[union-attr]
+    assert made == [("new", 1)]
+
+
 def test_an_item_goes_and_the_others_stay() -> None:
     extraction, made = changed("size.rooms", [{"name": "hall"}, {"name": "Cellar"}], "removes", ROOMS)
     assert [each.value for each in extraction["size.rooms"]] == [{"name": "Attic"}]  # type: ignore[union-attr]
@@ -79,5 +88,6 @@ def test_no_item_is_there_twice(steps: list[Any]) -> None:
     extraction: Extraction = {}
     for names, how in steps:
         extraction, _ = changed("size.rooms", [{"name": name} for name in names], how, extraction)
-    kept = [each.value["name"].casefold() for each in extraction.get("size.rooms", ())]  # type: ignore[union-attr]
+    found = extraction.get("size.rooms")
+    kept = [each.value["name"].casefold() for each in found] if isinstance(found, tuple) else []
     assert len(kept) == len(set(kept))
