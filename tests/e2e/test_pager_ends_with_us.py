@@ -15,7 +15,7 @@ from agent.protocol.events.session import SessionStarted
 from agent.protocol.records import Record, encode
 from tests.support.needs import needing
 from tests.support.processes import marked
-from tests.support.terminal import ROOT, Terminal
+from tests.support.terminal import ROOT, Terminal, fresh_modes
 
 pytestmark = needing("less")
 MARK = {"PAGER_TEST_MARK": "1"}
@@ -31,11 +31,11 @@ def modes(person: Terminal) -> list[object]:
     return termios.tcgetattr(person.process.fileno())[:4]
 
 
-def ends(person: Terminal, before: list[object], code: int, number: signal.Signals = signal.SIGTERM) -> None:
+def ends(person: Terminal, code: int, number: signal.Signals = signal.SIGTERM) -> None:
     os.kill(person.process.pid, number)
     while person.pump():
         pass
-    assert modes(person) == before
+    assert modes(person) == fresh_modes()[:4]
     assert person.raw.count(b"\x1b[?1049h") == person.raw.count(b"\x1b[?1049l")
     assert person.leaves() == code
     assert [words for words in marked("PAGER_TEST_MARK").values() if "less" in words] == []
@@ -43,11 +43,10 @@ def ends(person: Terminal, before: list[object], code: int, number: signal.Signa
 
 def test_the_repl(home: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=home, rows=12, **MARK) as person:
-        before = modes(person)
         person.at_prompt()
         person.type(":help\r")
         person.see("q: back", where="line")
-        ends(person, before, 143)
+        ends(person, 143)
 
 
 def test_a_session_that_is_shown(home: Path) -> None:
@@ -64,6 +63,5 @@ def test_a_session_that_is_shown(home: Path) -> None:
     (home / "sessions" / "2030-01-01-long.jsonl").write_bytes(b"".join(lines))
     command = [sys.executable, str(ROOT / "agent_shell.py"), "sessions", "show"]
     with Terminal(home=home, cwd=home, rows=12, command=command, **MARK) as person:
-        before = modes(person)
         person.see(":$", where="line")
-        ends(person, before, -signal.SIGTERM)
+        ends(person, -signal.SIGTERM)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.program import PATIENCE, World, chat, command, until
-from tests.support.terminal import CTRL_C, Terminal
+from tests.support.terminal import CTRL_C, Terminal, fresh_modes
 
 ENDING = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)]
 RUNNING = "echo begun; sleep 600"
@@ -126,7 +126,7 @@ class Person(Terminal):
     def __init__(self, world: World, *arguments: str, **environment: str) -> None:
         env = {"AGENT_SESSION_DIR": str(world.sessions), world.mark: "1", **environment}
         super().__init__(*arguments, home=world.home, cwd=world.work, **env)
-        self.before = self.modes()
+        self.before = fresh_modes()
 
     def modes(self) -> list[object]:
         """The terminal's settings as tcgetattr gives them."""

@@ -43,6 +43,16 @@ def row_of(cells: Mapping[int, pyte.screens.Char]) -> str:
     return "".join(cells[x].data for x in range(max(cells, default=-1) + 1)).rstrip()
 
 
+def fresh_modes() -> list[Any]:
+    """The settings of a new terminal: those of one in which the program runs already are perhaps the program's."""
+    ours, its = os.openpty()
+    try:
+        return list(termios.tcgetattr(ours))
+    finally:
+        os.close(ours)
+        os.close(its)
+
+
 class Terminal:
     """The program in a terminal of `columns` x `rows`. `see` waits for words on the screen; nothing here measures time."""
 
