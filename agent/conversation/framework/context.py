@@ -18,18 +18,15 @@ from agent.conversation.framework.configuration import Allocation, ContextConfig
 from agent.conversation.framework.context_parts import block, instructions, known_lines
 from agent.conversation.framework.history_window import USUAL_TOKENS, Kept, cut, fitted, rendered
 from agent.conversation.framework.ports import Complete, ContextService, CountTokens, Message
-from agent.conversation.framework.working_memory import (
-    CompressionEvent,
-    ContextState,
-    WorkingMemory,
-)
+from agent.conversation.framework.working_memory import CompressionEvent, ContextState, WorkingMemory
 from agent.planner.untrusted import clean, data_block, estimate_tokens
 from agent.protocol.errors import Cancelled
 
 LOW_WATER = 0.6  # of the history's budget is filled after a compression, so that the next one is some turns away
 SUMMARY_SHARE = 0.25  # of it at most is the summary
 EVENTS_KEPT = 20
-_HANDOFF, _INSTRUCTIONS, _MESSAGE = 0.2, 0.3, 0.3  # the most of all that each fixed part may take
+# The most of all that handoff, message, and all fixed parts together may take: instructions have what the others leave, 30 % at least.
+_HANDOFF, _MESSAGE, _FIXED = 0.2, 0.3, 0.8
 _JOINT = 2  # tokens between two parts
 _FACTS_KEPT = 2  # turns that stay whole beside key facts of all others
 _RATIOS = (0.5, 4.0)  # what the server counts for one of our tokens lies between these, else it counts something else
@@ -82,12 +79,12 @@ class ContextAssembler:
         limit = prompt_limit(config.context_config, self._model_tokens)
         parts: dict[Part, str] = {
             "handoff": fitted(clean(turn.handoff).strip(), int(limit * _HANDOFF), count),
-            "instructions": fitted(
-                instructions(config, memory, turn.techniques, turn.guidance), int(limit * _INSTRUCTIONS), count
-            ),
             "message": block("The person's message:", "person", turn.user_message, int(limit * _MESSAGE), count),
         }
-        free = max(limit - sum(count(text) + _JOINT for text in parts.values()) - _JOINT * len(ORDER), 0)
+        used = sum(count(text) + _JOINT for text in parts.values())
+        own = instructions(config, memory, turn.techniques, turn.guidance)
+        parts["instructions"] = fitted(own, int(limit * _FIXED) - used, count)
+        free = max(limit - used - count(parts["instructions"]) - _JOINT * len(ORDER), 0)
         budgets = shares(config.context_config.allocation, free)
         parts["obligations"] = await self._obligations(memory, budgets["obligations"], count)
         parts["background"] = await self._background(config, memory, budgets["background"], count)
@@ -117,11 +114,8 @@ class ContextAssembler:
         return lambda text: math.ceil(self._count_tokens(text) * ratio)
 
     async def _obligations(self, memory: WorkingMemory, budget: int, count: CountTokens) -> str:
-        own = (
-            fitted(f"What has to be found out: {memory.obligations.summary}", budget, count)
-            if memory.obligations.summary
-            else ""
-        )
+        told = memory.obligations.summary
+        own = fitted(f"What has to be found out: {told}", budget, count) if told else ""
         more = await self._from_service(memory, ("obligation",), budget - count(own) - _JOINT, count)
         return "\n".join(each for each in (own, more) if each)
 
@@ -177,14 +171,8 @@ class ContextAssembler:
         older = room if config.compression_strategy == "summarize_old" and self._complete else 8 * room
         # What a window drops anyway makes no room by being dropped earlier.
         kept_budget = room if sliding else int(room * LOW_WATER) - int(room * SUMMARY_SHARE) // 2
-        kept = cut(
-            history,
-            count,
-            budget=kept_budget,
-            most_turns=max(keep, 1),
-            after=context.summarized_through,
-            older_budget=older,
-        )
+        after, most = context.summarized_through, max(keep, 1)
+        kept = cut(history, count, budget=kept_budget, most_turns=most, after=after, older_budget=older)
         before = Message(role="assistant", text=context.summary, turn=context.summarized_through)
         compress = compressor(config.compression_strategy, self._complete, count).compress
         summary = await compress((before, *kept.older) if context.summary else kept.older, int(room * SUMMARY_SHARE))

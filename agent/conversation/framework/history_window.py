@@ -20,8 +20,8 @@ _LEAST = 16  # tokens below which a cut text says nothing
 
 
 class Kept(NamedTuple):
-    """`messages`: those of the last turns that fit. `older`: those before them that were looked at, oldest first. `whole`: there are
-    no others. `first_turn`: of what is kept, the turn after the last where nothing is.
+    """`messages`: those of the last turns that fit. `older`: those before them that were looked at, oldest first. `first_turn`: of what is
+    kept, the turn after the last where nothing is.
     """
 
     messages: tuple[Message, ...]
@@ -92,7 +92,6 @@ def _shortened(turn: tuple[Message, ...], budget: int, count: CountTokens) -> tu
     texts = [fitted(message.text, share - _LABEL // 2, count) for message in turn]
     if not all(texts):
         return ()
-
     short = tuple(replace(message, text=text) for message, text in zip(turn, texts, strict=True))
     return short if sum(count(rendered(message)) + 1 for message in short) <= budget else ()
 

@@ -218,6 +218,15 @@ def test_nobody_can_forge_a_mark_or_another_speaker() -> None:
     )
 
 
+def test_instructions_have_what_handoff_and_message_leave() -> None:
+    config = engine(systemPromptTemplate="You help. " * 200)
+    alone = assembled(config=config, model_tokens=1_600).parts["instructions"]
+    beside = assembled(config=config, model_tokens=1_600, handoff="known " * 900, user_message="word " * 900).parts[
+        "instructions"
+    ]
+    assert 500 < alone <= 640 and 180 < beside < 260
+
+
 SIZES = st.sampled_from([0, 1, 40, 3_000, 90_000])
 
 
