@@ -50,7 +50,8 @@ def summary(items: tuple[ObligationState, ...], config: EngineConfiguration) -> 
     done = sum(each.status == "satisfied" for each in items)
     lines = [f"{done} of {len(items)} satisfied."]
     category = ""
-    for each in sorted(items, key=lambda item: _rank(item.category, items)):
+    place = {each.category: number for number, each in reversed(list(enumerate(items)))}
+    for each in sorted(items, key=lambda item: place[item.category]):
         if each.status == "satisfied":
             continue
         if each.category != category:
@@ -61,10 +62,6 @@ def summary(items: tuple[ObligationState, ...], config: EngineConfiguration) -> 
         optional = "" if definition is None or definition.required else ", optional"
         lines.append(f"- {definition.description if definition else each.id} ({note}{optional})")
     return "\n".join(lines)
-
-
-def _rank(category: str, items: tuple[ObligationState, ...]) -> int:
-    return next(place for place, each in enumerate(items) if each.category == category)
 
 
 def _assessed(

@@ -48,9 +48,13 @@ class PhaseStateMachine:
     def evaluate_transition(self, memory: WorkingMemory) -> Transition:
         """Tell if the phase is to be left, and for which: any trigger that holds fires, the first that nothing blocks counts.
 
-        A phase that was entered in this turn is not left in it.
+        A phase that was entered in this turn is not left in it. One that is no more, since a session went on with a newer version of
+        its engine, is left for the initial one.
         """
         phase = self._config.phase(memory.phase.current)
+        if phase is None and self._config.phase(self._config.initial_phase) is not None:
+            gone = f"there is no phase {memory.phase.current} any more"
+            return Transition(should_transition=True, target_phase=self._config.initial_phase, reason=gone)
         if phase is None or _entered_now(memory):
             return Transition()
         blocked: Transition | None = None
