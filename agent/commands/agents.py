@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from typing import Any
 
 from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
@@ -13,8 +15,9 @@ from agent.library.agents import ActiveAgent, agent_words
 from agent.library.macros import split_words
 from agent.protocol.commands import ClearTodo, NamedCommand, StarterList, StarterRun, UseAgent
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.interview import HandedOver
 from agent.protocol.events.session import LibraryChanged
-from agent.protocol.messages import UserInput
+from agent.protocol.messages import FileInput, UserInput
 from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.todos import Todo, counted_open, open_todos, todo_text
 from agent.text.shown import shown
@@ -53,8 +56,21 @@ async def use(context: CommandContext, arguments: UseAgent) -> DispatchOutcome:
         told.append(taken.text)
     if agent.starters:
         told.append("`:starter` lists how one can begin")
+    if arguments.handoff is not None:
+        await _take_over(context, name, arguments.handoff)
+        told.append("it knows what was handed over")
     by_key = {each.key: each for each in (*changes, Change("todo", todo_text(kept)))}
     return DispatchOutcome("; ".join(told), {"agent": active.words}, changes=tuple(by_key.values()))
+
+
+async def _take_over(context: CommandContext, name: str, handoff: dict[str, Any]) -> None:
+    """Record the handoff as any other, and give it to the next goal. Raises RecordingError."""
+    about = handoff.get("metadata")
+    known = about if isinstance(about, dict) else {}
+    source, reason = (str(known.get(key, "")) for key in ("sourceEngineId", "transitionReason"))
+    await context.events.send(HandedOver(source=source, target=name, reason=reason, handoff=handoff))
+    text = json.dumps(handoff, ensure_ascii=False, indent=1)
+    context.session.pending_files.append(FileInput(path="handoff.json", content=text))
 
 
 def as_it_was(context: CommandContext) -> tuple[Change, ...]:

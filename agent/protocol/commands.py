@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -46,9 +47,12 @@ class UseSession(_Core, frozen=True):
 
 
 class UseAgent(_Core, frozen=True):
+    """`handoff`: what an interview hands over to the agent, as its record has it; the next goal goes with it."""
+
     name: str
     session: str | None = None
     variables: tuple[tuple[str, str], ...] = ()
+    handoff: dict[str, Any] | None = None
 
 
 class UseRag(_Core, frozen=True):

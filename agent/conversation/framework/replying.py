@@ -108,7 +108,9 @@ async def respond(turn: Turn) -> StepDone | None:
     turn.memory = take_up(replace(turn.memory, context=context, asked=asked), turn.reply)
     watch = turn.memory.handoff_watch
     verified = {"handoffVerified": watch.verified, "handoffScore": watch.score} if turn.memory.inbound_handoff else {}
-    return step(values={"characters": len(turn.reply), **verified})
+    missed = watch.unacknowledged if turn.memory.inbound_handoff and not watch.verified else ()
+    detail = f"the reply does not take up what was handed over: {'; '.join(missed)}" if missed else ""
+    return step(detail=detail, values={"characters": len(turn.reply), **verified})
 
 
 async def check_quality(turn: Turn) -> StepDone | None:

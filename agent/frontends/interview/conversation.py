@@ -17,7 +17,7 @@ from agent.conversation.framework.loading import Engine
 from agent.conversation.framework.working_memory import WorkingMemory, create_empty_working_memory, from_data
 from agent.conversation.opening import opening, sidebar_of
 from agent.conversation.shipped import registry
-from agent.emitters.console import say
+from agent.emitters.console import complain_about, print_rows, say
 from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
 from agent.frontends.piped import read_lines
@@ -101,7 +101,7 @@ class Conversation:
                 await self._send(line)
         except CoreError as error:
             self.code = error.exit_code
-            self._tell(f"{error.message}\n{error.hint}".strip())
+            complain_about(error)
 
     async def _send(self, text: str) -> None:
         outcome = await self.controller.send(UserInput.from_text(text))
@@ -127,18 +127,24 @@ class Conversation:
         memory, engine = self.memory(), self.engine()
         match name:
             case "panel":
-                out = sink_of(sys.stdout)
-                say(panel(sidebar_of(engine, memory), memory.completeness.overall, color=out.color), out)
+                self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
             case "why":
-                self._tell("\n".join(why(memory, engine.config, rest.strip())))
+                self._answer(name, "\n".join(why(memory, engine.config, rest.strip())))
             case "export":
-                self._tell(export(rest.strip() or EXPORTS[0], memory, engine.config))
+                self._answer(name, export(rest.strip() or EXPORTS[0], memory, engine.config))
             case "go":
                 await self._go(rest.strip() or memory.offered or _first_exit(engine))
             case "help":
-                self._tell(HELP)
+                self._answer(name, HELP)
             case _:
                 raise NotFound("command", f":{name}", hint=":help lists them")
+
+    def _show_panel(self, sidebar: dict[str, Any], completeness: float) -> None:
+        out = sink_of(sys.stdout)
+        if self.controller.services.settings.json:
+            print_rows([{"command": "panel", "sidebar": sidebar}], json=True, out=out)
+        else:
+            say(panel(sidebar, completeness, color=out.color), out)
 
     async def _go(self, target: str) -> None:
         """Hand over, and go on there: another engine in this session, the planner in one of its own. Raises CoreError."""
@@ -171,6 +177,13 @@ class Conversation:
 
     def _tell(self, text: str) -> None:
         if text and not self.controller.services.settings.json:
+            self.controller.tell(text)
+
+    def _answer(self, command: str, text: str) -> None:
+        """Tell what a command found; with --json as an object of its own."""
+        if self.controller.services.settings.json:
+            print_rows([{"command": command, "text": text}], json=True, out=sink_of(sys.stdout))
+        else:
             self.controller.tell(text)
 
 

@@ -14,6 +14,7 @@ from agent.library.library import Library
 from agent.protocol import commands as core
 from agent.protocol.errors import ConfigError, InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.goal import GoalStarted, ToolFinished
+from agent.protocol.events.interview import HandedOver
 from agent.protocol.events.session import SessionChanged
 from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.replies import Command, Reply, ToolCalls
@@ -285,3 +286,14 @@ def test_its_kept_data_is_deleted_with_the_list_of_the_session(tmp_path: Path) -
     assert not (tmp_path / "state" / "agents" / "helper.txt").exists()
     with pytest.raises(NotFound):
         world.do(":delete agent-data helper")
+
+
+def test_an_agent_takes_over_what_an_interview_found_out(tmp_path: Path) -> None:
+    world = world_in(tmp_path)
+    handoff = {"metadata": {"sourceEngineId": "exploration", "transitionReason": "a decision was made"}}
+    world.do(core.UseAgent("helper", None, (("whom", "me"),), handoff))
+    [handed] = world.recorder.only(HandedOver)  # type: ignore[attr-defined]
+    assert (handed.source, handed.target, handed.reason) == ("exploration", "helper", "a decision was made")
+    assert handed.handoff == handoff
+    [file] = world.context.pending_files
+    assert "a decision was made" in file.content
