@@ -122,7 +122,7 @@ async def _chosen(file: TaskFile, wanted: int | None, worktrees: Worktrees) -> t
             raise _unable(f"another process works on task {wanted}")
         return entry, claim
     able = [each for each in file.eligible if each.task not in submitted]
-    begun = {each.task for each in await worktrees.repository.task_branches()}
+    begun = {each.task for each in await worktrees.branches()}
     for each in sorted(able, key=lambda each: each.task not in begun):  # the first in the file, unless one was begun
         if (claim := (await worktrees.marks(each.task)).claim()) is not None:
             return each, claim

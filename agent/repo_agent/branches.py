@@ -126,14 +126,16 @@ class Branches(Git):
         """Tell whether nothing is committed or pushed to that branch."""
         if not branch or any(fnmatchcase(branch, pattern) for pattern in self.protected):
             return True
+        if own_branch(branch):
+            return False
         try:
-            return (await self.base()).branch == branch and not own_branch(branch)
+            return (await self.base()).branch == branch
         except IoError:
             return False
 
-    async def task_branches(self) -> tuple[TaskBranch, ...]:
-        """Every branch of a task that is known here, local ones first."""
-        remote, found = await self.remote(), []
+    async def task_branches(self, remote: str) -> tuple[TaskBranch, ...]:
+        """Every branch of a task that is known here, local ones first; those of no remote where that is ""."""
+        found = []
         prefixes = ["refs/heads/", *([f"refs/remotes/{remote}/"] if remote else [])]
         shape = f"--format=%(refname)%00%(objectname)%00{_trailer(SUBMITTED, 'contents:')}"
         text = await self.asked("for-each-ref", shape, *(f"{each}agent" for each in prefixes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from agent.protocol.errors import IoError
 from agent.repo_agent.branches import FeatureCommit
 from agent.repo_agent.root import root_of, text_in
@@ -29,14 +31,20 @@ def number_of(commit: FeatureCommit) -> int:
     return int(number) if number.isascii() and number.isdigit() else 0
 
 
-async def test_setup(place: Workplace) -> tuple[str, ...]:
-    """Return the files that say how the tests are run, as far as they differ from the base; also those that git ignores."""
+async def test_setup(
+    place: Workplace, differing: Iterable[str] = (), committed: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return the files that say how the tests are run, as far as they differ from the base; also those that git ignores.
+
+    `differing`: files that differ from the last commit; `committed`: those that the branch changes, where that is known.
+    """
     repository = place.repository
     if repository is None or not place.base:
         return ()
     try:
-        paths = {*await repository.changed_files(place.base), *(each.path for each in await repository.changes())}
-        paths |= set(await repository.unknown_files(sorted(SETUP)))
+        if committed is None:
+            committed = await repository.changed_files(place.base)
+        paths = {*committed, *differing, *await repository.unknown_files(sorted(SETUP))}
         found = [path for path in sorted(paths) if sets_up_tests(path) and await _says_otherwise(place, path)]
     except IoError:
         return ("git could not say which",)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from asyncio import gather
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -14,6 +15,7 @@ from agent.repo_agent.git import MOST
 
 _KEPT_BY_GIT = ("branch.*", "lfs.*.access", "lfs.repositoryformatversion", "submodule.*.url", "submodule.*.active")
 _AS_TEXT = ("-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--dst-prefix=b/")
+_MOST_PATHS = 500
 _MOST_KNOWN = 2_000
 """Commits that fit on a command line; what others have is looked through once more."""
 _OPERATIONS = {
@@ -98,9 +100,10 @@ class Repository(Branches):
         text = await self.asked("diff", *options, f"{base}...HEAD", "--", quietly=await self.quietly())
         return tuple(sorted(filter(None, text.split("\0"))))
 
-    async def added_lines(self, most: int) -> str:
-        """Return how files that git knows differ from the last commit, as a diff without context."""
-        options = (*_AS_TEXT, "--ignore-submodules=dirty", "HEAD", "--")
+    async def added_lines(self, paths: Sequence[str], most: int) -> str:
+        """Return how those files differ from the last commit, as far as git knows them, as a diff without context."""
+        only = [f":(top,literal){path}" for path in paths] if len(paths) <= _MOST_PATHS else ()  # else all of them
+        options = (*_AS_TEXT, "--ignore-submodules=dirty", "HEAD", "--", *only)
         return await self.asked("diff", *options, quietly=await self.quietly(), most=most)
 
     async def added_by_commits(self, tip: str, known: Iterable[str], most: int) -> str:
@@ -112,16 +115,21 @@ class Repository(Branches):
     async def differing(self, commit: str) -> tuple[str, ...]:
         """Return the paths that differ in the working tree from that commit, untracked files included, ignored ones not."""
         options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-        text = await self.asked("diff", *options, commit, "--", quietly=await self.quietly())
-        text += await self.asked("ls-files", "--others", "--exclude-standard", "-z")
-        return tuple(sorted(set(filter(None, text.split("\0")))))
+        changed, new = await gather(
+            self.asked("diff", *options, commit, "--", quietly=await self.quietly()),
+            self.asked("ls-files", "--others", "--exclude-standard", "-z"),
+        )
+        return tuple(sorted({*changed.split("\0"), *new.split("\0")} - {""}))
 
     async def unknown_files(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return which of these files are there and unknown to git, ignored ones included."""
         return tuple(filter(None, (await self.asked("ls-files", "--others", "-z", "--", *paths)).split("\0")))
 
-    async def obstacle(self) -> str:
-        """Say what keeps work from being committed here, "" for nothing: a merge or the like in progress, a detached HEAD, no commits."""
+    async def obstacle(self, branch: str) -> str:
+        """Say what keeps work from being committed here, "" for nothing: a merge or the like in progress, a detached HEAD, no commits.
+
+        `branch`: the one that is checked out, "" for none.
+        """
         code, text = await self.answer("rev-parse", "--absolute-git-dir", "HEAD^{commit}")
         folder = text.removesuffix("\n").rpartition("\n")[0]
         for name, what in _OPERATIONS.items():
@@ -129,7 +137,7 @@ class Repository(Branches):
                 return f"{what} is in progress in {self.root}"
         if code:
             return "the repository has no commits yet"
-        return "" if await self.branch() else "no branch is checked out (detached HEAD)"
+        return "" if branch else "no branch is checked out (detached HEAD)"
 
     async def common_folder(self) -> str:
         """The folder that all worktrees of the repository share."""

@@ -17,7 +17,8 @@ Redact = Callable[[str], str]
 
 async def in_changes(repository: Repository, changes: Sequence[Change], redact: Redact) -> tuple[str, ...]:
     """Return the files that differ from the last commit by lines with a secret. Raises IoError where that is too much to look through."""
-    added = _by_file(await repository.added_lines(MOST))
+    known = [each.path for each in changes if each.state != "??"]
+    added = _by_file(await repository.added_lines(known, MOST)) if known else {}
     new = [each.path for each in changes if each.state == "??" and not each.path.endswith("/")]
     size = sum(map(len, added.values()))
     for path in new:

@@ -16,7 +16,7 @@ from agent.config.paths import make_folder
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.repo_agent import git_commands
-from agent.repo_agent.branches import Base
+from agent.repo_agent.branches import Base, TaskBranch
 from agent.repo_agent.doors import Doors
 from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
@@ -53,6 +53,7 @@ class Worktrees:
     state: str
     _found: str = ""
     _there: dict[str, str] | None = None
+    _base: Base | None = None
 
     async def fetch(self, doors: Doors) -> None:
         """Bring the newest state of the remote here, if there is one. Raises IoError where that fails, and for a relative address."""
@@ -68,19 +69,23 @@ class Worktrees:
                 )
             item = await doors.run(git_commands.fetch(remote), reason="the newest state, before work begins")
             _require(item, f"{remote} could not be fetched")
-            self._there = await self.repository.fetched()
+            self._there, self._base = await self.repository.fetched(), None
 
     async def base(self) -> tuple[Base, dict[str, str]]:
         """Return where work begins, and the branches of the remote, each with its commit. Raises IoError where there is nothing."""
+        if self._base is not None:
+            return self._base, self._there or {}
         base = await self.repository.base()
         if not base.remote:
-            return replace(base, commit=await self.repository.head()), {}
+            self._base = replace(base, commit=await self.repository.head())
+            return self._base, {}
         if self._there is None:
             self._there = await self.repository.branches_at(base.remote)
         if base.branch not in self._there:
             hint = f"git remote set-head {quote(base.remote)} -a"
             raise IoError(f"{base.remote} has no branch {shown_line(base.branch)}, its default one here", hint=hint)
-        return replace(base, commit=self._there[base.branch]), self._there
+        self._base = replace(base, commit=self._there[base.branch])
+        return self._base, self._there
 
     async def prepare(self, task: int, doors: Doors) -> Prepared:
         """Return the worktree of a task, made where it is not there yet. Raises IoError where something is in the way."""
@@ -102,7 +107,7 @@ class Worktrees:
             raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
         found = await inside.branch()
         if found != branch:
-            why = await inside.obstacle() or f"{found} is checked out there"
+            why = await inside.obstacle(found) or f"{found} is checked out there"
             raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
         left = await inside.changes()
         return Prepared(folder, branch, base, address, there, await inside.settings(), marks, resumed=True, left=left)
@@ -149,13 +154,17 @@ class Worktrees:
             raise IoError(f"cannot make {folder}: {error.strerror}") from error
         return folder
 
+    async def branches(self) -> tuple[TaskBranch, ...]:
+        """Return the branches of tasks, here and at the remote."""
+        return await self.repository.task_branches((await self.base())[0].remote)
+
     async def submitted(self) -> frozenset[int]:
         """Return the tasks that wait for their review: nothing was done on their branches since they were submitted.
 
         Where a branch is here, only what was kept here counts: its last commit may have got no further than the push.
         """
         found = set[int]()
-        branches = await self.repository.task_branches()
+        branches = await self.branches()
         local = {each.task for each in branches if not each.remote}
         for each in branches:
             if (await self.marks(each.task)).last == each.tip or (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections import Counter
@@ -85,12 +86,11 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
     top = _top(place, arguments.path)
     case = ("-i",) if arguments.ignore_case else ()
     what, spec = (*case, "-e", arguments.pattern, "--"), _spec(top, arguments.files)
-    changed = await _changed(place, spec)
+    changed, (code, text) = await asyncio.gather(_changed(place, spec), _grep(place, "--cached", *what, spec))
     if changed is None:
         code, text = await _grep(place, "--untracked", *what, spec)
         found = list(_matches(text))
     else:  # what differs from the index is read, and only that; of a name with line feeds its last line tells
-        code, text = await _grep(place, "--cached", *what, spec)
         stale = {path.rpartition("\n")[2] for path in changed}
         found = [each for each in _matches(text) if each[0] not in stale]
         if changed and code < _FAILED:

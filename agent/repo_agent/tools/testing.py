@@ -60,7 +60,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     result = told or _result(item.exit_code, item.stdout, item.stderr)
     if None not in (result["passed"], result["total"]) and result["passed"] != result["total"]:
         result["ok"] = False  # whatever the exit code says: the repository can set it
-    place.progress.test_setup = await test_setup(place)
+    place.progress.test_setup = await test_setup(place, tree.files if tree is not None else ())
     place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"], tree=tree)
     return ToolResult(content=_json(result), is_error=not result["ok"])
 

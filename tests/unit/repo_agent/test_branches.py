@@ -51,7 +51,7 @@ def test_branches_of_tasks_and_which_were_submitted(world: RepoWorld) -> None:
     world.git("switch", "-q", "-c", "agent/task-4")
     other = world.commit("y\n\nSubmitted-for-review: agent/task-3", {"y": "1"})
     world.git("branch", "agent/notes")
-    assert world.run(world.repository().task_branches()) == (
+    assert world.run(world.repository().task_branches("origin")) == (
         TaskBranch(3, "agent/task-3", remote=False, tip=tip, submitted=True),
         TaskBranch(4, "agent/task-4", remote=False, tip=other, submitted=False),
         TaskBranch(3, "agent/task-3", remote=True, tip=tip, submitted=True),

@@ -44,8 +44,8 @@ def test_nothing_of_a_hostile_repository_runs(world: RepoWorld) -> None:
     repository = world.repository()
     for ask in (
         repository.changes(), repository.changed_files("HEAD"), repository.conflicts("theirs"), repository.base(),
-        repository.text_at("HEAD", "hello.py"), repository.task_branches(), repository.feature_commits("HEAD", 1),
-        repository.obstacle(), repository.worktrees(), repository.ahead_behind("theirs"),
+        repository.text_at("HEAD", "hello.py"), repository.task_branches(""), repository.feature_commits("HEAD", 1),
+        repository.obstacle("main"), repository.worktrees(), repository.ahead_behind("theirs"),
     ):  # fmt: skip
         world.run(ask)
     assert Change(" M", "hello.py") in world.run(repository.changes())

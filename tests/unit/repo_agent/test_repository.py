@@ -24,7 +24,7 @@ def test_what_is_checked_out(world: RepoWorld) -> None:
     assert world.run(repository.remote()) == "origin"
     assert world.run(repository.address("origin")) == str(world.bare)
     assert world.run(repository.base()) == Base("main", "refs/remotes/origin/main", "origin")
-    assert world.run(repository.obstacle()) == ""
+    assert world.run(repository.obstacle("main")) == ""
 
 
 def test_changes_have_the_names_that_files_have(world: RepoWorld) -> None:
@@ -66,7 +66,7 @@ def test_what_others_did_on_the_base_is_no_change_of_ours(world: RepoWorld) -> N
 
 def test_states_in_which_nothing_is_committed(world: RepoWorld, tmp_path: Path) -> None:
     world.git("switch", "-q", "--detach")
-    assert "detached" in world.run(world.repository().obstacle())
+    assert "detached" in world.run(world.repository().obstacle(""))
     world.git("switch", "-q", "main")
     world.git("switch", "-q", "-c", "side")
     world.commit("side", {"hello.py": "side\n"})
@@ -74,12 +74,12 @@ def test_states_in_which_nothing_is_committed(world: RepoWorld, tmp_path: Path) 
     world.commit("main", {"hello.py": "main\n"})
     with pytest.raises(AssertionError):
         world.git("merge", "side")
-    assert "a merge is in progress" in world.run(world.repository().obstacle())
+    assert "a merge is in progress" in world.run(world.repository().obstacle("main"))
     empty = tmp_path / "empty"
     empty.mkdir()
     world.git("init", "-q", at=empty)
     repository = world.repository(empty)
-    assert world.run(repository.obstacle()) == "the repository has no commits yet"
+    assert world.run(repository.obstacle("main")) == "the repository has no commits yet"
     assert (world.run(repository.head()), world.run(repository.branch())) == ("", "main")
     with pytest.raises(IoError, match="no commits yet"):
         world.run(repository.base())
@@ -102,7 +102,7 @@ def test_submodules_count_where_their_commit_is_another(world: RepoWorld) -> Non
 def test_what_is_too_much_to_look_through_is_said(world: RepoWorld) -> None:
     world.write({"hello.py": "x\n" * 60})
     with pytest.raises(IoError, match="more than 100 bytes that have changed, too much to look through"):
-        world.run(world.repository().added_lines(100))
+        world.run(world.repository().added_lines(["hello.py"], 100))
     world.commit("more", {})
     with pytest.raises(IoError, match="too much to look through"):
         world.run(world.repository().added_by_commits("HEAD", ["HEAD~1"], 100))
