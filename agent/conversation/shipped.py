@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
+from agent.conversation.framework.loading import FILES
 from agent.conversation.framework.registry import EngineRegistry
 from agent.conversation.framework.task_handlers import HANDLERS
 from agent.conversation.framework.techniques import library
+from agent.protocol.errors import NotFound
 
 DEFAULT = "project-discovery"
 
@@ -20,9 +23,13 @@ def registry() -> EngineRegistry:
 
 def engine_id(named: str) -> str:
     """Return the id of what a person names: an engine, or the folder of one. Raises ConfigError, NotFound."""
-    folder = Path(named).expanduser()
-    known = registry()
-    if named in known.ids() or not folder.is_dir():
-        known.load(named)
+    known, path = registry(), Path(named).expanduser()
+    if named in known.ids():
         return named
-    return known.add(folder.resolve())
+    folder = path.parent if path.name in FILES else path
+    if folder.is_dir():
+        return known.add(folder.resolve())
+    if os.sep in named:
+        raise NotFound("folder of an engine", named)
+    known.load(named)
+    return named

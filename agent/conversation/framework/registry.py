@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,7 +56,9 @@ class EngineRegistry:
         name = engine.config.engine_id
         known = self._loaded.get(name)
         if name in self._sources and (known is None or known.folder != folder):
-            raise ConfigError(f"{folder}: engineId: there is another engine called {name!r}")
+            raise ConfigError(
+                f"{folder}: engineId: there is another engine called {name!r}", hint="give it an id of its own"
+            )
         self._sources[name] = (_Source("", folder),)
         self._loaded[name] = engine
         return name
@@ -65,6 +68,14 @@ class EngineRegistry:
         if engine_id not in self._loaded:
             self._loaded[engine_id] = self._load(engine_id)
         return self._loaded[engine_id]
+
+    def configurations(self) -> dict[str, EngineConfiguration]:
+        """Return those that can be read, by id; the others are told where they are asked for."""
+        found = {}
+        for each in self.ids():
+            with suppress(ConfigError):
+                found[each] = self.load(each).config
+        return found
 
     def get(self, engine_id: str) -> Engine:
         """Return an engine that is valid. Raises NotFound, and ConfigError with all that is wrong with it."""

@@ -35,8 +35,8 @@ def run_lint(named: str, *, json_output: bool) -> int:
     told = known.validate(engine.config)
     found = [("error", each) for each in told.errors] + [("warning", each) for each in told.warnings]
     if told.valid:
-        others = {each: known.load(each).config for each in known.ids()}
-        found += [("warning", each) for each in lint_engine(engine.config, techniques=library(), others=others)]
+        linted = lint_engine(engine.config, techniques=library(), others=known.configurations())
+        found += [("warning", each) for each in linted]
     out = sink_of(sys.stdout)
     if json_output:
         print_rows([{"level": level, "text": text} for level, text in found], json=True, out=out)

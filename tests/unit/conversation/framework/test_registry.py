@@ -89,6 +89,8 @@ def test_a_broken_package_is_told_and_costs_nobody_else(
         engines.get(name)
     assert caught.value.message.endswith(error)
     assert engines.get("sample")
+    assert set(engines.configurations()) >= {"sample", "two-words"}
+    assert name not in engines.configurations()
 
 
 def test_an_engine_that_is_not_valid_can_be_looked_at_but_not_used(site: Path) -> None:
