@@ -1,4 +1,4 @@
-"""Read the state that the interview of a session was left in."""
+"""Read the state that the interview of a session was left in, and what was understood in it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.protocol.errors import IoError, NotFound
+from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.events.session import SessionStarted
-from agent.recording.past import past_of
+from agent.recording.branching import records
+from agent.recording.past import lineage_of, past_of
 from agent.recording.reader import BadLine, SessionFile, read_session
 
 _MOST_LOOKED_AT = 200
@@ -16,6 +18,12 @@ _MOST_LOOKED_AT = 200
 def interview_state(session: SessionFile) -> dict[str, Any]:
     """Return it as plain data, {} for a session without an interview. Raises IoError."""
     return past_of(session.path).interview
+
+
+def extractions(path: str, engine: str) -> tuple[FieldExtracted, ...]:
+    """Return what an engine understood in the session whose log begins at `path`, in order. Raises IoError."""
+    events = (record.event for record in records(lineage_of(path)))
+    return tuple(each for each in events if isinstance(each, FieldExtracted) and each.engine == engine)
 
 
 def newest_interview(sessions: Sequence[SessionFile]) -> SessionFile:

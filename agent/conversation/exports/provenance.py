@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from agent.conversation.exports.inline import inline
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.ports import ExtractionLogEntry
 from agent.conversation.framework.values import as_text
 from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
 from agent.protocol.errors import NotFound
+from agent.protocol.events.interview import FieldExtracted
 from agent.text.fuzzy import most_alike
 
 _MOST_LOGGED = 50  # entries of a field, the newest
 
 
-def provenance(memory: WorkingMemory, config: EngineConfiguration, log: Sequence[ExtractionLogEntry] = ()) -> str:
-    """Return the report in Markdown. `log`: the extractions of the interview, for the whole history of each field."""
+def provenance(memory: WorkingMemory, config: EngineConfiguration, log: Sequence[FieldExtracted] = ()) -> str:
+    """Return the report in Markdown. `log`: what was understood in the interview, for the whole history of each field."""
     lines = [f"# {inline(config.name)}: where it comes from", ""]
     for field in config.extraction_schema.fields:
         if field.path in memory.extraction:
@@ -27,9 +27,7 @@ def provenance(memory: WorkingMemory, config: EngineConfiguration, log: Sequence
     return "\n".join(lines).rstrip() + "\n"
 
 
-def why(
-    memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequence[ExtractionLogEntry] = ()
-) -> list[str]:
+def why(memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequence[FieldExtracted] = ()) -> list[str]:
     """Return the same of one field as lines of text. `name`: as it is displayed, or its path. Raises NotFound."""
     wanted = name.strip().casefold()
     names = {
@@ -46,15 +44,13 @@ def why(
     return [field.display_name, *(f"  {label}: {text}" if label else f"  {text}" for label, text in facts)]
 
 
-def _facts(
-    memory: WorkingMemory, field: FieldDefinition, log: Sequence[ExtractionLogEntry]
-) -> Iterator[tuple[str, str]]:
+def _facts(memory: WorkingMemory, field: FieldDefinition, log: Sequence[FieldExtracted]) -> Iterator[tuple[str, str]]:
     kept = memory.extraction[field.path]
     for each in kept if isinstance(kept, tuple) else (kept,):
         yield from _of_value(each, field)
-    entries = [each for each in log if each.field_path == field.path]
+    entries = [each for each in log if each.path == field.path]
     for entry in entries[-_MOST_LOGGED:]:
-        yield "", f"turn {entry.turn_number}, {entry.extraction_type}: {as_text(entry.extracted_value)}"
+        yield "", f"turn {entry.turn}, {entry.how}: {as_text(entry.value)}"
 
 
 def _of_value(extracted: ExtractedField, field: FieldDefinition) -> Iterator[tuple[str, str]]:

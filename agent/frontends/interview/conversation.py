@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agent.audit.queries.interviews import extractions
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.exports.provenance import why
 from agent.conversation.framework.exits import PLANNER, REPO_AGENT
@@ -24,6 +25,7 @@ from agent.frontends.piped import read_lines
 from agent.frontends.questions import asking_at, words_at
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, NotFound
+from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.requests import InterviewOptions, RunOptions
@@ -77,6 +79,11 @@ class Conversation:
         state = self.controller.ctx.interview
         return from_data(state) if state else create_empty_working_memory(self.engine().config, "", "")
 
+    def _log(self) -> tuple[FieldExtracted, ...]:
+        """Return what was understood so far, nothing where no log is kept. Raises IoError."""
+        path = self.controller.ctx.recorder.path
+        return extractions(path, self.memory().engine_id) if path else ()
+
     async def _at_the_prompt(self, ask: Callable[[str], Awaitable[str | None]]) -> None:
         while not self.memory().ended and self.controller.signals.ended_by is None:
             line = await ask("you")
@@ -129,9 +136,9 @@ class Conversation:
             case "panel":
                 self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
             case "why":
-                self._answer(name, "\n".join(why(memory, engine.config, rest.strip())))
+                self._answer(name, "\n".join(why(memory, engine.config, rest.strip(), self._log())))
             case "export":
-                self._answer(name, export(rest.strip() or EXPORTS[0], memory, engine.config))
+                self._answer(name, export(rest.strip() or EXPORTS[0], memory, engine.config, self._log()))
             case "go":
                 await self._go(rest.strip() or memory.offered or _first_exit(engine))
             case "help":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from agent.audit.queries.choosing import listed
-from agent.audit.queries.interviews import interview_state, newest_interview
+from agent.audit.queries.interviews import extractions, interview_state, newest_interview
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.framework.working_memory import from_data
 from agent.conversation.shipped import engine_id, registry
@@ -37,5 +37,6 @@ def run_export(services: Services, kind: str) -> int:
     if not state:
         raise InvalidRequest("no interview was held in that session", hint="--session-id names another one")
     memory = from_data(state)
-    say(export(kind, memory, registry().get(memory.engine_id).config), sink_of(sys.stdout))
+    log = extractions(session.path, memory.engine_id)
+    say(export(kind, memory, registry().get(memory.engine_id).config, log), sink_of(sys.stdout))
     return ExitCode.DONE

@@ -41,6 +41,7 @@ yes
 yes
 yes
 yes
+:why trigger
 :export tasks
 """
 
@@ -62,5 +63,8 @@ def test_from_a_wish_to_tasks(world: World) -> None:
     assert list(lint(file)) == []
     printed = world.run("interview", "export", "requirements", "--resume", "last")
     assert "2000 a year" not in printed.stdout and "last month" in printed.stdout
+    history = ("turn 2, new: Last week nobody came", "turn 3, supersede: last month")
+    report = world.run("interview", "export", "provenance", "--resume", "last").stdout
+    assert all(f"  {each}\n" in shown and f"- {each}\n" in report for each in history)
     types = [event["type"] for event in world.events()]
     assert types.count("interview.started") == 2 and types.count("interview.handed_over") == 1

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from agent.conversation.exports.provenance import provenance, why
-from agent.conversation.framework.ports import ExtractionLogEntry
 from agent.conversation.framework.working_memory import Superseded
 from agent.protocol.errors import NotFound
+from agent.protocol.events.interview import FieldExtracted
 from tests.support.interview_case import engine, known, state
 
 CONFIG = engine()
@@ -23,18 +23,8 @@ PROBLEM = msgspec.structs.replace(
 MEMORY = state(CONFIG, {"problem": PROBLEM, "users.jobs": (known("Order", turn=2), known("Pay", turn=3))})
 
 
-def entry(path: str, turn: int, kind: Literal["new", "update", "supersede"], value: Any) -> ExtractionLogEntry:
-    return ExtractionLogEntry(
-        session_id="s",
-        project_id="p",
-        message_id="m",
-        engine_id="sample",
-        field_path=path,
-        extracted_value=value,
-        confidence=0.9,
-        extraction_type=kind,
-        turn_number=turn,
-    )
+def entry(path: str, turn: int, how: Literal["new", "update", "supersede"], value: Any) -> FieldExtracted:
+    return FieldExtracted(turn=turn, engine="sample", path=path, value=value, confidence=0.9, how=how)
 
 
 def test_the_whole_report() -> None:
