@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -111,8 +113,11 @@ def write_file(path: bytes, data: bytes, *, durable: bool = False, named: bool =
 
 
 def read_file(path: bytes) -> bytes:
-    """All of a file of ours. Raises OSError."""
-    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+    """All of a file of ours. Raises OSError, for one that others made or may write, too: they could have put it there earlier."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
+            raise PermissionError(errno.EPERM, "it is not a file that only we write", os.fsdecode(path))
         return file.read()
 
 

@@ -93,12 +93,15 @@ def _texts(code: str) -> Iterator[str]:
 
 def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
     """Judge the texts that an unknown program is given or reads as in any code: they may be code in a language of its own."""
-    for word in invocation.words[1:_MOST_WORDS]:
-        if " " in word.text and not _BARE.fullmatch(word.text):
-            judge_suspects(walker, invocation, word.text)
-    text = (invocation.stdin or ("", ""))[0]
-    if text and len(text) < _LONGEST_INPUT and " " in text:
-        judge_suspects(walker, invocation, text)
+    given = [word.text for word in invocation.words[1:_MOST_WORDS] if not _BARE.fullmatch(word.text)]
+    read = (invocation.stdin or ("", ""))[0] or ""
+    for text in (*given, *([read] if len(read) < _LONGEST_INPUT else [])):
+        if " " in text:
+            judge_suspects(walker, invocation, text)
+        if '"' in text or "'" in text:
+            before = len(walker.findings)
+            judge_deletions(walker, invocation, text, "")
+            walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
 
 
 _LONGEST_LIST = 2_000  # characters

@@ -36,6 +36,7 @@ from agent.risk.shell.program_names import program_name, suspect_words
 
 MAX_WRAPPERS = 5_000
 _CMDLET = lazily(r"[A-Z][a-z]+-[A-Z]\w+")
+_SPACED = lazily(r"[ '\"]")
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
@@ -193,7 +194,7 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
         from agent.risk.inline.powershell import judge_cmdlets
 
         judge_cmdlets(walker, invocation, " ".join(given.text for given in invocation.words))
-    if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
+    if invocation.stdin is not None or any(_SPACED.search(given.text) for given in invocation.words[1:]):
         from agent.risk.inline.programs import judge_given_texts
 
         judge_given_texts(walker, invocation)

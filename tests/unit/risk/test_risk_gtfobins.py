@@ -15,7 +15,7 @@ from tests.support.each import each
 from tests.support.risk_tables import programs_with_ways
 from tests.support.tries import sampled, some
 
-LANGUAGES = "elisp haskell java lisp octave perl php python ruby slang swipl".split()
+LANGUAGES = "elisp gap haskell java lisp maxima nim octave perl php python ruby scilab slang swipl wolfram".split()
 ROWS = [
     json.loads(line)
     for line in (Path(__file__).resolve().parents[2] / "risk_gtfobins.jsonl").read_text(encoding="utf-8").splitlines()

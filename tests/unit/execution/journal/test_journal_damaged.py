@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator
@@ -37,6 +38,12 @@ def committed(world: OverlayWorld) -> tuple[Rehearsed, Path]:
     return case, Path(str(case.state)) / "undo" / "journals" / case.commit().undo_id
 
 
+def instead(path: Path, make: Callable[[Path], object]) -> None:
+    """Something else by that name."""
+    path.unlink()
+    make(path)
+
+
 def change(name: str, how: Callable[[Any], object]) -> Callable[[Path], object]:
     def damage(folder: Path) -> None:
         found = json.loads((folder / name).read_bytes())
@@ -58,6 +65,13 @@ def change(name: str, how: Callable[[Any], object]) -> Callable[[Path], object]:
         change("intent.json", lambda found: found["folders"][0].__setitem__(3, "soon")),
         change("record.json", lambda found: found.update(undo_id="../../x")),
         change("record.json", lambda found: found.update(held_bytes=[])),
+        # What others could have put there, while the folder was theirs to write in.
+        lambda folder: (folder / "intent.json").chmod(0o666),
+        lambda folder: (folder / "record.json").chmod(0o620),
+        lambda folder: instead(folder / "record.json", os.mkfifo),
+        lambda folder: instead(folder / "intent.json", os.mkfifo),
+        lambda folder: instead(folder / "intent.json", lambda path: os.symlink("/dev/zero", path)),
+        lambda folder: instead(folder / "record.json", os.mkdir),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_broken_and_touches_nothing(
