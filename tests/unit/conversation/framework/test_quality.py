@@ -26,6 +26,7 @@ KNOWN = memory(extraction={"size.books": known(12_000)})
         ("What then? " + "word " * 200, "Be shorter: at most 160 words"),
         ("I'll run the installer now. What else?", "Do not promise to run"),
         ("I have created the repository for you. What else?", "Do not promise to run"),
+        ("I'll run through what I noted. What else?", ""),
         ("How many books are there?", "Do not ask for what is known: Books"),
         ("You have 12000 books, is that right?", ""),
     ],
