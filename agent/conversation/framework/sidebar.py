@@ -68,12 +68,12 @@ def percentage(share: float) -> int:
 
 def _item(definition: ObligationDefinition, memory: WorkingMemory, state: ObligationState | None) -> data.SidebarItem:
     fields = [each for path in definition.fields for each in listed(memory.extraction.get(path, ()))]
-    known = (as_text(each.value, limit=_LEARNT) for each in fields)
+    values = [value for each in fields for value in listed(each.value)]
     return data.SidebarItem(
         obligation_id=definition.id,
         label=definition.description,
         status=state.status if state else "pending",
         confidence=state.confidence if state else 0.0,
-        learnt=as_text("; ".join(text for text in known if text), limit=_LEARNT),
+        learnt=as_text(values, limit=_LEARNT) if fields else "",
         turns=tuple(sorted({turn for each in fields for turn in each.extracted_from_turns})),
     )

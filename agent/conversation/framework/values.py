@@ -6,6 +6,7 @@ Text in values is that of a person or a model: here it becomes one line of what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -58,7 +59,13 @@ def listed(value: Any) -> Sequence[Any]:
 
 def as_text(value: Any, *, limit: int = LINE) -> str:
     """Read a value as one line."""
-    return shown_line(_written(value, _DEEPEST, limit), limit)
+    return _shown(_written(value, _DEEPEST, limit), limit)
+
+
+@lru_cache(maxsize=1024)
+def _shown(text: str, limit: int) -> str:
+    """Keep what was shown: each turn shows the values of those before it again."""
+    return shown_line(text, limit)
 
 
 def is_empty(value: Any) -> bool:
@@ -80,7 +87,7 @@ def _written(value: Any, depth: int, limit: int) -> str:
             return "yes" if value else "no"
         case float() if value.is_integer() and abs(value) < 1e15:
             return str(int(value))
-        case int() if abs(value) >= 10**limit:
+        case int() if value.bit_length() > 4 * limit:
             return "…"  # Python writes no number of thousands of digits
         case int() | float():
             return str(value)
@@ -91,12 +98,23 @@ def _written(value: Any, depth: int, limit: int) -> str:
         case list() | tuple() if not value:
             return "none"
         case list() | tuple():
-            return "; ".join(_written(each, depth - 1, limit) for each in value[:_MOST_ITEMS] if not is_empty(each))
+            said = (each for each in value[:_MOST_ITEMS] if not is_empty(each))
+            return _joined("; ", (_written(each, depth - 1, limit) for each in said), limit)
         case dict():
-            pairs = [pair for pair in value.items() if not is_empty(pair[1])]
+            pairs = [pair for pair in value.items() if not is_empty(pair[1])][:_MOST_ITEMS]
             if len(pairs) == 1 and isinstance(pairs[0][1], str):  # an item of which only the name is known
                 return _written(pairs[0][1], depth - 1, limit)
-            return ", ".join(
-                f"{str(name)[:limit]}: {_written(each, depth - 1, limit)}" for name, each in pairs[:_MOST_ITEMS]
-            )
+            named = (f"{str(name)[:limit]}: {_written(each, depth - 1, limit)}" for name, each in pairs)
+            return _joined(", ", named, limit)
     return str(value)[: limit * 4]
+
+
+def _joined(sign: str, texts: Iterator[str], limit: int) -> str:
+    """Join as many as can be shown."""
+    taken, size = list[str](), 0
+    for text in texts:
+        taken.append(text)
+        size += len(text)
+        if size > limit * 4:
+            break
+    return sign.join(taken)
