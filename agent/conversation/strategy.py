@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.conversation.exports.tasks_file import tasks_file
+from agent.conversation.extraction_call import ExtractionCall
 from agent.conversation.framework.exits import PLANNER, REPO_AGENT, ended, hand_over
-from agent.conversation.framework.extraction_call import ExtractionCall
 from agent.conversation.framework.handoff_data import EngineHandoff
 from agent.conversation.framework.handoff_mapping import seed
 from agent.conversation.framework.inline_tasks import InlineTaskBackend

@@ -34,12 +34,8 @@ def relevant_fields(
             return (0, 0, 0)
         if known is None:
             return (1, 0, 0) if field.path in of_phase else (2, 0 if field.required else 1, 0)
-        newest = (
-            max((each.last_updated_at_turn for each in known), default=0)
-            if isinstance(known, tuple)
-            else known.last_updated_at_turn
-        )
-        return (3, 0, -newest)
+        told = known if isinstance(known, tuple) else (known,)
+        return (3, 0, -max(each.last_updated_at_turn for each in told))
 
     ranked = sorted(fields, key=rank)
     recent = [each for each in ranked if rank(each)[0] == 3][: most // 4]

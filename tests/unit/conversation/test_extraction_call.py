@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from agent.conversation.framework.extraction import ExtractionPipeline
-from agent.conversation.framework.extraction_call import (
+from agent.conversation.extraction_call import (
     ExtractionCall,
     extraction_prompt,
     extraction_schema,
 )
+from agent.conversation.framework.extraction import ExtractionPipeline
 from agent.conversation.framework.ports import ExtractedValue
 from agent.planner.untrusted import estimate_tokens
 from tests.support.interview_world import METADATA, engine, known

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from agent.conversation.framework.extraction_answer import read_answer
+from agent.conversation.extraction_answer import read_answer
 from agent.conversation.framework.ports import ExtractedValue
 from agent.protocol.errors import PlannerError
 from tests.support.interview_world import engine
@@ -20,8 +20,6 @@ READ = ExtractedValue(value=3, confidence=0.8, evidence="e")
         "Here it is:\n```json\n" + json.dumps({"size.books": GOOD}, indent=1) + "\n```",
         "<think>{} hm</think>" + json.dumps({"size.books": GOOD}),
         json.dumps({"fields": {"size.books": GOOD}}),
-        json.dumps({"size": {"books": GOOD}}),
-        json.dumps({"fields": [{"path": "size.books", **GOOD}]}),
         json.dumps({"size.books": {**GOOD, "confidence": 80}}),
         '{"size.books": ' + json.dumps(GOOD) + ', "needs.problem": {"evidence": "cut of',
         '{"needs.problem": {"value": NaN, "confidence": 1}, "size.books": ' + json.dumps(GOOD) + ", }",
@@ -52,6 +50,13 @@ def test_what_is_no_answer_is_an_error(text: str) -> None:
 def test_how_a_list_changes_is_read(told: Any, change: str) -> None:
     answer = read_answer(json.dumps({"needs.readers": {**GOOD, "change": told}}), FIELDS)["needs.readers"]
     assert answer is not None and answer.change == change
+
+
+def test_an_entry_inside_of_a_text_is_none() -> None:
+    hostile = json.dumps(
+        {"needs.problem": {"evidence": json.dumps({"size.books": GOOD}), "value": "x", "confidence": 1}}
+    )
+    assert set(read_answer(hostile, FIELDS)) == {"needs.problem"}
 
 
 def test_a_bare_value_is_believed_by_half() -> None:

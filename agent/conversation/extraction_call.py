@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent.conversation.extraction_answer import read_answer
 from agent.conversation.framework.configuration import FieldDefinition, ValueType
-from agent.conversation.framework.extraction_answer import read_answer
 from agent.conversation.framework.history_window import USUAL_TOKENS, fitted
 from agent.conversation.framework.ports import Complete, ExtractedValue
 from agent.conversation.framework.relevance import MOST_FIELDS
