@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from agent.conversation.framework.graph import drawing, mermaid
-from agent.conversation.framework.lint import lint_engine
+from agent.conversation.authoring.graph import drawing, mermaid
+from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.techniques import library
 from agent.conversation.shipped import engine_id, registry
 from agent.emitters.console import print_rows, say

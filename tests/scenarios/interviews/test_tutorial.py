@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.exports.tasks_file import tasks_file
-from agent.conversation.framework.lint import lint_engine
 from agent.conversation.framework.loading import Engine, load_engine
 from agent.conversation.framework.registry import EngineRegistry
 from agent.conversation.framework.task_handlers import HANDLERS

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.configuration import (
     AllOf,
     Condition,
@@ -15,7 +16,6 @@ from agent.conversation.framework.configuration import (
     HandoffMapping,
     ObligationSatisfaction,
 )
-from agent.conversation.framework.lint import lint_engine
 from agent.conversation.framework.prompt_template import system_prompt
 from agent.conversation.framework.techniques import library
 from agent.conversation.framework.working_memory import create_empty_working_memory

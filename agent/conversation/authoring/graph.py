@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.conversation.framework.condition_words import in_words
+from agent.conversation.authoring.condition_words import in_words
 from agent.conversation.framework.configuration import EngineConfiguration, PhaseDefinition
 from agent.conversation.framework.phases import successor
 from agent.conversation.framework.prompt_template import blend_in_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.conversation.framework.graph import drawing, mermaid
+from agent.conversation.authoring.graph import drawing, mermaid
 from tests.support.interview_case import ENGINE, engine
 
 LEAVING = [

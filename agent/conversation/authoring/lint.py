@@ -8,8 +8,9 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.conversation.authoring.condition_words import in_words
+from agent.conversation.authoring.simulation import LONGEST_WAIT, example, simulate
 from agent.conversation.framework import references
-from agent.conversation.framework.condition_words import in_words
 from agent.conversation.framework.conditions import holds
 from agent.conversation.framework.configuration import (
     AllOf,
@@ -23,7 +24,6 @@ from agent.conversation.framework.configuration import (
     TurnCount,
 )
 from agent.conversation.framework.extraction_values import UNUSABLE, read_value
-from agent.conversation.framework.simulation import LONGEST_WAIT, example, simulate
 from agent.conversation.framework.technique_data import TechniqueDefinition
 from agent.conversation.framework.working_memory import PhaseState, create_empty_working_memory
 from agent.planner.untrusted import estimate_tokens
