@@ -119,7 +119,9 @@ class StateStore(Protocol):
     """Keeps states and handoffs of interviews."""
 
     async def save_state(self, memory: WorkingMemory) -> None: ...
-    async def save_handoff(self, handoff: EngineHandoff, verification: Mapping[str, Any] | None) -> None: ...
+
+    async def save_handoff(self, handoff: EngineHandoff, verification: Mapping[str, Any]) -> None:
+        """`verification`: what the receiver's first reply took up of it, as `Verification`."""
 
 
 class ContextService(Protocol):

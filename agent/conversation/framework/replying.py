@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from agent.conversation.framework import modes, techniques
@@ -16,7 +17,7 @@ from agent.conversation.framework.sidebar import SidebarBuilder
 from agent.conversation.framework.tasks import BackgroundTaskManager
 from agent.conversation.framework.telemetry import measure
 from agent.conversation.framework.turn import Turn, step
-from agent.conversation.framework.verification import reminder, take_up
+from agent.conversation.framework.verification import reminder, take_up, verify_handoff
 from agent.protocol.errors import PlannerError
 
 ASKED_BEFORE = 3
@@ -156,8 +157,13 @@ async def exits(turn: Turn) -> StepDone | None:
 
 
 async def persist(turn: Turn) -> StepDone | None:
-    """18: keep the state."""
-    if turn.deps.store is None:
+    """18: keep the state; after the first reply to a handoff, it with the result of its check."""
+    store, memory = turn.deps.store, turn.memory
+    if store is None:
         return None
-    await turn.deps.store.save_state(turn.memory)
+    await store.save_state(memory)
+    handoff = memory.inbound_handoff
+    if handoff is not None and memory.handoff_watch.tries and not turn.before.handoff_watch.tries:
+        checked = verify_handoff(handoff, turn.reply, engine_id=memory.engine_id, project_id=memory.project_id)
+        await store.save_handoff(handoff, to_builtins(checked))
     return step()

@@ -13,6 +13,7 @@ from agent.conversation.framework.runner import STEPS, EngineRunner
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
 from agent.conversation.framework.working_memory import create_empty_working_memory, from_data, to_data
 from agent.protocol.errors import Cancelled, InvalidRequest, ProviderError
+from tests.support.handoff_case import handoff
 from tests.support.shipped_engines import shipped
 
 DISCOVERY, EXPLORATION = shipped("project-discovery"), shipped("exploration")
@@ -258,6 +259,30 @@ def test_the_same_turn_twice_is_the_same():
     found = {PROBLEM: sure("our lists differ", "our lists differ")}
     one, other = (turn(Model(found), "our lists differ", empty(DISCOVERY)) for _ in range(2))
     assert one == other
+
+
+@pytest.mark.covers("S3-23", "S3-110", "S3-111")
+def test_a_handoff_is_kept_with_its_reason_and_what_the_first_reply_took_up():
+    class Store:
+        def __init__(self):
+            self.handoffs = []
+
+        async def save_state(self, memory):
+            pass
+
+        async def save_handoff(self, handoff, verification):
+            self.handoffs.append((handoff, verification))
+
+    store, config = Store(), DISCOVERY
+    given = handoff(metadata={"projectId": "p"}, actionList={"constraintsIdentified": []})
+    state = replace(empty(config), inbound_handoff=given)
+    first = turn(Model(reply="You chose a Custom Web App. Who will use it?"), "hello", state, store=store)
+    turn(Model(reply="What about hosting?"), "clerks", first.updated_state, store=store)
+    [(kept, checked)] = store.handoffs
+    assert kept.metadata.transition_reason == "User reached decision and ready to define requirements"
+    assert (checked["verified"], checked["score"]) == (False, pytest.approx(1 / 3))
+    assert checked["details"]["identityMatch"] and checked["details"]["decisionsAcknowledged"] == 1
+    assert first.response_text  # nothing is blocked by it
 
 
 @pytest.mark.thorough
