@@ -117,7 +117,7 @@ class ExtractionPipeline:
                 extracted_from_turns=(turn,),
                 last_updated_at_turn=turn,
                 reasoning=self._short(raw.reasoning),
-                evidence=self._short(evidence),
+                evidence=self._short(evidence) if raw.by_rule or said.has(evidence) else "",
             )
             made += changes(field, fresh, raw.change, current, turn)
         return made

@@ -340,3 +340,9 @@ def test_no_half_of_a_key_is_left_of_what_is_cut() -> None:
     result, model = extract(words, found)
     assert "sk-" not in repr(result) + repr(model.logged)
     assert "sk-" not in extract("x", ValueError(words))[0].failed
+
+
+def test_only_words_that_were_said_are_kept_as_evidence() -> None:
+    result, model = extract("we have 12000 books", {"size.books": said(12_000, "they told of 12000 books", 0.9)})
+    field = result.updated_extraction["size.books"]
+    assert (field.value, field.confidence, field.evidence, model.logged[0].evidence) == (12_000, 0.75, "", "")  # type: ignore[union-attr]
