@@ -105,6 +105,15 @@ def _loader() -> Any:
                 raise yaml.composer.ComposerError(None, None, "aliases are not read here", self.peek_event().start_mark)
             return super().compose_node(parent, index)
 
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            """Refuse a key that is given twice; YAML's reader would take the last and say nothing."""
+            seen = set()
+            for key, _ in _pairs(node):
+                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"`{key.value}` is given twice", key.start_mark)
+                seen.add(str(key.value))
+            return super().construct_mapping(node, deep)
+
     return Loader
 
 

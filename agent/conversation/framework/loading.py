@@ -65,7 +65,7 @@ def read_config(path: Path) -> EngineConfiguration:
     if len(raw) > _LARGEST:
         raise ConfigError(f"{path} is larger than {_LARGEST >> 10} KiB")
     try:
-        text = raw.decode().replace("\r\n", "\n")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8, from byte {error.start} on") from None
     config = _from_toml(text, path) if path.suffix == ".toml" else typed(text, EngineConfiguration, str(path))

@@ -64,6 +64,8 @@ def _identity(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
     yield from (f"Missing {name}" for name, value in given.items() if not value.strip())
     if config.engine_id and (not _ENGINE_ID.fullmatch(config.engine_id) or len(config.engine_id) > _LONGEST_ID):
         yield f"engineId must be lower-case words joined by hyphens: {config.engine_id}"
+    if config.engine_id in (PLANNER, REPO_AGENT):
+        yield f"engineId is taken: {config.engine_id}"
     if config.version and not _SEMVER.fullmatch(config.version):
         yield f"version must be like 1.0.0: {config.version}"
     yield from (

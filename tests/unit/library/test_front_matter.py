@@ -38,6 +38,7 @@ def test_what_is_in_front(text: str, expected: tuple[str, str, int]) -> None:
         ("---\nvariables:\n  - name: a\n  - nme: b\n---\ntext", 4),
         ("---\nvariables:\n  - name: a\n  - name: 3\n---\ntext", 4),
         ("---\n- a\n---\ntext", 2),
+        ("---\ndescription: a\ndescription: b\n---\ntext", 3),
         ("---\nvariables:\n  - name: a\n    default: nme\n  - name: b\n    nme: c\n---\ntext", 6),
     ],
 )

@@ -90,6 +90,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nengineId: *b\n"
         ("a: &a [*a]", "engine.yaml:1: aliases are not read here"),
         ("engineId: x\ncolour: 1", "engine.yaml:2: no setting is called `colour`; there are: engineId, "),
         ("engineId: !!python/object/apply:os.system [ls]", "engine.yaml:1: what begins with ! has to stand in quotes"),
+        ("engineId: x\nname: y\nengineId: z", "engine.yaml:3: `engineId` is given twice"),
         ("- a", "engine.yaml:1: this must be `key: value`, not a list"),
         ("engineId: [" + "[" * 1000, "engine.yaml:1: "),
         ("- " * 5000, "engine.yaml:1: "),
@@ -111,6 +112,11 @@ def test_conditions_are_not_nested_without_end(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "engine.yaml").write_bytes(b"name: \xff")
     assert refused(tmp_path) == "engine.yaml is not UTF-8, from byte 6 on"
+
+
+def test_what_editors_of_windows_put_around_lines_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "engine.toml").write_bytes(b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode())
+    assert load_engine(tmp_path).config.engine_id == "sample"
 
 
 def test_a_named_pipe_is_no_file(tmp_path: Path) -> None:

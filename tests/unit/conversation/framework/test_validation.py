@@ -52,6 +52,7 @@ def test_identity_is_needed(key: str) -> None:
         ("version", "1.0.0\n", "version must be like 1.0.0: 1.0.0\n"),
         ("engineId", "../up", "engineId must be lower-case words joined by hyphens: ../up"),
         ("engineId", "Sample", "engineId must be lower-case words joined by hyphens: Sample"),
+        ("engineId", "planner", "engineId is taken: planner"),
         ("name", "  ", "Missing name"),
         ("systemPromptTemplate", "{{mood}}", "Unknown variable in systemPromptTemplate: mood"),
     ],
