@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from agent.conversation.framework.handoff_data import Decision, EngineHandoff
+from agent.conversation.framework import handoff_data as data
+from agent.conversation.framework.handoff_data import EngineHandoff
 from agent.struct_types import built
 from agent.text.shown import shown_line
 
@@ -32,8 +33,8 @@ class HandoffValidation(Struct, frozen=True, kw_only=True):
 
 def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
     """Check that each section has what it must have, that reasons are reasons, and that there is something to hand over."""
-    data = msgspec.to_builtins(handoff)
-    errors = [f"{place}: it is missing" for place in _blanks(data, "")]
+    plain = msgspec.to_builtins(handoff)
+    errors = [f"{place}: it is missing" for place in _blanks(plain, "")]
     about, actions = handoff.metadata, handoff.action_list
     if about.source_engine_id == about.target_engine_id:
         errors.append(f"metadata.targetEngineId: {about.target_engine_id} cannot hand over to itself")
@@ -50,10 +51,10 @@ def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
             errors.append(f"{place}.confidence: it is not between 0 and 1")
         if not _is_reasoning(each.reasoning):
             errors.append(f"{place}.reasoning: it is no reason of more than {REASONING_LENGTH} characters")
-    if not (actions.decisions_reached or actions.constraints_identified or data["situationAwareness"][_GAPS]):
+    if not (actions.decisions_reached or actions.constraints_identified or plain["situationAwareness"][_GAPS]):
         errors.append("actionList: there is no decision, no constraint and no gap to hand over")
     try:
-        msgspec.convert({**data, "seeds": {}}, built(EngineHandoff))
+        msgspec.convert({**plain, "seeds": {}}, built(EngineHandoff))
     except msgspec.ValidationError as error:  # a level that is none
         errors.append(str(error))
     return HandoffValidation(valid=not errors, errors=tuple(errors))
@@ -110,58 +111,60 @@ def format_handoff_for_context(handoff: EngineHandoff, names: Mapping[str, str])
         f"Transition Reason: {_line(about.transition_reason)}",
         "",
     ]
-    for title, entries in _sections(handoff):
-        if entries:
-            lines += [f"─── {title} ───", *entries[:_MOST_ITEMS]]
-            lines += [f"… and {len(entries) - _MOST_ITEMS} more"] if len(entries) > _MOST_ITEMS else []
+    for title, items, written in _sections(handoff):
+        if items:
+            lines += [f"─── {title} ───", *map(written, items[:_MOST_ITEMS])]
+            lines += [f"… and {len(items) - _MOST_ITEMS} more"] if len(items) > _MOST_ITEMS else []
             lines += [""]
     return "\n".join([*lines, _WIDE_RULE])
 
 
-def _sections(handoff: EngineHandoff) -> Iterator[tuple[str, list[str]]]:
+def _sections(handoff: EngineHandoff) -> Iterator[tuple[str, Sequence[Any], Callable[[Any], str]]]:
+    """Yield titles, what stands below each, and what writes one of it."""
     actions, situation = handoff.action_list, handoff.situation_awareness
     context, relation = handoff.accumulated_context, handoff.relational_state
-    yield "DECISIONS REACHED", [_decision(each) for each in actions.decisions_reached]
-    eliminated = [_pair(each.option, " — ", ", ".join(each.reasons)) for each in actions.options_eliminated]
-    yield "OPTIONS ELIMINATED", [f"✗ {each}" for each in eliminated]
-    yield (
-        "CONSTRAINTS IDENTIFIED",
-        [f"• {_pair(each.constraint, ': ', each.implication)}" for each in actions.constraints_identified],
+    yield "DECISIONS REACHED", actions.decisions_reached, _decision
+    yield "OPTIONS ELIMINATED", actions.options_eliminated, _eliminated
+    yield "CONSTRAINTS IDENTIFIED", actions.constraints_identified, _constraint
+    yield "KNOWLEDGE GAPS", situation.knowledge_gaps_revealed, _bullet
+    yield "CONCEPTS TAUGHT", context.concepts_taught, _concept
+    yield "USER GOALS", situation.user_goals, _bullet
+    yield "PAIN POINTS", situation.key_pain_points, _bullet
+    yield "PRIOR EXPERIENCE", context.prior_experience, _bullet
+    yield "ASSUMPTIONS", actions.assumptions_carried_forward, _assumption
+    yield "OPEN QUESTIONS", relation.open_questions, _bullet
+    yield "SENSITIVITIES", relation.sensitivities, _bullet
+    profile = (
+        f"Technical Level: {context.technical_level.capitalize()}",
+        f"Confidence: {situation.user_confidence_level.capitalize()}",
+        f"Trust: {relation.trust_level.capitalize()}",
+        f"Rapport: {_line(relation.rapport)}",
     )
-    yield "KNOWLEDGE GAPS", _bullets(situation.knowledge_gaps_revealed)
-    yield (
-        "CONCEPTS TAUGHT",
-        [f"• {_line(each.concept)} ({each.understanding_level} understanding)" for each in context.concepts_taught],
-    )
-    yield "USER GOALS", _bullets(situation.user_goals)
-    yield "PAIN POINTS", _bullets(situation.key_pain_points)
-    yield "PRIOR EXPERIENCE", _bullets(context.prior_experience)
-    yield (
-        "ASSUMPTIONS",
-        [
-            f"• {_line(each.assumption)}{' (to be reviewed)' if each.warrant_review else ''}"
-            for each in actions.assumptions_carried_forward
-        ],
-    )
-    yield "OPEN QUESTIONS", _bullets(relation.open_questions)
-    yield "SENSITIVITIES", _bullets(relation.sensitivities)
-    yield (
-        "USER PROFILE",
-        [
-            f"Technical Level: {context.technical_level.capitalize()}",
-            f"Confidence: {situation.user_confidence_level.capitalize()}",
-            f"Trust: {relation.trust_level.capitalize()}",
-            f"Rapport: {_line(relation.rapport)}",
-        ],
-    )
+    yield "USER PROFILE", profile, str
 
 
-def _decision(each: Decision) -> str:
+def _decision(each: data.Decision) -> str:
     return f'✓ Chose "{_line(each.decision)}" (confidence: {each.confidence:.2f})\n  Reasoning: {_line(each.reasoning)}'
 
 
-def _bullets(texts: Iterable[str]) -> list[str]:
-    return [f"• {_line(each)}" for each in texts]
+def _eliminated(each: data.EliminatedOption) -> str:
+    return f"✗ {_pair(each.option, ' — ', ', '.join(each.reasons[:_MOST_ITEMS]))}"
+
+
+def _constraint(each: data.Constraint) -> str:
+    return f"• {_pair(each.constraint, ': ', each.implication)}"
+
+
+def _concept(each: data.Concept) -> str:
+    return f"• {_line(each.concept)} ({each.understanding_level} understanding)"
+
+
+def _assumption(each: data.Assumption) -> str:
+    return f"• {_line(each.assumption)}{' (to be reviewed)' if each.warrant_review else ''}"
+
+
+def _bullet(text: str) -> str:
+    return f"• {_line(text)}"
 
 
 def _pair(name: str, joint: str, detail: str) -> str:
