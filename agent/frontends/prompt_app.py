@@ -16,6 +16,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindings, defaults, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout
 from prompt_toolkit.layout.containers import (
     ConditionalContainer,
@@ -64,9 +65,13 @@ def build_app(
     edit_mode: str = "emacs",
     for_goals: bool = False,
     hidden: bool = False,
+    on_paste: Callable[[str], None] | None = None,
+    too_early: Callable[[str], bool] = lambda text: False,
 ) -> Application[Any]:
     """An application that edits `buffer`. `prefix(line, wrap)` stands before each row; `for_goals` adds search and menus.
     `hidden`: nothing of what is typed is shown, not even how much.
+
+    `on_paste` takes a pasted text in place of the buffer; `too_early` tells whether it took one that came before anybody had looked.
 
     `above`: what stands over it while it is edited, up to three rows; nothing where it is empty.
 
@@ -137,7 +142,9 @@ def build_app(
         rows.append(ConditionalContainer(bar, ~is_done))
     return Application(
         layout=Layout(HSplit(rows), focused_element=control),
-        key_bindings=_bindings(bindings, for_goals=for_goals),
+        key_bindings=_bindings(
+            bindings, _of_paste(screen, buffer, on_paste or buffer.insert_text, too_early), for_goals=for_goals
+        ),
         style=DynamicStyle(lambda: style_of(screen.theme)),
         include_default_pygments_style=False,
         editing_mode=EditingMode.VI if edit_mode == "vi" else EditingMode.EMACS,
@@ -163,7 +170,46 @@ def editor_rows(screen: Screen) -> int:
     return max(3, screen.rows // 2)
 
 
-def _bindings(own: KeyBindings, *, for_goals: bool) -> KeyBindingsBase:
+def _of_paste(
+    screen: Screen, buffer: Buffer, on_paste: Callable[[str], None], too_early: Callable[[str], bool]
+) -> KeyBindings:
+    """Keys of a paste: what comes on its heels is text of it, and no key does anything, nor does Enter send it."""
+    keys = KeyBindings()
+    line_ended = False
+
+    @keys.add(Keys.BracketedPaste, eager=True)
+    def _paste(event: KeyPressEvent) -> None:
+        nonlocal line_ended
+        line_ended = False
+        screen.pasted()
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        if too_early(text):
+            return
+        if event.current_buffer is buffer:
+            on_paste(text)
+        else:
+            event.current_buffer.insert_text(text)
+
+    @keys.add(Keys.Any, eager=True, filter=Condition(lambda: screen.in_paste))
+    def _tail(event: KeyPressEvent) -> None:
+        nonlocal line_ended
+        press = event.key_sequence[0]
+        if press.key == Keys.SIGINT:  # a signal, and no key
+            screen.end_paste()
+            event.app.key_processor.feed(press, first=True)
+            return
+        screen.pasted()
+        if press.key in (Keys.ControlM, Keys.ControlJ):
+            line_ended = event.current_buffer.multiline()
+        elif len(press.key) == 1 and press.data.isprintable():
+            text, line_ended = ("\n" if line_ended else "") + press.data, False
+            if not too_early(text):
+                event.current_buffer.insert_text(text)
+
+    return keys
+
+
+def _bindings(own: KeyBindings, of_paste: KeyBindings, *, for_goals: bool) -> KeyBindingsBase:
     common = KeyBindings()
 
     @common.add("c-z")
@@ -177,7 +223,7 @@ def _bindings(own: KeyBindings, *, for_goals: bool) -> KeyBindingsBase:
         from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
 
         parts.append(load_auto_suggest_bindings())
-    return merge_key_bindings([*parts, own])
+    return merge_key_bindings([*parts, own, of_paste])
 
 
 def vi_letter(app: Application[Any]) -> str:

@@ -16,6 +16,8 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.commands.context import AskHidden, AskLetter, AskYes
+from agent.frontends.confirm.enter_guard import EnterGuard
+from agent.frontends.confirm.keys import bind_enter, took_early
 from agent.frontends.prompt_app import Prefix, build_app
 from agent.frontends.screen import Screen
 from agent.frontends.signals import Signals
@@ -62,15 +64,13 @@ async def ask_line(
 ) -> str | None:
     """One line of text, `text` to begin with, not shown where it is `hidden`; None for Esc, Ctrl-C and Ctrl-D.
 
-    In vi mode Esc belongs to the editing.
+    In vi mode Esc belongs to the editing. What is typed before anybody can have read the question is no answer.
 
     Raises EOFError and OSError where the terminal is gone.
     """
     keys = KeyBindings()
-
-    @keys.add("enter")
-    def _accept(event: KeyPressEvent) -> None:
-        event.app.exit(result=event.current_buffer.text)
+    guard = EnterGuard(0 if hidden else screen.dead_time)
+    bind_enter(keys, guard, screen.set_aside, lambda event: event.app.exit(result=event.current_buffer.text))
 
     @keys.add("escape", filter=Condition(lambda: edit_mode != "vi"))
     @keys.add("c-c")
@@ -79,9 +79,21 @@ async def ask_line(
     def _cancel(event: KeyPressEvent) -> None:
         event.app.exit(result=None)
 
-    buffer = Buffer(document=Document(text, len(text)), multiline=False)
-    app = build_app(screen, buffer, prefix=_first_row(prompt), bindings=keys, edit_mode=edit_mode, hidden=hidden)
-    answer: str | None = await app.run_async(handle_sigint=False)
+    buffer = Buffer(document=Document(text, len(text)), multiline=False, on_text_changed=lambda _: guard.other_key())
+    app = build_app(
+        screen,
+        buffer,
+        prefix=_first_row(prompt),
+        bindings=keys,
+        edit_mode=edit_mode,
+        hidden=hidden,
+        too_early=lambda text: took_early(guard, screen.set_aside, text),
+    )
+    app.after_render += lambda _: guard.painted()
+    try:
+        answer: str | None = await app.run_async(handle_sigint=False)
+    finally:
+        guard.other_key()
     return answer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -86,6 +87,22 @@ class Screen:
     theme: str = "dark"
     typed_as: str = ""
     switched: bool = False
+    _pasted: float = float("-inf")
+
+    def pasted(self) -> None:
+        """Text was pasted, or went on."""
+        self._pasted = time.monotonic()
+
+    def end_paste(self) -> None:
+        """What comes now is no part of it."""
+        self._pasted = float("-inf")
+
+    @property
+    def in_paste(self) -> bool:
+        """Tell whether a key that comes now is a part of what was pasted: a text may hold the mark that ends a paste, and some terminals
+        let it. Nobody presses a key so soon behind it.
+        """
+        return time.monotonic() - self._pasted < self.dead_time
 
     def say(self, text: str | Fragments, style: str = "") -> None:
         """Print a line (or styled fragments and a line end). The text must have been made visible before."""

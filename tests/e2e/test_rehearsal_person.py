@@ -336,7 +336,7 @@ def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -
 def test_a_narrow_window_breaks_the_review_between_words(home: Path, work: Path) -> None:
     words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--via-rehearsal", "rm a.txt"]
     with Terminal(home=home, cwd=work, columns=40, command=words) as person:
-        person.see(r"c commit · e edit · d discard ·\s+v view\s+all\n❯", where="screen")
+        person.at_question(r"c commit · e edit · d discard ·\s+v view\s+all\n❯")
         person.type("d\r")
         person.leaves()
     assert (work / "a.txt").exists()

@@ -21,9 +21,14 @@ import pyte
 from tests.support.warm_program import in_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
+END_OF_PASTE = "\x1b[201~"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PATIENCE = 30.0
 DEAD_TIME = 0.25  # seconds: a person has read a question for longer before they press Enter
+
+
+_QUESTION = re.compile(r"(?!(root |SAFETY OFF )*❯)(■ word|[^●▲■❯]*\S) ❯")
+"""A line that asks something: what is typed before anybody can have read it is no answer."""
 
 
 class Spawn(pexpect.spawn):
@@ -145,9 +150,10 @@ class Terminal:
             assert time.monotonic() < end, f"it never came to that in\n{self.text}"
 
     def type(self, keys: str) -> None:
-        if self._new or (keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)):
+        asked = keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)
+        if self._new or asked or _QUESTION.match(self.line):
             time.sleep(DEAD_TIME)
-        self._new = False
+        self._new = keys.endswith(END_OF_PASTE)  # what comes on its heels is taken for a part of it
         self.process.send(keys)
 
     def at_prompt(self) -> None:
@@ -170,6 +176,11 @@ class Terminal:
             return fcntl.ioctl(its, termios.FIONREAD, b"\0" * 4) == b"\0" * 4
         finally:
             os.close(its)
+
+    def at_question(self, pattern: str) -> None:
+        """Wait for a question whose arrow stands in a row of its own."""
+        self.see(pattern, where="screen")
+        self._new = True
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)

@@ -11,7 +11,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.frontends.confirm.enter_guard import EnterGuard
-from agent.frontends.confirm.keys import Action, confirm_bindings, select_slot
+from agent.frontends.confirm.keys import Action, confirm_bindings, select_slot, took_early
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
 from agent.frontends.line import prompt_command
@@ -132,6 +132,7 @@ class CommandEditor:
             above=self._above,
             lexer=ShellLexer(request.proposal.slots),
             edit_mode=edit_mode,
+            too_early=lambda text: took_early(self._guard, screen.set_aside, text),
         )
         self.app.after_render += lambda _: self._guard.painted()
         self.rating = LiveRating(

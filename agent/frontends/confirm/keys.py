@@ -105,7 +105,7 @@ def confirm_bindings(
         for sequence in sequences if has.get(action, True) else ():
             bind(sequence, action)
 
-    _bind_enter(keys, guard, on_enter, set_aside, lambda event: leave(event, Action.ACCEPT))
+    bind_enter(keys, guard, set_aside, lambda event: leave(event, Action.ACCEPT), on_enter)
 
     @keys.add("c-c")
     @keys.add("<sigint>")
@@ -148,13 +148,15 @@ def _bind_slots(keys: KeyBindings, slots: tuple[str, ...]) -> None:
         select_slot(buffer, slots, text_from=buffer.cursor_position, select=emacs_mode())
 
 
-def _bind_enter(
+def bind_enter(
     keys: KeyBindings,
     guard: EnterGuard,
-    on_enter: Callable[[], bool],
     set_aside: Callable[[str], None],
     accepted: Callable[[KeyPressEvent], None],
+    on_enter: Callable[[], bool] = lambda: True,
 ) -> None:
+    """Bind Enter, which `guard` and `on_enter` let be an answer, and take away what is typed before anybody has read the question."""
+
     @keys.add("enter")
     def _accept(event: KeyPressEvent) -> None:
         def accept() -> None:
@@ -170,13 +172,20 @@ def _bind_enter(
     early = Condition(lambda: guard.is_early)
 
     @keys.add(Keys.Any, filter=early)
-    @keys.add(Keys.BracketedPaste, filter=early)
     @keys.add("backspace", filter=early)
     @keys.add("c-w", filter=early)
     @keys.add("c-u", filter=early)
     def _too_early(event: KeyPressEvent) -> None:
+        took_early(guard, set_aside, event.data)
+
+
+def took_early(guard: EnterGuard, set_aside: Callable[[str], None], text: str) -> bool:
+    """Set `text` aside where it came before anybody has read the question; whether it did."""
+    early = guard.is_early
+    if early:
         guard.early_key()
-        set_aside(event.data)
+        set_aside(text)
+    return early
 
 
 def _is_empty() -> bool:

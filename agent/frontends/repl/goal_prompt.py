@@ -79,6 +79,7 @@ class GoalPrompt:
             toolbar=self._bar,
             edit_mode=edit_mode,
             for_goals=True,
+            on_paste=self._paste,
         )
         self.app.after_render += self._on_render
         self._buffer.on_text_changed += lambda _: self._changed()
@@ -162,6 +163,9 @@ class GoalPrompt:
         self._buffer.append_to_history()
         app.exit(result=text)
 
+    def _paste(self, text: str) -> None:
+        self._hint = self._pasted.take(text)
+
     def _bindings(self) -> KeyBindings:
         keys = KeyBindings()
         buffer = self._buffer
@@ -182,12 +186,6 @@ class GoalPrompt:
         @keys.add("escape", "enter", filter=focused & emacs_mode)
         def _newline(event: KeyPressEvent) -> None:
             buffer.insert_text("\n")
-
-        @keys.add("<bracketed-paste>", filter=focused)
-        def _paste(event: KeyPressEvent) -> None:
-            self._hint = self._pasted.take(event.data)
-            # An Enter that comes with a paste is a part of it: some terminals let a pasted text end the paste.
-            self._guard = EnterGuard(self._screen.dead_time)
 
         @keys.add(SWITCH_KEY, filter=focused)
         def _switch(event: KeyPressEvent) -> None:

@@ -34,9 +34,8 @@ class Pasted:
         self._total = 0
         self.queue: list[str] = []
 
-    def take(self, data: str) -> str:
-        """Insert pasted `data`; what to say of it in the toolbar."""
-        text = data.replace("\r\n", "\n").replace("\r", "\n")
+    def take(self, text: str) -> str:
+        """Insert a pasted text; what to say of it in the toolbar."""
         was_empty = not self._buffer.text
         self._buffer.insert_text(text)
         goals = separate_goals(text) if was_empty else []
