@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import weakref
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -102,6 +103,7 @@ class RepoWorld:
             GitHub(lambda host: "", "", HttpSettings()), LocalReviews(self.processes)
         )
         self.count = 0
+        self._executors: dict[str, ShellExecutor] = {}
 
     def git(self, *words: str, at: Path | None = None) -> str:
         return _git(at or self.checkout, self.env, *words)
@@ -123,6 +125,13 @@ class RepoWorld:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
+
+    def executor(self, root: str) -> ShellExecutor:
+        """The shell whose first folder is `root`; what starts its commands ends with this world."""
+        if root not in self._executors:
+            executor = self._executors[root] = ShellExecutor(cwd=root, env=self.env)
+            weakref.finalize(self, executor._helper.close)
+        return self._executors[root]
 
     def doors(self, at: Path | None = None) -> GateDoors:
         return GateDoors(self, str(at or self.checkout))
@@ -177,10 +186,9 @@ class GateDoors:
             FakeStreamRedaction,
             policy=lambda cwd: policy,
         )
-        self.executor = ShellExecutor(cwd=self.root, env=world.env)
         return Gate(
             judges,
-            executor=self.executor,
+            executor=world.executor(self.root),
             confirmer=world.person,
             events=EventStream(world.recorder, FakeEmitter(), run="r"),
             approval=world.approval,
@@ -201,7 +209,4 @@ class GateDoors:
             grant=grant,
             within=self.root,
         )
-        try:
-            return await self._gate().run(proposal)
-        finally:
-            await self.executor.close()
+        return await self._gate().run(proposal)
