@@ -24,6 +24,7 @@ from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.tools.own_tools import own_tools
 from tests.support.fakes import FakePerson
 from tests.support.lasting_events import lasting
+from tests.support.shared_helper import share_helper
 
 USAGE = {"input_tokens": 10, "output_tokens": 5}
 OPTIONS = replace(RunOptions.repl_turn(), approval=Approval(mode="low"))
@@ -53,6 +54,7 @@ class Place:
         monkeypatch.setenv("HOME", str(base / "home"))
         (base / "home").mkdir()
         monkeypatch.chdir(self.work)
+        share_helper(monkeypatch)
         self.emitter = CollectingEmitter()
         self.person = FakePerson()
 

@@ -20,6 +20,7 @@ from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest
 from agent.protocol.messages import GoalItem
 from tests.support.fakes import FakeEmitter
 from tests.support.session_world import type_line
+from tests.support.shared_helper import share_helper
 
 
 class Person:
@@ -56,6 +57,7 @@ class MemoryWorld:
             monkeypatch.delenv(name, raising=False)
         # What is asked here is what is known, not how long a busy machine takes to find it.
         refresh = Memory.refresh
+        share_helper(monkeypatch)
         monkeypatch.setattr(Memory, "refresh", lambda memory, wait: refresh(memory, 30.0))
         monkeypatch.setattr("agent.memory.service.LEAVE_SECONDS", 30.0)
 

@@ -17,6 +17,7 @@ from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
 from agent.protocol.errors import from_info
 from agent.protocol.events.session import Failed
 from tests.support.fakes import FakeEmitter
+from tests.support.shared_helper import share_helper
 
 
 class Nobody:
@@ -52,6 +53,7 @@ class SessionWorld:
             "planner": f"scripted:{script}",
             **settings,
         }
+        share_helper(monkeypatch)
         self.services = build_services(load(flags))
 
     def controller(self, session_id: str | None = None, *, interactive: bool = True) -> SessionController:

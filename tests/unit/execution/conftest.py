@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.execution.executor import ShellExecutor
+from agent.execution.process_tree.helper import Helper
+from tests.support.shared_helper import SharedHelper, share_helper
 from tests.unit.execution.running import MakeRunner, Marker, Runner
 
 
@@ -27,10 +29,21 @@ def marker() -> Iterator[Marker]:
     marker.end()
 
 
+@pytest.fixture(scope="module")
+def helper() -> Iterator[Helper]:
+    """One for all executors of a module, and no other: what a test does to it concerns that module only."""
+    helper = SharedHelper()
+    yield helper
+    helper.end()
+
+
 @pytest.fixture
-def make_run(loop: asyncio.AbstractEventLoop, tmp_path: Path, marker: Marker) -> Iterator[MakeRunner]:
+def make_run(
+    loop: asyncio.AbstractEventLoop, tmp_path: Path, marker: Marker, helper: Helper, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakeRunner]:
     """Executors with options; `env` is small and the same everywhere."""
     made: list[ShellExecutor] = []
+    share_helper(monkeypatch, helper)
 
     def make(**options: object) -> Runner:
         settings = {
