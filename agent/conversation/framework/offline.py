@@ -82,6 +82,8 @@ class _Form:
 
     def is_open(self, field: FieldDefinition) -> bool:
         """Tell whether it is to be asked for: a confirmation until there is a yes."""
+        if field.path in self._memory.put_off:
+            return False
         obligations = self._of_field.get(field.path, ())
         states = [self._states.get(each.id) for each in obligations]
         if obligations and all(each is not None and each.status in ("satisfied", "deferred") for each in states):

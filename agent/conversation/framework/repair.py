@@ -137,21 +137,23 @@ def _impatience(repair: Repair, memory: WorkingMemory, config: EngineConfigurati
 
 
 def _defer(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
-    """Put off what was asked. So is a confirmation: it counts as none until there is a yes, and is not asked for in a circle."""
+    """Put off what was asked, with all that wants the same. So is a confirmation: it counts as none until there is a yes, and is not
+    asked for in a circle.
+    """
     obligation = asked_obligation(memory, config)
     unknown = repair.kind == "dont_know"
-    if obligation is None:
-        about = "the last question"
-    else:
-        about = f"“{obligation.description}”"
-        by = "unknown" if unknown else "person"
-        memory = settle(memory, obligation.id, "deferred", deferred_by=by)
+    about = f"“{obligation.description}”" if obligation else "the last question"
+    satisfied = {each.id for each in memory.obligations.items if each.status == "satisfied"}
+    for each in config.obligations:
+        if each is obligation or (memory.asked in each.fields and each.id not in satisfied):
+            memory = settle(memory, each.id, "deferred", deferred_by="unknown" if unknown else "person")
     guidance = (
         f"The person does not know about {about}. That is fine: offer an example or a usual value once, then go on to something else."
         if unknown
         else f"The person skips {about}. Do not ask for it again; go on to something else."
     )
-    return Repaired(memory=replace(memory, asked=""), guidance=guidance)
+    put_off = dict.fromkeys((*memory.put_off, *_paths_asked(memory, config)))
+    return Repaired(memory=replace(memory, asked="", put_off=tuple(put_off)), guidance=guidance)
 
 
 def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:

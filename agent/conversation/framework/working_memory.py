@@ -167,7 +167,8 @@ class HandoffWatch(_Data, frozen=True, kw_only=True):
 
 
 class WorkingMemory(_Data, frozen=True, kw_only=True):
-    """`asked`: the obligation or field that the last question was about. `quality`: what the last reply lacked, told to the next one.
+    """`asked`: the obligation or field that the last question was about. `put_off`: fields that the person does not know or
+    want to tell; they are not asked for again. `quality`: what the last reply lacked, told to the next one.
 
     `offered`: the target engine of the exit that the person was asked about. `ended`: the interview is over, by that exit or a cancel.
     """
@@ -191,6 +192,7 @@ class WorkingMemory(_Data, frozen=True, kw_only=True):
     saturation: Saturation = Saturation()
     modes: ModesState = ModesState()
     asked: str = ""
+    put_off: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
     offered: str = ""
     ended: str = ""

@@ -5,10 +5,12 @@ from msgspec.structs import replace
 
 from agent.conversation.framework.conditions import satisfaction_rate
 from agent.conversation.framework.extraction import ExtractionResult, SupersededField
+from agent.conversation.framework.obligations import settle
+from agent.conversation.framework.offline import next_question
 from agent.conversation.framework.repair import after_extraction, apply, recognize
 from agent.conversation.framework.repair_data import UNDERSTOOD, Repair, RepairKind
 from agent.conversation.framework.working_memory import PhaseState, PhaseVisit, Superseded, WorkingMemory
-from tests.support.interview_world import engine, known, memory
+from tests.support.interview_world import ENGINE, engine, known, memory
 
 CONFIG = engine()
 ASKED = memory(asked="readers_known", turn_number=4)
@@ -122,6 +124,41 @@ def test_what_was_asked_is_deferred(kind: str, by: str) -> None:
     assert "“Who reads”" in done.guidance
     by_field = mended(kind, memory(asked="size.books"))
     assert status(by_field.memory, "size_known") == ("deferred", by)
+
+
+def test_all_that_wants_what_was_asked_is_deferred() -> None:
+    also = {"id": "also", "category": "size", "description": "", "fields": ["size.books", "size.style"]}
+    done_with = {"id": "known", "category": "size", "description": "", "fields": ["size.books"]}
+    config = engine(obligations=[*ENGINE["obligations"], also, done_with])
+    state = mended("skip", settle(memory(config, asked="size.books"), "known", "satisfied"), config).memory
+    assert [status(state, each)[0] for each in ("size_known", "also", "known", "style_known")] == [
+        "deferred",
+        "deferred",
+        "satisfied",
+        "pending",
+    ]
+
+
+def test_a_field_that_no_obligation_wants_is_put_off_and_not_asked_for_again() -> None:
+    fields = [
+        {
+            "path": path,
+            "displayName": path,
+            "description": "",
+            "valueType": "string",
+            "required": True,
+            "question": f"{path}?",
+        }
+        for path in ("a.one", "a.two")
+    ]
+    config = engine(obligations=[], extractionSchema={"fields": fields})
+    state = mended("skip", memory(config, asked="a.one"), config).memory
+    assert state.put_off == ("a.one",) and mended("skip", replace(state, asked="a.one"), config).memory.put_off == (
+        "a.one",
+    )
+    following = next_question(state, config)
+    assert following is not None and following.path == "a.two"
+    assert next_question(mended("skip", replace(state, asked="a.two"), config).memory, config) is None
 
 
 def test_where_nothing_was_asked_nothing_is_deferred() -> None:
