@@ -227,23 +227,22 @@ class Marking(CollectingEmitter):
 
 
 async def type_in(terminal: FakeTerminal, emitter: Marking, *cases: Case) -> None:
-    asked = finished = 0
+    known: Counter[type] = Counter()
 
-    async def press(keys: str, event: type, number: int, prompt: str = "❯") -> None:
-        """Where `number` of that event have come, and a prompt was drawn since the last one: then it reads."""
-        while emitter.came[event] < number or prompt not in emitter.drawn:
+    async def press(keys: str, event: type | None, prompt: str = "❯") -> None:
+        """Where such an event has come since the last keys, and a prompt was drawn after it: then it reads."""
+        while (event is not None and emitter.came[event] <= known[event]) or prompt not in emitter.drawn:
             await asyncio.sleep(0.005)
-        await asyncio.sleep(0.05)
+        known.update(emitter.came - known)
         await asyncio.to_thread(terminal.keys.send_text, keys)
 
+    ended: type | None = None
     for case in cases:
-        await press(case.goal + "\r", RunFinished, finished)
+        await press(case.goal + "\r", ended)
         for answer in case.answers:
-            is_word = isinstance(answer.value, str)
-            asked += not is_word
-            await press(answer.keys, ApprovalRequested, asked, "word ❯" if is_word else "❯")
-        finished += 1
-    await press("exit\r", RunFinished, finished)
+            await press(answer.keys, ApprovalRequested, "word ❯" if isinstance(answer.value, str) else "❯")
+        ended = RunFinished
+    await press("exit\r", ended)
 
 
 @contextmanager
