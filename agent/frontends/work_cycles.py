@@ -25,6 +25,8 @@ from agent.repo_agent.open_questions import OpenQuestion, OpenQuestions, questio
 from agent.repo_agent.repository import Repository, Settings
 from agent.text.shown import shown_line
 
+_COMMAND_SECONDS = 1_800.0
+"""The time that a command has in a cycle, tests included, where the settings say nothing: nobody may be there to end it."""
 _STEPS = 150
 """Replies of the model in a cycle, where the settings say nothing: a task takes more of them than a goal."""
 _CODES = {
@@ -212,7 +214,11 @@ def _adjusted(given: RunOptions, *, options: WorkOptions, settings: Settings, st
         given,
         cycle=cycle,
         limits=structs.replace(
-            given.limits, cost_budget=options.cost, time_budget=seconds, max_steps=steps or given.limits.max_steps
+            given.limits,
+            cost_budget=options.cost,
+            time_budget=seconds,
+            max_steps=steps or given.limits.max_steps,
+            command_timeout=given.limits.command_timeout or _COMMAND_SECONDS,
         ),
         approval=structs.replace(given.approval, grants=tuple(sorted(options.grants))),
         stream=False,

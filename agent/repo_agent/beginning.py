@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from functools import partial
 from shlex import quote
@@ -19,6 +18,7 @@ from agent.repo_agent.done_check import tasks_here
 from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.open_questions import OpenQuestions
 from agent.repo_agent.progress import TASK_FILE, Progress
+from agent.repo_agent.rehearsals import new_place
 from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
@@ -37,7 +37,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
     top = repository_of(goal.ctx.base or goal.ctx.cwd)
     if not top:
         raise InvalidState(expected="a git repository", found=goal.ctx.base, hint="--repo names its folder")
-    doors, original = CallDoors(goal, os.path.realpath(top), ""), ""
+    doors, original, held = CallDoors(goal, os.path.realpath(top), ""), "", None
     repository = Repository(processes, os.path.realpath(top))
     try:
         if not await repository.has_identity():
@@ -50,7 +50,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         if goal.options.cycle.rehearse:
             common = await repository.common_folder()
             doors = CallDoors(goal, repository.root, "", anywhere=True)
-            repository = await _copied(repository, doors, state)
+            repository, held = await _copied(repository, doors, state)
             original = os.path.dirname(common)
             state, doors = f"{repository.root}-state", CallDoors(goal, repository.root, "")
         worktrees = Worktrees(repository, state)
@@ -91,6 +91,7 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
         pull_requests=goal.app.pull_requests,
         questions=OpenQuestions(await worktrees.kept()),
         copied=repository.root if original else "",
+        held=held,
         original=original,
         sign_off=await repository.signs_off(),
         claim=claim,
@@ -157,12 +158,13 @@ def _named(tasks: Sequence[Entry]) -> str:
     return f"task{'s' if len(tasks) > 1 else ''} {_listed([str(each.task) for each in tasks])}"
 
 
-async def _copied(repository: Repository, doors: CallDoors, state: str) -> Repository:
-    """Copy the repository for a rehearsal: it has the same base, and no remote that anything could be pushed to."""
+async def _copied(repository: Repository, doors: CallDoors, state: str) -> tuple[Repository, IO[str]]:
+    """Copy the repository for a rehearsal: it has the same base, and no remote that anything could be pushed to.
+
+    As long as what comes with it is open, the copy counts as one that is in use.
+    """
     base = await repository.base()
-    beside = worktrees_beside(state)  # not in /tmp: what tests load from there is rated high
-    os.makedirs(beside, mode=0o700, exist_ok=True)
-    folder = os.path.join(tempfile.mkdtemp(prefix="rehearsal-", dir=beside), "repository")
+    folder, held = new_place(worktrees_beside(state))
     top, there, branch = quote(repository.root), quote(folder), quote(base.branch)
     item = await doors.run(
         f"git init --quiet -- {there} && git -C {there} fetch --quiet --tags -- {top} {quote(base.revision)}"
@@ -170,8 +172,9 @@ async def _copied(repository: Repository, doors: CallDoors, state: str) -> Repos
         reason="a copy to rehearse in; nothing of it comes back",
     )
     if not succeeded(item):
+        shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
         raise IoError(f"the repository could not be copied: {said_by(item)}")
-    return Repository(repository.processes, os.path.realpath(folder), repository.protected)
+    return Repository(repository.processes, os.path.realpath(folder), repository.protected), held
 
 
 async def _progress(place: Workplace, prepared: Prepared) -> Progress:

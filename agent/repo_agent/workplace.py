@@ -24,7 +24,7 @@ class Workplace:
     branches of the remote, each with the commit at which a fetch or push of our own left it. `address`: where pushes went when the cycle
     began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
     vouches for their commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`,
-    a copy of `original`. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
+    a copy of `original`, which `held` keeps. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
     """
 
     root: str
@@ -46,5 +46,6 @@ class Workplace:
     questions: OpenQuestions | None = None
     copied: str = ""
     original: str = ""
+    held: IO[str] | None = None
     claim: IO[str] | None = None
     redact: Callable[[str], str] | None = None

@@ -21,6 +21,7 @@ from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
 from agent.repo_agent.tested_tree import tree_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.workplace import Workplace
+from agent.text.sizes import seconds
 from agent.tools.root import refused
 
 _MOST_TOKENS = 1_500
@@ -60,6 +61,9 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     result = told or _result(item.exit_code, item.stdout, item.stderr)
     if None not in (result["passed"], result["total"]) and result["passed"] != result["total"]:
         result["ok"] = False  # whatever the exit code says: the repository can set it
+    if item.timed_out:
+        limit = f"the tests took longer than a command may, and were ended after {seconds(item.duration)}; --command-timeout sets the limit"
+        result |= {"ok": False, "stderr": "\n".join(filter(None, (result["stderr"], limit)))}
     place.progress.test_setup = await test_setup(place, tree.files if tree is not None else ())
     place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"], tree=tree)
     return ToolResult(content=_json(result), is_error=not result["ok"])

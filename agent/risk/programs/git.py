@@ -58,7 +58,8 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.script(text, place, invocation)
         return None, ""
     if verb == "config" and len(verbs) > 2 and RUNS_A_PROGRAM.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
-        _keep_program(walker, invocation, args.operands[1:3], args.operands[2], "has git run {targets} later")
+        when = "has git run {targets} later"
+        _keep_program(walker, invocation, args.operands[1:3], args.operands[2], when, hooks=_is_hooks(verbs[1]))
     if any(v.startswith(("ext::", "fd::")) for v in verbs):
         walker.add(
             "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
@@ -218,12 +219,24 @@ def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None
     """`name=value`, as git reads it from its command line or the environment."""
     name, _, value = setting.text.partition("=")
     if RUNS_A_PROGRAM.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
-        _keep_program(walker, invocation, [setting], setting.part(value), "has git run {targets}")
+        when = "has git run {targets}"
+        _keep_program(walker, invocation, [setting], setting.part(value), when, hooks=_is_hooks(name))
 
 
-def _keep_program(walker: Walker, invocation: Invocation, told: list[Word], value: Word, reason: str) -> None:
-    """A setting that names a program, or a folder of them: high where others can put one there."""
+def _is_hooks(name: str) -> bool:
+    return name.lower() == "core.hookspath"
+
+
+def _keep_program(
+    walker: Walker, invocation: Invocation, told: list[Word], value: Word, reason: str, *, hooks: bool
+) -> None:
+    """A setting that names a program, or a folder of `hooks`: high where others can put one there."""
     level = Level.HIGH if from_elsewhere(walker, value, value.text.removeprefix("!").split()[:1]) else None
+    if hooks:
+        reason = reason.replace("{targets}", "the hooks in {targets}")
+        walker.add("environment", [value], invocation.place, level=level, reason=reason, rule="git.config-run")
+        walker.add("run", [value], invocation.place, reason="runs what lies in {targets}", rule="git.own-settings")
+        return
     walker.add("environment", told, invocation.place, level=level, reason=reason, rule="git.config-run")
     walker.script(value.text.removeprefix("!"), invocation.place, invocation)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each
 from tests.support.tries import sampled, some
@@ -132,3 +132,11 @@ def test_a_program_that_git_is_to_run_from_where_others_write(folder: str) -> No
 def test_what_is_packed_and_removed_lies_in_the_folder_that_is_named(packer: str) -> None:
     assert [level(packer.format(folder)) for folder in ("/", "/etc", "~")] == [Level.HIGH] * 3
     assert level("tar -C build --remove-files -cf x.tar a") is Level.MEDIUM
+
+
+def test_a_folder_of_hooks_is_no_program() -> None:
+    for command in ("git config core.hooksPath hooks", "git -c core.hookspath=hooks commit"):
+        reasons = [finding.reason for finding in classify(command, RiskContext(cwd="/w")).findings]
+        assert reasons[0].startswith("has git run the hooks in hooks") and not any(
+            "don't know" in each for each in reasons
+        )

@@ -94,6 +94,7 @@ def test_a_cycle_gets_what_the_command_line_says(tmp_path: Path) -> None:
         True,
     )
     assert options.cycle.settings == {"core.bare": ("local false",)}
+    assert options.limits.command_timeout == 1800
     assert options.limits.max_steps == 150  # where the settings say nothing
     assert options.limits.cost_budget == 2.5 and options.limits.time_budget is not None
     assert options.approval.grants == ("push",) and not options.approval.dry_run

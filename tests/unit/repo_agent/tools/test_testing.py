@@ -178,3 +178,17 @@ def test_a_command_is_told_whole(here: ToolPlace) -> None:
     assert result.is_error and result.content == "exit code 3\nstdout:\nout\n\nstderr:\nerr\n"
     assert not here.call("run_command", command="true").is_error
     assert here.call("run_command", command=" ").is_error and here.call("run_command").is_error
+
+
+def test_tests_that_take_too_long_are_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = ToolPlace(tmp_path)
+    world.write("pytest.ini", "")
+
+    async def run(command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        out = "1 passed in 0.1s\n"
+        return CommandItem(command_id="c", proposed=command, exit_code=0, stdout=out, timed_out=True, duration=1800.0)
+
+    monkeypatch.setattr(world, "run", run)
+    told = world.told("run_tests")
+    assert not told["ok"] and not world.place.progress.is_green
+    assert "took longer than a command may, and were ended after 30m 00s; --command-timeout sets the limit" in told["stderr"]
