@@ -262,7 +262,8 @@ def _question(started: CycleStarted, event: CycleFinished, costs: list[str], *, 
     about += [*_proof(event), *costs]
     lines.append(paint(f"  {' · '.join(about)}", "dim", color=color))
     answer = f"{way} {event.task} ANSWER" if way.startswith(":") else f'{way} --answer "…"'
-    lines.append(paint(f"  answer: {answer}", "dim", color=color))
+    told = "rehearsed: the question is not kept for an answer" if started.rehearse else f"answer: {answer}"
+    lines.append(paint(f"  {told}", "dim", color=color))
     return "\n".join(lines)
 
 

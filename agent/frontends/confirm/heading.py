@@ -239,11 +239,15 @@ _OF_DIFFS = {"+": "class:low", "-": "class:high"}
 
 def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
-    lines = wrapped([_does(request)], columns)
+    does = _does(request)
+    lines = wrapped([does], columns)
     styles = _OF_DIFFS if request.preview.startswith("--- before\n") else {}
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW) if request.preview else ():
         lines.append([("class:hint", "  │ "), (styles.get(line[:1], ""), line)])
     if request.note:
         lines += wrapped([[("class:warn", shown_name(request.note))]], columns)
-    lines.append([("class:strong", shown_name(request.proposal.command))])
+    command = shown_name(request.proposal.command)
+    place = command.partition(" ")[2]
+    if not place or place not in "".join(text for _, text in does):  # a long path is not said twice
+        lines.append([("class:strong", command)])
     return lines

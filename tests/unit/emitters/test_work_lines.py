@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from agent.emitters.work_lines import beginning, result_words, subject
-from agent.protocol.events.goal import CycleStarted, ToolFinished
+from agent.emitters.work_lines import beginning, result_words, subject, summary
+from agent.protocol.events.goal import CycleFinished, CycleStarted, ToolFinished
 
 
 def words(name: str, result: object) -> str:
@@ -42,3 +42,13 @@ def test_renames_that_failed_say_why() -> None:
 def test_nothing_is_hidden_in_titles_and_calls() -> None:
     assert "pay<U+200B>ment" in beginning(CycleStarted(task=1, title="pay\u200bment"), color=False)
     assert subject("write_file", {"path": "a\u200b.py"}) == "a<U+200B>.py"
+
+
+def test_a_question_of_a_rehearsal_waits_for_no_answer() -> None:
+    asked = CycleFinished(reason="question", task=1, text="JSON or TOML?")
+    for rehearse, words in (
+        (False, 'answer: agent-shell work --answer "…"'),
+        (True, "rehearsed: the question is not kept"),
+    ):
+        started = CycleStarted(task=1, title="Tidy", rehearse=rehearse)
+        assert words in summary(started, asked, [], [], way="agent-shell work", color=False)

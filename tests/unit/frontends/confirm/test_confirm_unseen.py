@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
 from agent.frontends.wrapping import rows_of
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
+from agent.protocol.actions import WriteFile
+from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined, RiskContext
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Preview, Rehearsal
+from agent.risk.file_actions import rate_action
 from agent.text.shown import shown_name
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
 
@@ -140,6 +142,13 @@ def test_a_path_is_shown_whole() -> None:
     path = "./" * 400 + ".git/hooks/pre-commit"
     assert said(write_heading(write_request(path, "x")))[-1].endswith(".git/hooks/pre-commit")
     assert shown_name("a  b\nc") == "a  b\u240ac"
+
+
+def test_a_path_is_said_once_where_the_line_above_has_all_of_it() -> None:
+    for path in ("/state/worktrees/shop-1c2d3e4f/task-1/shop/reading.py", "/" + "deep/" * 90 + "x.py"):
+        action = WriteFile(path=path, content="x\n")
+        request = replace(write_request(path, "x\n"), report=rate_action(action, RiskContext(cwd="/")))
+        assert "\n".join(said(write_heading(request))).count(path) == 1
 
 
 def test_a_line_that_is_cut_says_so() -> None:
