@@ -191,4 +191,7 @@ def test_tests_that_take_too_long_are_said_to(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(world, "run", run)
     told = world.told("run_tests")
     assert not told["ok"] and not world.place.progress.is_green
-    assert "took longer than a command may, and were ended after 30m 00s; --command-timeout sets the limit" in told["stderr"]
+    assert (
+        "took longer than a command may, and were ended after 30m 00s; --command-timeout sets the limit"
+        in told["stderr"]
+    )
