@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agent.conversation.exports.inline import bullets, inline
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.known import is_known
+from agent.conversation.framework.obligations import NOT_APPLYING
 from agent.conversation.framework.values import as_texts, listed
 from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
 
@@ -79,7 +80,7 @@ def _is_open(state: ObligationState | None, *, required: bool) -> bool:
     return (
         state.status != "satisfied"
         and (state.required or state.status == "deferred")
-        and state.deferred_by != "condition"
+        and state.deferred_by != NOT_APPLYING
     )
 
 

@@ -14,6 +14,7 @@ from agent.conversation.framework import configuration as setup
 from agent.conversation.framework import handoff_data as data
 from agent.conversation.framework.configuration import EngineConfiguration, ExitTransition, HandoffMapping
 from agent.conversation.framework.extraction_values import UNUSABLE, read_value
+from agent.conversation.framework.obligations import NOT_APPLYING
 from agent.conversation.framework.values import as_text, as_texts, found, is_empty, listed, texts
 from agent.conversation.framework.working_memory import ExtractedField, Extraction, HandoffWatch, WorkingMemory
 
@@ -162,9 +163,10 @@ def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: setup.Phase
         return ()
     ids = {each.obligation_id for each in phase.mandatory_checkpoints}
     categories = set(_categories(phase.transition_triggers))
-    satisfied = {each.id for each in memory.obligations.items if each.status == "satisfied"}
+    states = memory.obligations.items
+    over = {each.id for each in states if each.status == "satisfied" or each.deferred_by == NOT_APPLYING}
     wanted = (each for each in config.obligations if each.id in ids or (each.category in categories and each.required))
-    return tuple(each.description for each in wanted if each.id not in satisfied)
+    return tuple(each.description for each in wanted if each.id not in over)
 
 
 def _categories(conditions: tuple[setup.Condition, ...]) -> Iterator[str]:

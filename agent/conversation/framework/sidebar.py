@@ -8,6 +8,7 @@ from agent.conversation.framework import configuration as setup
 from agent.conversation.framework import sidebar_data as data
 from agent.conversation.framework.conditions import holds
 from agent.conversation.framework.configuration import EngineConfiguration, ObligationDefinition, PhaseDefinition
+from agent.conversation.framework.obligations import NOT_APPLYING
 from agent.conversation.framework.ports import Evaluator
 from agent.conversation.framework.values import as_text, listed
 from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
@@ -26,9 +27,10 @@ class SidebarBuilder:
             self._of_category.setdefault(each.category, []).append(each)
 
     def build(self, memory: WorkingMemory, phase: PhaseDefinition) -> data.SidebarState:
-        """Return the sidebar of a state. A section that does not appear yet is there, not visible."""
+        """Return the sidebar of a state. A section that does not appear yet is there, not visible; what does not apply is no item."""
         shown = self._config.sidebar_config
         states = {each.id: each for each in memory.obligations.items}
+        hidden = {each.id for each in memory.obligations.items if each.deferred_by == NOT_APPLYING}
         sections = [(each, True) for each in shown.static_sections]
         sections += [(each.section, self._appears(each, memory)) for each in shown.dynamic_sections]
         indicator, bar = shown.phase_indicator, shown.progress_bar
@@ -44,6 +46,7 @@ class SidebarBuilder:
                         _item(obligation, memory, states.get(obligation.id))
                         for category in each.obligation_categories
                         for obligation in self._of_category.get(category, ())
+                        if obligation.id not in hidden
                     ),
                 )
                 for each, visible in sections

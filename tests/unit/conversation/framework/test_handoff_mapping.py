@@ -163,6 +163,16 @@ def test_results_of_phases_say_what_was_learnt_in_each_and_what_is_missing() -> 
 
 
 @pytest.mark.covers("S3-104")
+def test_what_does_not_apply_is_no_gap() -> None:
+    items = tuple(
+        ObligationState(id=name, category=category, status="deferred", deferred_by="condition", required=False)
+        for name, category in (("problem", "purpose"), ("users", "users"))
+    )
+    made = mapped(full(engine(), obligations=ObligationsState(items=items)))
+    assert [each.remaining_gaps for each in made.phase_results] == [(), ()]
+
+
+@pytest.mark.covers("S3-104")
 def test_a_phase_that_was_visited_twice_is_one_result() -> None:
     visits = tuple(
         PhaseVisit(phase_id=name, entered_at_turn=entered, exited_at_turn=left, turns_in_phase=1, completeness=0.1)

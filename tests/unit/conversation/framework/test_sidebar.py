@@ -10,7 +10,7 @@ import pytest
 from agent.conversation.framework.configuration import EngineConfiguration
 from agent.conversation.framework.sidebar import SidebarBuilder, percentage
 from agent.conversation.framework.sidebar_data import SidebarState
-from agent.conversation.framework.working_memory import Completeness, PhaseState, WorkingMemory
+from agent.conversation.framework.working_memory import Completeness, ObligationsState, PhaseState, WorkingMemory
 from tests.support.interview_case import engine, known, state
 
 CORE = {"id": "core", "title": "Core Requirements", "obligationCategories": ["purpose", "users"]}
@@ -74,6 +74,17 @@ def test_an_obligation_that_the_state_does_not_know_is_pending() -> None:
     config = shown()
     memory = msgspec.structs.replace(state(config), obligations=msgspec.convert({}, type(state(config).obligations)))
     assert {(each.status, each.confidence) for each in built(config, memory).sections[0].items} == {("pending", 0.0)}
+
+
+@pytest.mark.covers("S3-94")
+def test_what_does_not_apply_is_no_item() -> None:
+    config = shown()
+    items = tuple(
+        msgspec.structs.replace(each, status="deferred", deferred_by="condition" if each.id == "users" else "person")
+        for each in state(config).obligations.items
+    )
+    memory = state(config, obligations=ObligationsState(items=items))
+    assert [each.obligation_id for each in built(config, memory).sections[0].items] == ["problem", "trigger"]
 
 
 @pytest.mark.covers("S3-95", "S3-96")
