@@ -94,7 +94,7 @@ class Screen:
         self._pasted = time.monotonic()
 
     def end_paste(self) -> None:
-        """What comes now is no part of it."""
+        """It has ended: keys from now on are typed."""
         self._pasted = float("-inf")
 
     @property
