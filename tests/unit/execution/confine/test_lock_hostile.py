@@ -322,7 +322,8 @@ def test_it_is_said_what_was_wanted_and_nobody_there_declines_it(world):
     (item,) = world.run([f"echo evil >> {world.home}/.bashrc"], lying=True, gate=True)
     assert (item["outcome"], item["remark"]) == (
         "declined",
-        f"it ran unasked and was ended: it tried to write {world.home}/.bashrc, which its rating does not say",
+        f"it ran unasked and was ended: it tried to write {world.home}/.bashrc, which its rating does not say; "
+        'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it',
     )
 
 
