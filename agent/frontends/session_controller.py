@@ -136,7 +136,7 @@ class SessionController:
         if self.services.settings.json or self.show is None:
             return None
         from agent.commands.context import Person
-        from agent.frontends.questions import asking_at, secretly_at
+        from agent.frontends.confirm.questions import asking_at, secretly_at
 
         async def show(text: str) -> None:
             long.append(text)

@@ -16,9 +16,9 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
+from agent.frontends.confirm.questions import ask_line
 from agent.frontends.external_programs import edit_text
 from agent.frontends.prompt_app import build_app, vi_letter
-from agent.frontends.questions import ask_line
 from agent.frontends.screen import Fragments, Screen
 from agent.frontends.services import RuleController
 from agent.frontends.wrapping import wrapped

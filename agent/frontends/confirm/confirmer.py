@@ -22,10 +22,10 @@ from agent.frontends.confirm.heading import (
     write_verb,
 )
 from agent.frontends.confirm.keys import HELP, Action
+from agent.frontends.confirm.questions import ask_line
 from agent.frontends.external_programs import copy_text, edit_text, show_long
 from agent.frontends.live_rating import Context, Rate, no_context
 from agent.frontends.prompt_app import editor_rows
-from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.frontends.services import RuleController
 from agent.frontends.wrapping import rows_of, wrapped_text

@@ -10,8 +10,8 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from agent.frontends.confirm.questions import read_plain_line
 from agent.frontends.prompt_app import build_app
-from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import Alternative
 from agent.text.shown import shown_line

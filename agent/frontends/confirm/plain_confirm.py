@@ -15,10 +15,10 @@ from agent.frontends.confirm.heading import (
     write_heading,
     write_verb,
 )
+from agent.frontends.confirm.questions import read_plain_line
 from agent.frontends.confirm.readings import as_alternative, others
 from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
-from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
 from agent.policy.rehearsable import tells, writes
 from agent.protocol.decisions import (

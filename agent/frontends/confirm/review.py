@@ -72,10 +72,10 @@ class RehearsalReview:
 
     async def _line(self, question: str) -> str | None:
         if self.screen.dumb:
-            from agent.frontends.questions import read_plain_line
+            from agent.frontends.confirm.questions import read_plain_line
 
             return await read_plain_line(self.screen, question)
-        from agent.frontends.questions import ask_line
+        from agent.frontends.confirm.questions import ask_line
 
         if len(question) + 3 > self.screen.columns:  # broken between words, and not where the row ends
             self.screen.say_all(wrapped([[("class:strong", question)]], self.screen.columns))

@@ -21,8 +21,8 @@ from agent.conversation.shipped import registry
 from agent.emitters.console import complain_about, print_rows, say
 from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
+from agent.frontends.confirm.questions import asking_at, words_at
 from agent.frontends.piped import read_lines
-from agent.frontends.questions import asking_at, words_at
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, NotFound
 from agent.protocol.events.interview import FieldExtracted

@@ -70,7 +70,7 @@ def _named(services: Services) -> tuple[str, bool]:
 
 async def _ask(screen: Screen, question: str) -> bool:
     """Tell whether the person says yes; Enter alone is no."""
-    from agent.frontends.questions import ask_yes
+    from agent.frontends.confirm.questions import ask_yes
 
     return await ask_yes(screen, question)
 
@@ -129,7 +129,7 @@ class Repl:
             return True
 
         async def choose(question: str) -> str | None:
-            from agent.frontends.questions import ask_words
+            from agent.frontends.confirm.questions import ask_words
 
             return await ask_words(self._screen, question)
 
@@ -169,7 +169,7 @@ class Repl:
         if self._controller.signals.ended_by is not None:
             return None  # it came since the last line was done
         if self._prompt is None:
-            from agent.frontends.questions import read_plain_goal
+            from agent.frontends.confirm.questions import read_plain_goal
 
             return await read_plain_goal(self._screen, self._controller.signals)
         with self._controller.signals.ending_prompt(self._prompt.leave):

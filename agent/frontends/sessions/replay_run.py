@@ -13,8 +13,8 @@ from msgspec import structs
 from agent.emitters.console import complain, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
+from agent.frontends.confirm.questions import ask_line
 from agent.frontends.one_session import open_controller
-from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.protocol.confinement import Confinement, strictest
 from agent.protocol.messages import UserInput
@@ -91,7 +91,7 @@ class _Again:
 
     async def agreed(self, wanted: list[Step]) -> bool:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
-        from agent.frontends.questions import asking_at
+        from agent.frontends.confirm.questions import asking_at
 
         ask, _ = asking_at(self.controller.confirmer)
         if ask is None:
@@ -215,7 +215,7 @@ async def complete(confirmer: Confirmer, command: str, edit_mode: str) -> str | 
     if not isinstance(screen, Screen):
         return None
     if screen.dumb:
-        from agent.frontends.questions import read_plain_line
+        from agent.frontends.confirm.questions import read_plain_line
         from agent.text.shown import shown
 
         screen.say(f"$ {shown(command)}")

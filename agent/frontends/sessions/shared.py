@@ -222,7 +222,7 @@ async def agreed(question: str, *, can_ask: bool, otherwise: str, declined: str)
     if not can_ask or not sys.stdin.isatty():
         complain(f"agent-shell: nobody is there to ask; {otherwise}")
         return False
-    from agent.frontends.questions import ask_yes
+    from agent.frontends.confirm.questions import ask_yes
     from agent.frontends.screen import open_screen
 
     if await ask_yes(open_screen(), f"{question} It cannot be taken back."):

@@ -8,8 +8,8 @@ from typing import Any
 
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
+from agent.frontends.confirm.questions import asking_at
 from agent.frontends.confirm.tty_confirm import confirmer_for
-from agent.frontends.questions import asking_at
 from agent.frontends.services import Services
 from agent.library.entries import MAX_BYTES, Entries
 from agent.library.library import overview, rows, said_of

@@ -11,8 +11,8 @@ from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.rehearsal_text import changes_text
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
+from agent.frontends.confirm.questions import asking_at
 from agent.frontends.one_session import open_controller
-from agent.frontends.questions import asking_at
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import InvalidRequest, UndoConflict

@@ -63,7 +63,7 @@ async def _answer(controller: SessionController, runs: CycleRuns) -> str:
         or controller.services.settings.json
     ):
         return ""
-    from agent.frontends.questions import words_at
+    from agent.frontends.confirm.questions import words_at
 
     ask = words_at(controller.confirmer)
     answer = await ask("answer, or Enter alone to answer later") if ask is not None else None

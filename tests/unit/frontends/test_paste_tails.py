@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.questions import ask_hidden, ask_words, ask_yes
+from agent.frontends.confirm.questions import ask_hidden, ask_words, ask_yes
 from agent.protocol.decisions import CancelGoal
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 from tests.support.fakes import FakePlanner, say

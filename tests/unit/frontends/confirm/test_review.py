@@ -254,7 +254,7 @@ def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
 
     if dumb:
         terminal.screen = dataclasses.replace(terminal.screen, dumb=True)
-        monkeypatch.setattr("agent.frontends.questions.read_plain_line", answer)
+        monkeypatch.setattr("agent.frontends.confirm.questions.read_plain_line", answer)
     left = rehearsal_of("f", shell=("function ls\x1b[2J", "folder /x"))
     assert review(terminal, processes, left, ENTER) == Commit()
     question = asked[0] if dumb else terminal.seen

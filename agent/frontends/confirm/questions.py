@@ -32,12 +32,12 @@ def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
         return None, None
 
     async def ask(question: str) -> bool:
-        from agent.frontends.questions import ask_yes
+        from agent.frontends.confirm.questions import ask_yes
 
         return await ask_yes(screen, question)
 
     async def choose(about: str, question: str, letters: str) -> str:
-        from agent.frontends.questions import ask_letter
+        from agent.frontends.confirm.questions import ask_letter
 
         screen.say(about, "class:warn")
         return await ask_letter(screen, question, letters)
