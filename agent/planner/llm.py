@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import structs
 
 from agent.planner.codecs.codecs import Codec, make_codec
-from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
-from agent.planner.codecs.streaming import ThoughtText, text_stream
+from agent.planner.codecs.extract import strip_thinking
 from agent.planner.echoes import echoes
+from agent.planner.model_call import Answer, ask, counted, unheard
 from agent.planner.option_facts import OptionFacts, correction, lost
-from agent.planner.prompt import Prompt, message_tokens
-from agent.planner.untrusted import clip, estimate_tokens, one_line, prompt_text
+from agent.planner.prompt import Prompt
+from agent.planner.untrusted import clip, one_line, prompt_text
 from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
@@ -23,14 +22,9 @@ from agent.protocol.ports import DeltaHandler, ModelAnswer, ModelRequest, Provid
 from agent.protocol.replies import (
     Chat,
     Command,
-    Finish,
     Plan,
     PlannerReply,
     Reply,
-    TextDelta,
-    ThoughtDelta,
-    ToolCallDone,
-    Waiting,
 )
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -102,7 +96,7 @@ class LLMPlanner:
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
-        return await self._in_time(self._plan(request, on_delta, _unheard))
+        return await self._in_time(self._plan(request, on_delta, unheard))
 
     async def plan_aloud(
         self, request: PlannerRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
@@ -133,7 +127,7 @@ class LLMPlanner:
             max_output_tokens=min((bound for bound in bounds if bound is not None), default=None),
             temperature=self._temperature,
         )
-        answer = await self._in_time(self._ask(call, make_codec("native"), on_delta, after_text=False))
+        answer = await self._in_time(ask(self._provider, call, make_codec("native"), on_delta, after_text=False))
         if answer.finish.reason == "content_filter":
             raise PlannerError("the provider's content filter stopped the reply", hint="put it in other words")
         usage = self._cost(answer, request.messages)
@@ -149,7 +143,7 @@ class LLMPlanner:
             max_output_tokens=2 * max_tokens,  # with what it thinks before
             temperature=self._temperature,
         )
-        answer = await self._ask(call, codec, _unheard, after_text=False)
+        answer = await ask(self._provider, call, codec, unheard, after_text=False)
         text = strip_thinking(answer.text).strip()
         if not text or answer.finish.reason == "content_filter" or echoes(text, messages[0].content):
             raise PlannerError("the model wrote no summary")
@@ -192,7 +186,7 @@ class LLMPlanner:
                 max_output_tokens=answer_tokens,
                 temperature=self._temperature,
             )
-            answer = await self._ask(call, codec, on_delta, after_text=attempt > 0)
+            answer = await ask(self._provider, call, codec, on_delta, after_text=attempt > 0)
             counted = self._cost(answer, messages)
             usage = add_usage(usage, counted) if attempt else counted
             if answer.finish.reason == "content_filter":
@@ -216,12 +210,12 @@ class LLMPlanner:
             raise Echoed("the model only repeats its instructions", hint=hint)
         raise PlannerError(f"the model's reply could not be used, also after asking again: {one_line(why)}", hint=hint)
 
-    def _planned(self, codec: Codec, answer: _Answer, reply: Reply, usage: Usage) -> PlannerReply:
+    def _planned(self, codec: Codec, answer: Answer, reply: Reply, usage: Usage) -> PlannerReply:
         raw = codec.raw(answer.text, answer.calls)
         return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
 
     async def _with_options_of_here(
-        self, call: ProviderRequest, codec: Codec, answer: _Answer, first: PlannerReply, goal: GoalItem | None
+        self, call: ProviderRequest, codec: Codec, answer: Answer, first: PlannerReply, goal: GoalItem | None
     ) -> PlannerReply:
         """`first`, or what the model gives in its place when it is told of options that do not exist here, if that is better."""
         text = goal.text if goal is not None else ""
@@ -234,7 +228,9 @@ class LLMPlanner:
         else:
             messages = (*call.messages, *self._repair(codec, answer, told))
         try:
-            again = await self._ask(structs.replace(call, messages=messages), codec, _unheard, after_text=False)
+            again = await ask(
+                self._provider, structs.replace(call, messages=messages), codec, unheard, after_text=False
+            )
             reply = codec.parse(again.text, again.calls, again.finish)
         except (PlannerError, ProviderError):  # what there is already stands
             return first
@@ -256,66 +252,12 @@ class LLMPlanner:
             turns.append(ChatMessage(role="assistant", content=codec.write(Command(command=command))))
         return tuple(turns)
 
-    async def _ask(self, call: ProviderRequest, codec: Codec, on_delta: DeltaHandler, *, after_text: bool) -> _Answer:
-        """One model call, with its chat text passed on as it comes."""
-        decode = text_stream(codec.name) if call.stream else None
-        thoughts = ThoughtText()
-        parts: list[str] = []
-        calls: list[ToolCallDone] = []
-        size = 0
-        stream = self._provider.stream(call)
-        async with aclosing(stream) as pieces:  # type: ignore[type-var]
-            async for piece in pieces:
-                if isinstance(piece, Finish):
-                    return _Answer("".join(parts), tuple(calls), piece)
-                if isinstance(piece, ToolCallDone):
-                    calls.append(piece)
-                    size += len(piece.arguments_json) + len(piece.name)
-                elif isinstance(piece, ThoughtDelta):
-                    size += len(piece.text)
-                    await on_delta(piece.text, thought=True)
-                elif isinstance(piece, Waiting):
-                    await on_delta(f"{one_line(piece.why)}; asks again in {piece.seconds:.0f} s\n", thought=True)
-                elif isinstance(piece, TextDelta):
-                    parts.append(piece.text)
-                    size += len(piece.text)
-                    if call.stream and not thoughts.over and (thought := thoughts.feed(piece.text)):
-                        await on_delta(thought, thought=True)
-                    if decode is not None and (text := decode(piece.text)):
-                        await on_delta(f"\n{text}" if after_text else text)
-                        after_text = False
-                if size > MAX_REPLY_CHARS:
-                    raise PlannerError(f"the model did not stop: more than {MAX_REPLY_CHARS:,} characters in one reply")
-        raise PlannerError("the model's reply ended without saying that it is complete")
-
-    def _cost(self, answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
-        usage = _counted(answer, messages)
+    def _cost(self, answer: Answer, messages: tuple[ChatMessage, ...]) -> Usage:
+        usage = counted(answer, messages)
         return usage if self._priced is None else self._priced(usage, answer.finish.model or self._model)
 
-    def _repair(self, codec: Codec, answer: _Answer, told: str) -> tuple[ChatMessage, ...]:
+    def _repair(self, codec: Codec, answer: Answer, told: str) -> tuple[ChatMessage, ...]:
         """The reply as it was and what was wrong with it; these messages serve one more call and are not kept."""
         raw = codec.raw(answer.text, answer.calls).strip()
         shown = clip(self._redact(raw), _BAD_REPLY_TOKENS) or "(empty)"
         return ChatMessage(role="assistant", content=shown), ChatMessage(role="user", content=told)
-
-
-async def _unheard(text: str, /, *, thought: bool = False) -> None:
-    """Nobody reads along."""
-
-
-class _Answer(NamedTuple):
-    """One complete model reply as it came."""
-
-    text: str
-    calls: tuple[ToolCallDone, ...]
-    finish: Finish
-
-
-def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
-    """The server's own count, or an estimate where it gave none."""
-    usage = answer.finish.usage
-    if usage.input_tokens or usage.output_tokens:
-        return usage
-    written = answer.text + "".join(call.name + call.arguments_json for call in answer.calls)
-    sent = sum(map(message_tokens, messages))
-    return Usage(input_tokens=sent, output_tokens=estimate_tokens(written), cost=usage.cost, estimated=True)
