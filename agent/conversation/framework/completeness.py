@@ -166,11 +166,8 @@ def saturation(model: SaturationModel, memory: WorkingMemory) -> _Measured:
 
 def required_fields(dimension: DimensionWeight, config: EngineConfiguration) -> list[FieldDefinition]:
     """Return the fields that a dimension counts. Each entry names a field, or the beginning of paths."""
-    fields = [
-        each
-        for each in config.extraction_schema.fields
-        if any(each.path == path or each.path.startswith(f"{path}.") for path in dimension.fields)
-    ]
+    beginnings = tuple(f"{path}." for path in dimension.fields)
+    fields = [each for each in config.extraction_schema.fields if f"{each.path}.".startswith(beginnings)]
     return [each for each in fields if each.required] or fields
 
 

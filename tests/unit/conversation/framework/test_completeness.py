@@ -194,7 +194,7 @@ def models(draw: st.DrawFn) -> dict[str, Any]:
     return {"type": kind, "readyThreshold": draw(NUMBER), "dimensions" if kind == "profile" else "heuristics": rows}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(models(), st.fixed_dictionaries(dict.fromkeys(NAMES, STATUS)), NUMBER, NUMBER)
 def test_completeness_is_within_0_and_1(made: dict[str, Any], statuses: Any, rated: float, sure: float) -> None:
     config = engine(completenessModel=made)
@@ -204,7 +204,7 @@ def test_completeness_is_within_0_and_1(made: dict[str, Any], statuses: Any, rat
     assert all(0 <= each <= 1 for each in found.by_category.values())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.fixed_dictionaries(dict.fromkeys(NAMES, STATUS)), st.sampled_from(NAMES), st.tuples(*[st.booleans()] * 3))
 def test_satisfying_an_obligation_never_lowers_it(statuses: Any, name: str, required: tuple[bool, ...]) -> None:
     obligations = [row | {"required": each} for row, each in zip(ENGINE["obligations"], required, strict=True)]

@@ -92,7 +92,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nengineId: *b\n"
         ("engineId: !!python/object/apply:os.system [ls]", "engine.yaml:1: what begins with ! has to stand in quotes"),
         ("engineId: x\nname: y\nengineId: z", "engine.yaml:3: `engineId` is given twice"),
         ("- a", "engine.yaml:1: this must be `key: value`, not a list"),
-        ("engineId: [" + "[" * 1000, "engine.yaml:1: "),
+        ("engineId: [" + "[" * 400, "engine.yaml:1: "),
         ("- " * 5000, "engine.yaml:1: "),
         ("engineId: 7", "engine.yaml:1: `engineId` must be text, not a whole number"),
     ],

@@ -44,7 +44,7 @@ def fields(draw: st.DrawFn) -> ExtractedField:
 
 
 @pytest.mark.covers("S3-25", "S3-26", "S3-28")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.dictionaries(st.text(max_size=9), fields() | st.lists(fields(), max_size=2).map(tuple), max_size=3))
 def test_a_state_is_the_same_when_it_is_read_again(extraction: Any) -> None:
     visit = PhaseVisit(phase_id="A", entered_at_turn=0, exited_at_turn=3, turns_in_phase=3, completeness=0.2)
