@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent.conversation.extraction_call import ExtractionCall
 from agent.conversation.framework.configuration import FieldDefinition
 from agent.conversation.framework.ports import AgentReply, ExtractedValue, ExtractionLogEntry, Message
 from agent.conversation.framework.runner import EngineRunner
@@ -64,6 +65,20 @@ def test_a_turn_takes_no_more_operations_after_500_than_after_10() -> None:
     operations(10)  # what is imported and compiled once
     (few, looks), (many, more) = operations(10), operations(500)
     assert more == looks < 120 and many < 1.05 * few
+
+
+def test_what_is_no_answer_is_understood_in_any_language() -> None:
+    async def complete(prompt: str, schema: dict[str, Any] | None) -> str:
+        return '{"@repair": "dont_know"}'
+
+    state = memory(turn_number=1, asked="needs.readers")
+    given = ProcessMessageInput(
+        config=CONFIG, user_message="Das weiß ich leider noch nicht", current_state=state, metadata=METADATA
+    )
+    deps = RunnerDeps(run_extraction_llm=ExtractionCall(complete), run_main_agent=reply, log_extraction=log)
+    done = asyncio.run(EngineRunner(deps).process_message(given)).updated_state
+    readers = next(each for each in done.obligations.items if each.id == "readers_known")
+    assert (readers.status, readers.deferred_by, done.put_off) == ("deferred", "unknown", ("needs.readers",))
 
 
 def test_a_tool_and_its_result_go_into_the_prompt_together() -> None:
