@@ -49,7 +49,7 @@ def validate_handoff(handoff: EngineHandoff) -> HandoffValidation:
         place = f"actionList.decisionsReached[{number}]"
         if not 0 <= each.confidence <= 1:
             errors.append(f"{place}.confidence: it is not between 0 and 1")
-        if not _is_reasoning(each.reasoning):
+        if not is_reasoning(each.reasoning):
             errors.append(f"{place}.reasoning: it is no reason of more than {REASONING_LENGTH} characters")
     if not (actions.decisions_reached or actions.constraints_identified or plain["situationAwareness"][_GAPS]):
         errors.append("actionList: there is no decision, no constraint and no gap to hand over")
@@ -73,7 +73,7 @@ def _blanks(value: Any, place: str) -> Iterator[str]:
         yield place
 
 
-def _is_reasoning(text: str) -> bool:
+def is_reasoning(text: str) -> bool:
     """Tell it from a placeholder, which is short, or dots and dashes."""
     bare = text.strip()
     return len(bare) > REASONING_LENGTH and sum(map(str.isalnum, bare)) * 2 > len(bare)

@@ -14,6 +14,7 @@ from agent.conversation.framework import configuration as setup
 from agent.conversation.framework import handoff_data as data
 from agent.conversation.framework.configuration import EngineConfiguration, ExitTransition, HandoffMapping
 from agent.conversation.framework.extraction_values import UNUSABLE, read_value
+from agent.conversation.framework.handoff import is_reasoning
 from agent.conversation.framework.obligations import NOT_APPLYING
 from agent.conversation.framework.values import as_text, as_texts, found, is_empty, listed, texts
 from agent.conversation.framework.working_memory import ExtractedField, Extraction, HandoffWatch, WorkingMemory
@@ -84,9 +85,15 @@ def _decisions(
     given = "; ".join(texts(memory, source.reasoning)) if source.reasoning else ""
     for each in found(memory, source.option):
         if each.value is not False:
-            reasoning = given or as_text(each.field.reasoning or each.field.evidence)
+            reasoning = _reasoning(given, each.field)
             for decision in [_name(config, source.option)] if each.value is True else as_texts(each.value):
                 yield data.Decision(decision=decision, confidence=each.field.confidence, reasoning=reasoning)
+
+
+def _reasoning(given: str, field: ExtractedField) -> str:
+    """Return why it was decided: as it was given, else as it was understood, else as it was said; what is short alone, together."""
+    known = [text for each in (given, field.reasoning, field.evidence) if (text := as_text(each))]
+    return next(filter(is_reasoning, known), as_text("; ".join(dict.fromkeys(known))))
 
 
 def _eliminated(memory: WorkingMemory, source: setup.OptionSource) -> Iterator[data.EliminatedOption]:

@@ -200,6 +200,23 @@ def test_nothing_is_made_up() -> None:
     assert validate_handoff(made).errors == ("actionList: there is no decision, no constraint and no gap to hand over",)
 
 
+@pytest.mark.covers("S3-104", "S3-105")
+@pytest.mark.parametrize(
+    ("given", "understood", "said", "reasoning"),
+    [
+        (WHY, "The person chose it", "a web app then", WHY),
+        ("control", "The person chose it after all", "a web app then", "The person chose it after all"),
+        ("control", "chosen", "a web app, since we want control", "a web app, since we want control"),
+        ("control", "chosen", "a web app", "control; chosen; a web app"),
+        ("", "", "a web app", "a web app"),
+    ],
+)
+def test_the_first_real_reason_counts(given: str, understood: str, said: str, reasoning: str) -> None:
+    made = msgspec.structs.replace(known({"option": "Web", "why": given}), reasoning=understood, evidence=said)
+    (decision,) = mapped(state(engine(), {"decision.made": made})).action_list.decisions_reached
+    assert decision.reasoning == reasoning
+
+
 @pytest.mark.covers("S3-105")
 def test_a_decision_without_a_reason_is_told_by_the_check() -> None:
     made = mapped(full(engine()), decisions=[{"option": "decision.made.option"}])
