@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from agent.protocol.errors import InvalidRequest
 
 _HUNK = re.compile(r"@@(?: -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@|(?: .*)?$)")
-_UNTOLD = ("rename from ", "rename to ", "copy from ", "old mode ", "new mode ", "GIT binary patch", "Binary files ")
+_UNTOLD = ("rename from ", "rename to ", "copy from ", "GIT binary patch", "Binary files ")
+_MODES = ("old mode ", "new mode ", "new file mode 1007", "new file mode 120")
 NOTHING = "/dev/null"
 
 
@@ -52,6 +53,10 @@ def patches_in(text: str) -> list[FilePatch]:
             break
         if line.startswith(_UNTOLD):
             raise InvalidRequest(f"{line.split(' /')[0]!r}: a patch changes lines; for renames there is rename_files")
+        if line.startswith(_MODES):
+            raise InvalidRequest(
+                f"{line!r}: a patch changes lines; leave that one out, and use chmod or ln by run_command"
+            )
         if _begins_file(lines, at):
             found.append(_file(line, lines[at + 1]))
             at += 2

@@ -124,6 +124,8 @@ def _obstacle(case: Case) -> str:
         return "it was recorded by a newer version"
     if len(events) > _MOST_RECORDS:
         return f"it has more than {_MOST_RECORDS:,} events"
+    if case.session.profile == "work":
+        return "it worked on a repository, which is not what it was then"
     unknown = sorted({event.type[:60] for event in events if isinstance(event, UnknownEvent)})
     if unknown:
         return f"it has events that this version does not know: {', '.join(unknown[:5])}"

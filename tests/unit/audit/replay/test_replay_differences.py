@@ -183,6 +183,11 @@ def test_events_of_a_newer_version_inside_a_goal() -> None:
     assert _only(records).reason == "it has events that this version does not know: planner.dreamt"
 
 
+def test_work_on_a_repository_is_not_done_anew() -> None:
+    records = changed(_log("chat"), SessionStarted, lambda event: replace(event, profile="work"))
+    assert _only(records).reason == "it worked on a repository, which is not what it was then"
+
+
 def test_a_goal_that_a_crash_cut_off() -> None:
     records = _log("chat")
     at = next(place for place, record in enumerate(records) if isinstance(record.event, PlannerFinished))
