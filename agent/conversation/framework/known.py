@@ -54,5 +54,5 @@ def known_values(memory: WorkingMemory, config: EngineConfiguration, path: str) 
     least = threshold_of(config, path)
     found = memory.extraction.get(path)
     for each in found if isinstance(found, tuple) else () if found is None else (found,):
-        if says_something(each) and reaches(share(each.confidence), least):
+        if says_something(each) and reaches(share(each.confidence), least) and each.confidence > 0:
             yield from each.value if isinstance(each.value, (list, tuple)) else (each.value,)
