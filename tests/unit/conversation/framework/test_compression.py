@@ -14,6 +14,7 @@ from agent.conversation.framework.compression import (
 from agent.conversation.framework.ports import Complete, JourneyCompressor, Message
 from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import Cancelled, ProviderError
+from tests.support.tries import tries
 
 TALK = [
     Message(role="user", text="Hello! We have 12000 books. It rains today.", turn=1),
@@ -79,7 +80,7 @@ def test_each_strategy_has_its_compressor() -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 80), st.text(max_size=900))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_whatever_comes_out_is_within_its_tokens(texts: list[str], tokens: int, answer: str) -> None:
     talk = [Message(role="user", text=text, turn=turn) for turn, text in enumerate(texts, 1)]
     for by in (ExtractiveCompressor(), SummarizeOldCompressor(answering(answer))):

@@ -28,6 +28,7 @@ from agent.conversation.framework.working_memory import (
 from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import Cancelled
 from tests.support.interview_world import engine, known, memory
+from tests.support.tries import tries
 from tests.unit.conversation.framework.test_history_window import Counted, talk
 
 
@@ -239,7 +240,7 @@ SIZES = st.sampled_from([0, 1, 40, 3_000, 90_000])
     ratio=st.sampled_from([0.5, 1.0, 3.7]),
     letter=st.sampled_from(["a ", "ü", "x", "a\n"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_a_budget_is_never_exceeded(
     model: int, sizes: tuple[int, ...], turns: int, name: str, ratio: float, letter: str
 ) -> None:

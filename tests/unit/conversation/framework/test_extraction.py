@@ -13,6 +13,7 @@ from agent.conversation.framework.ports import ExtractedValue
 from agent.conversation.framework.working_memory import Extraction, from_data, to_data
 from agent.protocol.errors import Cancelled, ProviderError, RecordingError
 from tests.support.interview_world import METADATA, ScriptedExtraction, engine, known, memory, said
+from tests.support.tries import tries
 
 CONFIG = engine()
 
@@ -319,7 +320,7 @@ FOUND = st.dictionaries(
 
 @pytest.mark.covers("S3-68")
 @given(st.lists(FOUND, max_size=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_whatever_a_model_gives_the_state_stays_plain_data(turns: list[Any]) -> None:
     extraction: Extraction = {}
     for turn, found in enumerate(turns, 1):

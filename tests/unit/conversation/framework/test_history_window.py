@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agent.conversation.framework.history_window import Kept, cut, fitted, rendered, turns_from_end
 from agent.conversation.framework.ports import Message
 from agent.planner.untrusted import estimate_tokens
+from tests.support.tries import tries
 
 
 def talk(turns: int, words: int = 10) -> list[Message]:
@@ -112,7 +113,7 @@ CALLS = st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=1, max_size=6
 
 @pytest.mark.covers("S3-86")
 @given(CALLS, st.integers(0, 300), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60, 10), deadline=None)
 def test_the_window_is_within_its_budget_and_parts_no_call_from_its_result(
     history: list[Message], budget: int, most: int
 ) -> None:

@@ -15,6 +15,7 @@ from agent.conversation.framework.modes import (
 )
 from agent.conversation.framework.working_memory import ModesState
 from agent.protocol.errors import Cancelled, ProviderError
+from tests.support.tries import tries
 
 EXTRACTING = ModeBlend(extract=70, validate=20, explore=10)
 
@@ -121,7 +122,7 @@ def test_a_reply_without_modes_changes_nothing() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(MODES), min_size=1, max_size=3, unique=True), max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_drift_stays_within_its_bounds(replies: list[Any]) -> None:
     state = ModesState()
     for number, modes in enumerate(replies, 1):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agent.conversation.framework.rapport import TurnSignals, track
 from agent.conversation.framework.repair_data import RepairKind
 from agent.conversation.framework.working_memory import SocioEmotional
+from tests.support.tries import tries
 
 
 def after(turns: int, **signals: Any) -> SocioEmotional:
@@ -49,7 +50,7 @@ def test_one_turn_moves_a_quarter() -> None:
         again=st.booleans(),
     ),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60, 10), deadline=None)
 def test_each_stays_within_its_bounds(state: SocioEmotional, turn: TurnSignals) -> None:
     new = track(state, turn)
     assert all(0 <= each <= 1 for each in (new.trust, new.rapport, new.friction))

@@ -7,6 +7,7 @@ from agent.conversation.framework.saturation import USUAL, track
 from agent.conversation.framework.saturation import settings as model_of
 from agent.conversation.framework.working_memory import Saturation
 from tests.support.interview_world import engine
+from tests.support.tries import tries
 
 MODEL = SaturationModel(ready_threshold=0.8, alpha=0.5, epsilon=1, turns=2)
 
@@ -32,7 +33,7 @@ def test_silence_before_anything_was_learnt_is_no_saturation() -> None:
 
 
 @given(st.lists(st.integers(-5, 50), max_size=30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_the_score_stays_within_its_bounds(counts: list[int]) -> None:
     state = after(counts)
     assert 0 <= state.score <= 1 and 0 <= state.average <= state.peak

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agent.conversation.framework.supersession import How, applied, changes
 from agent.conversation.framework.working_memory import Extraction
 from tests.support.interview_world import engine, known
+from tests.support.tries import tries
 
 CONFIG = engine()
 
@@ -83,7 +84,7 @@ NAMES = st.lists(st.sampled_from(["Hall", "hall", "Attic", "Cellar"]), max_size=
 
 
 @given(st.lists(st.tuples(NAMES, st.sampled_from(["", "adds", "removes"])), max_size=5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 10), deadline=None)
 def test_no_item_is_there_twice(steps: list[Any]) -> None:
     extraction: Extraction = {}
     for names, how in steps:
