@@ -9,12 +9,13 @@ import pytest
 
 from agent.conversation.framework.working_memory import ContextState
 from agent.conversation.shipped import registry
-from agent.conversation.strategy import Interview, messages
+from agent.conversation.state_record import messages
+from agent.conversation.strategy import Interview
 from agent.engine.context import RequestContext
 from agent.planner.llm import LLMPlanner
 from agent.protocol.decisions import Skipped
 from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewTurned
-from agent.protocol.messages import GoalItem, ReplyItem, UserInput
+from agent.protocol.messages import FileInput, GoalItem, ReplyItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
@@ -199,3 +200,18 @@ def test_turns_that_a_summary_stands_for_are_not_read_again():
         found = messages([*history[:98], GoalItem(goal_id="", text="this one")], known)
         assert (found[0].turn, found[-1].turn) == (first, 49)
     assert isinstance(Session().ctx, RequestContext)
+
+
+@pytest.mark.covers("S3-87")
+def test_what_came_with_a_message_is_background_of_the_reply():
+    said = model({}, "Noted.")
+    session = Session(said)
+    options = RunOptions(interview=InterviewOptions(engine="project-discovery"))
+    given = UserInput(
+        text="see the file", files=(FileInput(path="notes.md", content="Members are kept in three lists"),)
+    )
+    asyncio.run(
+        session.engine.run(session.ctx, RunRequest(input=given, options=options), session.emitter, session.person)
+    )
+    prompt = said._provider.requests[-1].messages[0].content
+    assert "Members are kept in three lists" in prompt and 'source="notes.md"' in prompt

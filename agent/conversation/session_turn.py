@@ -1,0 +1,129 @@
+"""Run one turn of an engine in a session: its dependencies are made of the goal, its steps and fields are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from agent.conversation.extraction_call import ExtractionCall
+from agent.conversation.framework.inline_tasks import InlineTaskBackend
+from agent.conversation.framework.loading import Engine
+from agent.conversation.framework.offline import GuidedForm
+from agent.conversation.framework.ports import (
+    AgentReply,
+    EngineResponse,
+    ExtractionLogEntry,
+    StepDone,
+    TurnMetadata,
+)
+from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
+from agent.conversation.framework.working_memory import (
+    WorkingMemory,
+)
+from agent.conversation.models import GoalContext, context_tokens, has_model
+from agent.conversation.state_record import messages, record_turn
+from agent.engine.goal import Goal
+from agent.engine.model_call import complete
+from agent.engine.strategy import Ending
+from agent.protocol.events.interview import (
+    FieldExtracted,
+    InterviewStepped,
+)
+from agent.protocol.messages import ChatMessage
+from agent.protocol.outcomes import GoalStatus
+from agent.protocol.ports import ModelRequest
+
+
+class SessionTurn:
+    """One turn of an engine in a session."""
+
+    def __init__(
+        self, engine: Engine, goal: Goal, memory: WorkingMemory, names: Mapping[str, str], backend: InlineTaskBackend
+    ) -> None:
+        self._engine, self._goal, self._memory = engine, goal, memory
+        self._names, self._backend = names, backend
+        self._learnt: list[str] = []
+        self._form = None if has_model(goal) else GuidedForm(engine.config)
+
+    async def run(self, *, spoken: bool = True) -> EngineResponse:
+        """Raises CoreError where there is no reply. `spoken`: the goal is what the person said."""
+        goal, form = self._goal, self._form
+        small = self._complete if form is None else None
+        deps = RunnerDeps(
+            run_extraction_llm=form.run_extraction if form else ExtractionCall(self._complete, context_tokens(goal)),
+            run_main_agent=form.run_main_agent if form else self._say,
+            log_extraction=self._extracted,
+            evaluators=self._engine.evaluators,
+            complete=small,
+            context_service=GoalContext(goal),
+            task_backend=self._backend,
+            observe=self._observe,
+            see=form.see if form else unseen,
+            names=self._names,
+            model_tokens=0 if form else context_tokens(goal),
+            clock=goal.app.clock.monotonic,
+        )
+        metadata = TurnMetadata(
+            session_id=self._memory.session_id, project_id=self._memory.project_id, message_id=goal.id
+        )
+        return await EngineRunner(deps).process_message(
+            ProcessMessageInput(
+                config=self._engine.config,
+                user_message=goal.text,
+                current_state=self._memory,
+                metadata=metadata,
+                history=messages(goal.ctx.history, self._memory),
+                spoken=spoken,
+            )
+        )
+
+    async def keep(self, response: EngineResponse) -> Ending:
+        """Say the reply, and record the state; then it counts."""
+        goal = self._goal
+        await goal.say(response.response_text)
+        sidebar = msgspec.to_builtins(response.sidebar_state)
+        names = {each.path: each.display_name for each in self._engine.config.extraction_schema.fields}
+        learnt = tuple(dict.fromkeys(names.get(path, path) for path in self._learnt))
+        goal.interview = await record_turn(goal, self._memory, response.updated_state, sidebar, learnt)
+        return Ending(GoalStatus.ANSWERED, response.response_text)
+
+    async def _complete(self, prompt: str, schema: dict[str, Any] | None) -> str:
+        request = ModelRequest(messages=(ChatMessage(role="user", content=prompt),), schema=schema)
+        return (await complete(self._goal, request, aside=True)).text
+
+    async def _say(self, prompt: str) -> AgentReply:
+        stream = self._goal.options.stream is not False
+        request = ModelRequest(messages=(ChatMessage(role="user", content=prompt),), stream=stream)
+        answer = await complete(self._goal, request, aside=False)
+        counted = 0 if answer.usage.estimated else answer.usage.input_tokens
+        return AgentReply(text=answer.text, prompt_tokens=counted)
+
+    async def _extracted(self, entry: ExtractionLogEntry) -> None:
+        self._learnt.append(entry.field_path)
+        await self._goal.events.send(
+            FieldExtracted(
+                turn=entry.turn_number,
+                engine=entry.engine_id,
+                path=entry.field_path,
+                value=entry.extracted_value,
+                confidence=entry.confidence,
+                how=entry.extraction_type,
+                reasoning=entry.reasoning or "",
+                evidence=entry.evidence,
+            )
+        )
+
+    async def _observe(self, step: StepDone) -> None:
+        await self._goal.events.send(
+            InterviewStepped(
+                turn=self._memory.turn_number + 1,
+                number=step.number,
+                step=step.name,
+                outcome=step.outcome,
+                detail=step.detail,
+                values=step.values,
+            )
+        )

@@ -1,0 +1,103 @@
+"""Record the state of an interview in the log of its session, and read it and the messages before from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from agent.conversation.framework.handoff_data import EngineHandoff
+from agent.conversation.framework.loading import Engine
+from agent.conversation.framework.ports import (
+    Message,
+)
+from agent.conversation.framework.working_memory import (
+    WorkingMemory,
+    from_data,
+    to_data,
+)
+from agent.engine.goal import Goal
+from agent.protocol.errors import InvalidState
+from agent.protocol.events.interview import (
+    InterviewStarted,
+    InterviewTurned,
+)
+from agent.protocol.messages import GoalItem, HistoryItem, ReplyItem
+from agent.protocol.outcomes import InterviewReport
+from agent.recording.interview_fold import difference
+
+LAST_TURNS = 4
+"""That extraction and the check of a reply look at."""
+
+
+async def record_beginning(goal: Goal, engine: Engine, memory: WorkingMemory, handoff: EngineHandoff | None) -> None:
+    config, state = engine.config, to_data(memory)
+    await goal.events.send(
+        InterviewStarted(
+            engine=config.engine_id,
+            version=config.version,
+            name=config.name,
+            state=state,
+            handoff=msgspec.to_builtins(handoff) if handoff else {},
+        )
+    )
+    goal.ctx.interview = state
+
+
+async def record_turn(
+    goal: Goal, before: WorkingMemory, after: WorkingMemory, sidebar: Mapping[str, Any], learnt: tuple[str, ...]
+) -> InterviewReport:
+    """Record the state after a turn, and take it. Raises RecordingError; then the state before it counts."""
+    old, new = to_data(before), to_data(after)
+    changes, extraction = difference(old, new)
+    known = after.completeness
+    await goal.events.send(
+        InterviewTurned(
+            turn=after.turn_number,
+            phase=after.phase.current,
+            completeness=known.overall,
+            ready=known.is_ready,
+            changes=changes,
+            extraction=extraction,
+            sidebar=dict(sidebar),
+            learnt=learnt,
+        )
+    )
+    goal.ctx.interview = new
+    return InterviewReport(
+        engine=after.engine_id,
+        phase=after.phase.current,
+        completeness=known.overall,
+        ready=known.is_ready,
+        sidebar=dict(sidebar),
+        target=after.offered,
+    )
+
+
+def read_state(state: dict[str, Any]) -> WorkingMemory:
+    """Raises InvalidState for the state of a log that is none."""
+    try:
+        return from_data(state)
+    except msgspec.ValidationError as error:
+        raise InvalidState(expected="the state of an interview", found=f"another one in the log ({error})") from error
+
+
+def messages(history: list[HistoryItem], memory: WorkingMemory) -> tuple[Message, ...]:
+    """Return the turns of this interview that no summary stands for yet, and the last few, from a session's history, in order.
+
+    Its last item is the message that is just answered. It is walked from its end, so that a long interview costs no more than a short one.
+    """
+    found = list[Message]()
+    turn = memory.turn_number
+    least = min(memory.context.summarized_through, turn - LAST_TURNS)
+    for item in islice(reversed(history), 1, None):
+        if turn <= max(least, 0):
+            break
+        if isinstance(item, ReplyItem) and item.text:
+            found.append(Message(role="assistant", text=item.text, turn=turn))
+        elif isinstance(item, GoalItem):
+            found.append(Message(role="user", text=item.text, turn=turn))
+            turn -= 1
+    return tuple(reversed(found))
