@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from agent.cli.entry import main
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.configuration import EngineConfiguration, HandoffMapping
 from agent.protocol.errors import InvalidState
-from agent.repo_agent.task_file import Status, read_tasks
+from agent.repo_agent.task_file import _FIELD, Status, read_tasks
 from agent.repo_agent.task_lint import lint
 from tests.support.interview_case import engine, known, state
 
@@ -163,6 +164,18 @@ def test_no_value_forges_a_task_or_a_field(forged: str) -> None:
     assert [each.depends for each in mine] == [()] * len(mine)
     assert last.depends == tuple(range(1, len(mine) + 1))
     assert len(mine[-1].acceptance) == 2 and len(last.acceptance) == 1
+
+
+def test_every_field_of_the_grammar_is_text_in_a_value() -> None:
+    names = _FIELD.pattern.partition("(status")[2].partition(")[*_]")[0]
+    optional = r"\(\?:([^)]*)\)\?"
+    fields = {re.sub(optional, kept, name) for name in f"status{names}".split("|") for kept in ("", r"\1")}
+    assert {"status", "depends", "depends on", "acceptance criteria", "done when"} <= fields
+    for name in fields:
+        for said in (f"{name}: 99", f"{name.title()} : 99", f"**{name}:** 99", f"_{name}_: 99"):
+            file = read_tasks(written({"musts": ["A", "B"], "measures": [said]}))
+            assert lint(file) == [] and [each.depends for each in file.tasks] == [(), (), (1, 2)]
+            assert len(file.tasks[-1].acceptance) == 1
 
 
 VALUES = st.one_of(
