@@ -91,11 +91,23 @@ def _command_services(process: Process) -> CommandServices:
         left_plan=process.logs.left_plan,
         plan_with=process.planners.plan_with,
         model_names=process.planners.model_names,
+        tasks=lambda: _tasks(process.settings.cwd or os.getcwd()),
         library=lambda: process.library,
         rags=lambda: process.rags,
         vault=lambda: process.vault.vault,
         vault_due=process.planners.needs_vault,
     )
+
+
+def _tasks(cwd: str) -> tuple[str, ...]:
+    """Return the numbers of the tasks that can be worked on in the repository around a folder, none where it cannot be told."""
+    from agent.planner.facts.git_facts import repository_of
+    from agent.repo_agent.progress import TASK_FILE
+    from agent.repo_agent.root import root_of, text_in
+    from agent.repo_agent.task_file import read_tasks
+
+    top = repository_of(cwd)
+    return tuple(str(each.task) for each in read_tasks(text_in(root_of(top), TASK_FILE) or "").eligible) if top else ()
 
 
 def _project_notes(process: Process, cwd: str) -> tuple[ContextBlock, ...]:

@@ -32,6 +32,7 @@ COMMANDS = (
         examples=(":work", ":work 7", ":work 7 TOML, please"),
         handle=work,
         read=_read,
+        complete=lambda services: services.tasks(),
         order=245,
         elsewhere=True,
     ),

@@ -38,6 +38,7 @@ Acceptance:
 """
 
 
+@pytest.mark.covers("S2-19")
 def test_a_whole_file() -> None:
     file = read_tasks(WHOLE)
     assert not file.problems
@@ -111,6 +112,7 @@ def test_a_section_ends_the_task_above() -> None:
     assert [(each.name, each.status.value) for each in file.entries] == [("1", "todo"), ("1.1", "todo")]
 
 
+@pytest.mark.covers("S2-19")
 def test_what_can_be_worked_on() -> None:
     text = (
         "## 1. A\nStatus: done\n## 2. B\nDepends on: 1\n## 3. C\nDepends on: 2\n## 4. D\nStatus: blocked\n"
