@@ -117,7 +117,8 @@ class PhaseDefinition(_Data, frozen=True, kw_only=True):
 class ObligationDefinition(_Data, frozen=True, kw_only=True):
     """Something that the conversation has to find out. It is satisfied when all of `fields` are known, or the evaluator gives 1.
 
-    `confirmation`: it waits for the person's yes and does not count for completeness. `question`: what asks for it without a model.
+    `confirmation`: it waits for the person's yes and does not count for completeness; `confirms` are the categories that the yes is about,
+    and a change in one of them asks for it again. `question`: what asks for it without a model.
 
     `applies_when`: it counts, and is asked for, only while that holds, so that a form grows with the answers.
     """
@@ -130,6 +131,7 @@ class ObligationDefinition(_Data, frozen=True, kw_only=True):
     fields: tuple[str, ...] = ()
     evaluator: str = ""
     confirmation: bool = False
+    confirms: tuple[str, ...] = ()
     question: str = ""
 
 

@@ -120,9 +120,23 @@ def _by_fields(
         return False, 0.0
     if definition.confirmation and not all(_is_yes(memory, config, each) for each in paths):
         return False, 0.0
+    if definition.confirms and _changed_since(definition, memory, config):
+        return False, 0.0
     confidence = sum(confidence_of(memory, each) for each in paths) / len(paths)
     return all(is_known(memory, config, each) for each in paths), confidence
 
 
 def _is_yes(memory: WorkingMemory, config: EngineConfiguration, path: str) -> bool:
     return any(each is True for each in known_values(memory, config, path))
+
+
+def _changed_since(definition: ObligationDefinition, memory: WorkingMemory, config: EngineConfiguration) -> bool:
+    """Tell if something that the yes was about was learnt or corrected after it."""
+    about = (each for each in config.obligations if each.category in definition.confirms and not each.confirmation)
+    changed = max((_last_turn(memory, path) for each in about for path in each.fields), default=0)
+    return changed > max(_last_turn(memory, path) for path in definition.fields)
+
+
+def _last_turn(memory: WorkingMemory, path: str) -> int:
+    kept = memory.extraction.get(path, ())
+    return max((each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))), default=0)

@@ -89,7 +89,7 @@ class _Form:
         if obligations and all(each is not None and each.status in ("satisfied", "deferred") for each in states):
             return False
         known = is_known(self._memory, self._config, field.path)
-        return not known or (self.confirms(field) and self._memory.value(field.path) is not True)
+        return not known or self.confirms(field)
 
     def _is_required(self, field: FieldDefinition) -> bool:
         obligations = self._of_field.get(field.path)

@@ -106,6 +106,8 @@ def categories(config: EngineConfiguration) -> Iterator[Reference]:
         yield from ((each, f"section {section.id}") for each in section.obligation_categories)
     if isinstance(config.completeness_model, ObligationModel):
         yield from ((each.category, f"heuristic {each.id}") for each in config.completeness_model.heuristics)
+    for obligation in config.obligations:
+        yield from ((each, f"confirmation {obligation.id}") for each in obligation.confirms)
 
 
 def evaluators(config: EngineConfiguration) -> Iterator[Reference]:

@@ -133,3 +133,15 @@ def test_requirements_have_what_was_said() -> None:
     for said in YARD.values():
         assert all(part.strip() in document for part in said.split(";"))
     assert "no driver looks for longer than five minutes" in planner_context(talk.memory, talk.config)
+
+
+def test_a_correction_after_the_yes_asks_for_the_yes_again() -> None:
+    talk, _ = filled_in("project-discovery")
+    assert not talk.memory.asked
+    talk.say("Core problem: it is the pallets that get lost")
+    assert talk.memory.asked == "confirmation.scope"
+    states = {each.id: each.status for each in talk.memory.obligations.items}
+    assert (states["confirm_project_scope"], states["confirm_success_criteria"]) == ("pending", "satisfied")
+    talk.say("yes")
+    assert not talk.memory.asked
+    assert all(each.status == "satisfied" for each in talk.memory.obligations.items)
