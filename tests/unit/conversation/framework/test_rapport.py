@@ -27,7 +27,7 @@ def test_full_answers_build_trust_and_rapport() -> None:
 def test_impatience_is_friction_and_costs_both() -> None:
     state = after(3, words=4, repair="impatience")
     assert state.friction > 0.5 and state.trust < 0.4 and state.rapport < 0.4
-    assert after(3, words=4, again=True).friction < state.friction
+    assert 0 < after(3, words=4, repair="repeat").friction < state.friction
 
 
 @pytest.mark.covers("S3-9")
@@ -47,7 +47,6 @@ def test_one_turn_moves_a_quarter() -> None:
         fields=st.integers(0, 99),
         sensitive=st.booleans(),
         repair=st.sampled_from([None, *get_args(RepairKind)]),
-        again=st.booleans(),
     ),
 )
 @settings(max_examples=tries(60, 10), deadline=None)
