@@ -64,11 +64,18 @@ PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAg
 """A strategy keeps nothing of a session, so that one serves all that have its profile."""
 
 
+_OF_PROFILE = {"goals": "goals", "work": "the tasks of a repository", "interview": "an interview"}
+
+
 def profile_and_strategy(wanted: str, known: str) -> tuple[str, TurnStrategy]:
     """Those of a session; `known`: the profile that its log names, which stays. Raises NotFound, InvalidState."""
     profile = known or wanted or "goals"
     if wanted and wanted != profile:
-        raise InvalidState(expected=f"the profile that the session has ({profile})", found=wanted)
+        raise InvalidState(
+            expected=f"a session of the profile {wanted}",
+            found=f"one of {profile}",
+            message=f"that session was begun for {_OF_PROFILE.get(profile, profile)}, not for {_OF_PROFILE.get(wanted, wanted)}",
+        )
     if profile not in PROFILES:
         raise NotFound("profile", profile)
     return profile, PROFILES[profile]

@@ -135,7 +135,7 @@ def add_interview(parser: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="what you want, to begin with; of lint, graph and export: their subject",
     )
-    add("--resume", dest="session_id", metavar="ID", help="go on with that interview")
+    add("--resume", metavar="ID", help="go on with that interview; last: the newest")
     add("--mermaid", action="store_true", help="of graph: as Mermaid, for a page")
 
 

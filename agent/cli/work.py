@@ -202,8 +202,8 @@ def interview(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.interview import run_export, run_interview
 
     if options.action == "export":
-        return run_export(_services(options), about or "requirements")
-    return _in_a_loop(run_interview(_services(options), options.action or DEFAULT, about))
+        return run_export(_services(options), about or "requirements", options.resume)
+    return _in_a_loop(run_interview(_services(options), options.action or DEFAULT, about, options.resume))
 
 
 def repository(options: argparse.Namespace) -> int:

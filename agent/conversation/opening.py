@@ -10,6 +10,7 @@ from agent.conversation.framework.loading import Engine
 from agent.conversation.framework.offline import next_question
 from agent.conversation.framework.sidebar import SidebarBuilder
 from agent.conversation.framework.working_memory import WorkingMemory
+from agent.text.sizes import counted
 
 
 def opening(engine: Engine, memory: WorkingMemory, *, names: bool) -> str:
@@ -21,7 +22,8 @@ def opening(engine: Engine, memory: WorkingMemory, *, names: bool) -> str:
         known = round(memory.completeness.overall * 100)
         question = config.field(memory.asked)
         last = f"\n{question.question}" if question and question.question else ""
-        return f"{config.name}: turn {memory.turn_number + 1}, {known} % known; `:panel` shows what.{last}"
+        turns = counted(memory.turn_number, "turn")
+        return f"{config.name}: {turns}, {known} % known; `:panel` shows what.{last}"
     first = next_question(memory, config) if names else None
     return f"{config.name}. {config.description}\n" + (first.text if first else "")
 

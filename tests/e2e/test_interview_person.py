@@ -34,7 +34,7 @@ def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -
         person.see("kept: agent-shell interview --resume ")
         assert person.leaves() == 0
     with interview(home, work, "--resume", "last") as person:
-        person.see(r"turn 3, 6 % known.*How do you deal with it today\?.*you ❯")
+        person.see(r"2 turns, 6 % known.*How do you deal with it today\?.*you ❯")
         person.type("with spreadsheets\r")
         person.see(r"Noted: Current solution: with spreadsheets.*you ❯")
         person.type("stop\r")
@@ -49,6 +49,10 @@ def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -
 def test_ctrl_c_at_the_question_leaves_and_nothing_is_lost(home: Path, work: Path) -> None:  # noqa: F811
     with interview(home, work, "exploration", "a", "site", "for", "our", "club") as person:
         person.see(r"Noted: Goal: a site for our club.*you ❯")
+        person.type("never mind")
+        person.see("you ❯ never mind$", where="line")
+        person.type(CTRL_C)
+        person.see(ASKS, where="line")
         person.type(CTRL_C)
         person.see("kept: agent-shell interview --resume ")
         assert person.leaves() == 0

@@ -10,7 +10,7 @@ from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.events.session import SessionStarted
 from agent.recording.branching import records
 from agent.recording.past import lineage_of, past_of
-from agent.recording.reader import BadLine, SessionFile, read_session
+from agent.recording.reader import BadLine, SessionFile, has_goals, read_session
 
 _MOST_LOOKED_AT = 200
 
@@ -27,14 +27,15 @@ def extractions(path: str, engine: str) -> tuple[FieldExtracted, ...]:
 
 
 def newest_interview(sessions: Sequence[SessionFile]) -> SessionFile:
-    """Return the session with an interview that was written last. Raises NotFound."""
+    """Return the interview that was written last, of those in which something was said. Raises NotFound."""
     for session in sorted(sessions, key=lambda each: each.by_writing, reverse=True)[:_MOST_LOOKED_AT]:
-        if _is_interview(session):
+        if is_interview(session) and has_goals(session):
             return session
     raise NotFound("interview", "last", hint="`agent-shell interview` begins one")
 
 
-def _is_interview(session: SessionFile) -> bool:
+def is_interview(session: SessionFile) -> bool:
+    """Tell whether its goals are the messages of an interview."""
     try:
         first = next(iter(read_session(session)), None)
     except IoError:

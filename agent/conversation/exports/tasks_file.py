@@ -39,7 +39,11 @@ def tasks_file(memory: WorkingMemory, config: EngineConfiguration, mapping: Hand
     sources = mapping or _mapping(config)
     tasks = list(_tasks(memory, sources))
     if not tasks:
-        raise InvalidState(expected="something to do that was said", found="none")
+        raise InvalidState(
+            expected="something to do",
+            found="none",
+            message="nobody has said yet what is to be done, so there are no tasks",
+        )
     more, tasks = len(tasks) - _MOST_TASKS, tasks[:_MOST_TASKS]
     common = tuple(dict.fromkeys(text for path in sources.acceptance for text in texts(memory, path)))
     left_out = f" {more} more are left out." if more > 0 else ""

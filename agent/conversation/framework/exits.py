@@ -56,14 +56,24 @@ def hand_over(
     Raises NotFound, and InvalidState where what is known is not enough for one.
     """
     if allowed((*memory.handoff_watch.chain, config.engine_id), target) == "no":
-        raise InvalidState(expected="another way to go on", found=f"a handoff to {target} once more")
+        raise InvalidState(
+            expected="another target",
+            found=target,
+            message=f"{target} had its turn often enough in this session",
+            hint="`agent-shell interview` begins anew",
+        )
     found = exit_to(config, target)
     if not holds(found.condition, memory, config, evaluators, turns=memory.turn_number):
         found = replace(found, reason=_WISH)
     handoff = map_handoff(memory, config, found, now=now)
     told = validate_handoff(handoff)
     if not told.valid:
-        raise InvalidState(expected="more that is known", found="; ".join(told.errors))
+        raise InvalidState(
+            expected="a whole handoff",
+            found="; ".join(told.errors),
+            message="too little is known to hand over",
+            hint="; ".join(each.removeprefix("actionList: ") for each in told.errors),
+        )
     return handoff
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.conversation.framework.answers import corrections, read_answer
 from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
+from agent.conversation.framework.evidence import words
 from agent.conversation.framework.handoff_data import EngineHandoff
 from agent.conversation.framework.known import is_known
 from agent.conversation.framework.ports import AgentReply, ExtractedValue
@@ -115,7 +118,7 @@ class GuidedForm:
         corrected, rest = corrections(self._config, user_message)
         if not corrected and self._memory is not None:
             corrected, rest = _taken_back(self._memory, self._config, user_message)
-        found = {field.path: read_answer(field, text) for field, text in corrected}
+        found = {field.path: _instead(read_answer(field, text)) for field, text in corrected}
         asked = self._config.field(self._memory.asked) if self._memory else None
         self._corrected = bool(corrected) and not rest.strip()
         if asked is not None and asked.path not in found and not self._corrected:
@@ -152,7 +155,18 @@ def _taken_back(
     told = next(last, None)
     if mended is None or mended.kind != "correction" or not said or told is None:
         return [], message
-    return [(told, said)], ""
+    return [(told, _without_the_old(said, memory.value(told.path)))], ""
+
+
+def _without_the_old(said: str, old: Any) -> str:
+    """What is said instead, without the words "…, not parcels" that only name what it takes the place of."""
+    new, sign, named = said.rpartition(", not ")
+    return new if sign and new.strip() and set(words(named)) <= set(words(as_text(old))) else said
+
+
+def _instead(found: ExtractedValue | None) -> ExtractedValue | None:
+    """What corrects a list is all of it, also where its items are kept one by one."""
+    return found and replace(found, change="replaces")
 
 
 def _reply(

@@ -33,15 +33,15 @@ class TurnMetadata(Struct, frozen=True, kw_only=True):
 class ExtractedValue(Struct, frozen=True, kw_only=True):
     """The value that was understood for a field; `evidence` are the person's own words that it stands on.
 
-    `change`: of a list, whether these come to what is known, or go from it; "" where it is all there is. `by_rule`: it was read by rules,
-    and not understood by a model: its evidence need not be checked.
+    `change`: of a list, whether these come to what is known, go from it, or take its place; "" where it is all there is. `by_rule`: it
+    was read by rules, and not understood by a model: its evidence need not be checked.
     """
 
     value: Any
     confidence: float
     reasoning: str = ""
     evidence: str = ""
-    change: Literal["", "adds", "removes"] = ""
+    change: Literal["", "adds", "removes", "replaces"] = ""
     by_rule: bool = False
 
 

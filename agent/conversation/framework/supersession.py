@@ -12,7 +12,7 @@ from agent.conversation.framework.extraction_values import MOST_ITEMS
 from agent.conversation.framework.working_memory import TURNS_KEPT, ExtractedField, Extraction, Superseded
 
 Kind = Literal["new", "update", "supersede"]
-How = Literal["", "adds", "removes"]
+How = Literal["", "adds", "removes", "replaces"]
 
 
 class Change(NamedTuple):
@@ -38,7 +38,7 @@ def changes(field: FieldDefinition, fresh: ExtractedField, how: How, current: Ex
         # "there are none" is an answer where somebody said it
         told = how != "removes" and (fresh.value != [] or fresh.evidence)
         return [Change(field, "new", fresh, None, _count(fresh.value))] if told else []
-    if how and isinstance(old.value, list) and isinstance(fresh.value, list):
+    if how in ("adds", "removes") and isinstance(old.value, list) and isinstance(fresh.value, list):
         beside = [each for each in fresh.value if not _among(each, old.value)]
         left = [each for each in old.value if not _among(each, fresh.value)]
         fresh = replace(fresh, value=[*old.value, *beside][:MOST_ITEMS] if how == "adds" else left)
@@ -75,6 +75,10 @@ def _items(field: FieldDefinition, fresh: ExtractedField, how: How, current: Ext
     kept = known if isinstance(known, tuple) else ()
     places = {_key(field, each.value): at for at, each in enumerate(kept)}
     found: list[Change] = []
+    if how == "replaces":
+        told = {_key(field, value) for value in fresh.value}
+        left = [(at, kept[at]) for key, at in places.items() if key not in told]
+        found += [Change(field, "supersede", replace(fresh, value=None), at, 0, old, gone=True) for at, old in left]
     for value in fresh.value:
         key = _key(field, value)
         at = places.get(key)

@@ -45,10 +45,10 @@ def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
     return ask, choose
 
 
-def words_at(confirmer: Confirmer) -> Callable[[str], Awaitable[str | None]] | None:
-    """The question for a line of text at that terminal."""
+def words_at(confirmer: Confirmer, *, clears: bool = False) -> Callable[[str], Awaitable[str | None]] | None:
+    """The question for a line of text at that terminal. `clears`: Ctrl-C first takes away what was typed."""
     screen = getattr(confirmer, "screen", None)
-    return partial(ask_words, screen) if isinstance(screen, Screen) else None
+    return partial(ask_words, screen, clears=clears) if isinstance(screen, Screen) else None
 
 
 def secretly_at(confirmer: Confirmer) -> tuple[AskHidden | None, Callable[[str], None] | None]:
@@ -60,11 +60,18 @@ def secretly_at(confirmer: Confirmer) -> tuple[AskHidden | None, Callable[[str],
 
 
 async def ask_line(
-    screen: Screen, prompt: StyleAndTextTuples, *, edit_mode: str = "emacs", text: str = "", hidden: bool = False
+    screen: Screen,
+    prompt: StyleAndTextTuples,
+    *,
+    edit_mode: str = "emacs",
+    text: str = "",
+    hidden: bool = False,
+    clears: bool = False,
 ) -> str | None:
     """One line of text, `text` to begin with, not shown where it is `hidden`; None for Esc, Ctrl-C and Ctrl-D.
 
-    In vi mode Esc belongs to the editing. What is typed before anybody can have read the question is no answer.
+    In vi mode Esc belongs to the editing. What is typed before anybody can have read the question is no answer. `clears`: Esc and Ctrl-C
+    clear a line with text, and leave only an empty one.
 
     Raises EOFError and OSError where the terminal is gone.
     """
@@ -74,9 +81,15 @@ async def ask_line(
 
     @keys.add("escape", filter=Condition(lambda: edit_mode != "vi"))
     @keys.add("c-c")
-    @keys.add("c-d")
     @keys.add("<sigint>")
     def _cancel(event: KeyPressEvent) -> None:
+        if clears and event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(result=None)
+
+    @keys.add("c-d")
+    def _leave(event: KeyPressEvent) -> None:
         event.app.exit(result=None)
 
     buffer = Buffer(document=Document(text, len(text)), multiline=False, on_text_changed=lambda _: guard.other_key())
@@ -121,14 +134,14 @@ async def ask_letter(screen: Screen, question: str, letters: str) -> str:
             return letter
 
 
-async def ask_words(screen: Screen, question: str) -> str | None:
-    """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print."""
+async def ask_words(screen: Screen, question: str, *, clears: bool = False) -> str | None:
+    """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print, `clears` as `ask_line` has it."""
     screen.set_aside_typed_ahead()
     if screen.dumb:
         return await read_plain_line(screen, question)
 
     try:
-        return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")])
+        return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")], clears=clears)
     except (EOFError, OSError):
         return None
 

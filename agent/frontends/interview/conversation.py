@@ -36,7 +36,7 @@ Answer in your own words. "skip", "I don't know", "go back", "repeat" and correc
   :why FIELD          where a value comes from
   :export KIND        requirements, provenance, tasks or context
   :go [TARGET]        hand over to another engine, the planner or the repo-agent
-  :help  exit         Ctrl-D leaves, too; the session keeps all of it"""
+  :help  exit         Ctrl-D leaves, too; everything is kept"""
 _LEAVE = ("exit", "quit", ":q", ":quit", ":exit")
 
 
@@ -55,7 +55,7 @@ class Conversation:
         self._tell(opening(self.engine(), self.memory(), names=first == ""))
         if first:
             await self._send(first)
-        ask = words_at(self.controller.confirmer) if self.controller.interactive else None
+        ask = words_at(self.controller.confirmer, clears=True) if self.controller.interactive else None
         if ask is not None:
             await self._at_the_prompt(ask)
             self.code = ExitCode.DONE  # a mistake on the way was mended by the person who left

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import TYPE_CHECKING
 
-from agent.audit.queries.choosing import listed
-from agent.audit.queries.interviews import extractions, interview_state, newest_interview
+from agent.audit.queries.choosing import NEWEST, listed
+from agent.audit.queries.interviews import extractions, interview_state, is_interview, newest_interview
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.framework.working_memory import from_data
 from agent.conversation.shipped import engine_id, registry
@@ -17,26 +19,41 @@ from agent.frontends.services import Services
 from agent.frontends.session_naming import find_session, session_folder
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.outcomes import ExitCode
+from agent.waiting import in_thread
+
+if TYPE_CHECKING:
+    from agent.recording.reader import SessionFile
 
 
-async def run_interview(services: Services, engine: str, first: str) -> int:
-    """Hold an interview in a new session, or go on with the one of the settings. Raises CoreError."""
+async def run_interview(services: Services, engine: str, first: str, resume: str | None = None) -> int:
+    """Hold an interview in a new session, in the one of the settings, or go on with the one that `resume` names. Raises CoreError."""
     wanted = engine_id(engine)
     registry().get(wanted)
-    async with open_controller(services, profile="interview") as controller:
+    session = None if resume is None else (await in_thread(partial(_interview, services, resume))).session_id
+    async with open_controller(services, profile="interview", session=session) as controller:
         return await Conversation(controller, wanted).run(first)
 
 
-def run_export(services: Services, kind: str) -> int:
+def run_export(services: Services, kind: str, resume: str | None = None) -> int:
     """Print what a session's interview found out. Raises CoreError."""
     if kind not in EXPORTS:
         raise NotFound("export", kind, hint=f"there are {', '.join(EXPORTS)}")
-    known, wanted = listed(session_folder(services)), services.settings.session_id
-    session = find_session(services, wanted, known) if wanted else newest_interview(known)
+    session = _interview(services, resume or services.settings.session_id or NEWEST)
     state = interview_state(session)
     if not state:
-        raise InvalidRequest("no interview was held in that session", hint="--session-id names another one")
+        raise InvalidRequest("nothing was said in that interview yet", hint="--resume names another one")
     memory = from_data(state)
     log = extractions(session.path, memory.engine_id)
     say(export(kind, memory, registry().get(memory.engine_id).config, log), sink_of(sys.stdout))
     return ExitCode.DONE
+
+
+def _interview(services: Services, wanted: str) -> SessionFile:
+    """The session that `wanted` names; `last` is the newest interview, whatever else was done since. Raises CoreError."""
+    known = listed(session_folder(services))
+    if wanted == NEWEST:
+        return newest_interview(known)
+    session = find_session(services, wanted, known)
+    if not is_interview(session):
+        raise InvalidRequest(f"{session.session_id} is no interview", hint="`--resume last` is the newest one")
+    return session

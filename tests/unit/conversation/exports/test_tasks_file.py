@@ -107,7 +107,7 @@ def test_the_exit_that_names_tasks_is_the_source() -> None:
 
 @pytest.mark.parametrize("extraction", [{}, {"musts": []}, {"musts": ["", " - ", "***", "..."]}, {"objects": [{}]}])
 def test_nothing_to_do_is_told(extraction: dict[str, Any]) -> None:
-    with pytest.raises(InvalidState, match="something to do"):
+    with pytest.raises(InvalidState, match="there are no tasks"):
         written(extraction)
 
 

@@ -172,6 +172,27 @@ def test_what_was_meant_replaces_the_answer_before_and_the_question_stays() -> N
     assert talk.say("We grew") == "Noted: Trigger: We grew\nWho uses it?"
 
 
+def test_what_corrects_a_list_takes_its_place_whether_its_items_are_kept_one_by_one_or_not() -> None:
+    for besides in ({}, {"collection": "items"}):
+        fields = [each | besides if each["path"] == "users.jobs" else each for each in FIELDS]
+        talk = Interview(engine(obligations=OBLIGATIONS, extractionSchema={"fields": fields}))
+        for message in ("Hello", "Orders get lost", "Now", "Clerks", "Look for parcels; call drivers"):
+            talk.say(message)
+        said = talk.say("no, I meant look for letters, not parcels")
+        assert said.startswith("Noted: Jobs: look for letters\n")
+        assert talk.memory.value("users.jobs") == ["look for letters"]
+        assert talk.say("Jobs: sort them; look for letters").startswith("Noted: Jobs: ")
+        assert sorted(talk.memory.value("users.jobs")) == ["look for letters", "sort them"]
+
+
+def test_what_is_not_so_stays_in_a_correction_where_it_was_not_said_before() -> None:
+    talk = Interview()
+    for message in ("Hello", "Orders get lost"):
+        talk.say(message)
+    said = "No, I meant invoices get lost, not always"
+    assert talk.say(said) == "Noted: Problem: invoices get lost, not always\nWhy now?"
+
+
 def test_that_there_are_none_is_an_answer() -> None:
     talk = Interview()
     for message in ("Hello", "Orders get lost", "Now", "Clerks"):

@@ -67,6 +67,13 @@ def test_an_item_goes_and_the_others_stay() -> None:
     assert changed("size.rooms", [{"name": "Hall"}, {"name": "Attic"}], "removes", ROOMS)[0] == {}
 
 
+def test_items_take_the_place_of_all_that_were_known() -> None:
+    extraction, made = changed("size.rooms", [{"name": "Cellar"}, {"name": "hall"}], "replaces", ROOMS)
+    kept = {each.value["name"]: each.value for each in extraction["size.rooms"]}  # type: ignore[union-attr]
+    assert kept == {"hall": {"name": "hall", "seats": 40}, "Cellar": {"name": "Cellar"}}
+    assert [kind for kind, _ in made] == ["supersede", "new", "update"]
+
+
 def test_an_item_without_a_key_of_its_own_is_known_by_all_of_it() -> None:
     field = engine(
         extractionSchema={
@@ -83,7 +90,7 @@ def test_an_item_without_a_key_of_its_own_is_known_by_all_of_it() -> None:
 NAMES = st.lists(st.sampled_from(["Hall", "hall", "Attic", "Cellar"]), max_size=3)
 
 
-@given(st.lists(st.tuples(NAMES, st.sampled_from(["", "adds", "removes"])), max_size=5))
+@given(st.lists(st.tuples(NAMES, st.sampled_from(["", "adds", "removes", "replaces"])), max_size=5))
 @settings(max_examples=tries(40, 10), deadline=None)
 def test_no_item_is_there_twice(steps: list[Any]) -> None:
     extraction: Extraction = {}

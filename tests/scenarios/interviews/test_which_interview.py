@@ -1,0 +1,30 @@
+"""Which interview is gone on with and exported: the newest in which something was said, or the one that is named, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.scenarios.program import World
+
+OFFLINE = ("--planner", "offline")
+
+
+@pytest.mark.thorough
+def test_the_newest_interview_whatever_was_done_since(world: World) -> None:
+    said = world.run("interview", *OFFLINE, "--json", stdin=b"Parcels get lost\n:panel\n:why core problem\n")
+    assert {json.loads(line).get("type") for line in said.stdout.splitlines()} >= {"interview.turned"}
+    world.run("interview", *OFFLINE, stdin=b"")  # nothing is said in this one
+    world.run("list files", *OFFLINE, "--session-id", "goals", "--approve", "low", stdin=b"")
+    assert "Parcels get lost" in world.run("interview", "export").stdout
+    again = world.run("interview", *OFFLINE, "--resume", "last", stdin=b"exit\n")
+    assert again.code == 0 and "1 turn, 5 % known" in again.stderr
+    other = world.run("interview", *OFFLINE, "--resume", "goals", stdin=b"Parcels\n")
+    assert other.code == 2 and "goals is no interview" in other.stderr
+    named = world.run("interview", *OFFLINE, "--session-id", "goals", stdin=b"Parcels\n")
+    assert named.code == 2 and "that session was begun for goals, not for an interview" in named.stderr
+    unknown = world.run("interview", *OFFLINE, "--resume", "nonsense", stdin=b"Parcels\n")
+    assert unknown.code == 2 and "no session called 'nonsense'" in unknown.stderr
+    unready = world.run("interview", "export", "tasks", "--resume", "last")
+    assert unready.code == 2 and "so there are no tasks" in unready.stderr
