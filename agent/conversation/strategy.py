@@ -118,7 +118,12 @@ async def _write_tasks(goal: Goal, engine: Engine, memory: WorkingMemory) -> str
     path = os.path.join(goal.ctx.base or goal.ctx.cwd, "TASKS.md")
     if os.path.lexists(path):
         hint = "`agent-shell interview export tasks` prints them; add what you want to it"
-        raise InvalidState(expected="a folder without TASKS.md", found="one that has its own", hint=hint)
+        raise InvalidState(
+            expected="a folder without TASKS.md",
+            found="one",
+            message="there is a TASKS.md already, which stays as it is",
+            hint=hint,
+        )
     performed = await goal.gate.perform(WriteFile(path=path, content=tasks_file(memory, engine.config)))
     if performed.outcome == "ran":
         goal.wrote((path,))

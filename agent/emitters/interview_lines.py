@@ -51,7 +51,8 @@ class InterviewLines:
 
 def _turn_line(event: InterviewTurned, *, entered: bool) -> str:
     """Say in one line where the interview stands: the phase where it is a new one, progress, what was learnt."""
-    told = [safe_line(_phase(event.sidebar) or event.phase, 40)] if entered else []
+    name = _phase(event.sidebar)  # none where it has handed over
+    told = [safe_line(name, 40)] if entered and name else []
     told.append(progress(event.completeness))
     if event.learnt:
         names = [safe_line(each, 30) for each in event.learnt[:_NAMES]]

@@ -171,7 +171,9 @@ class Conversation:
         ask = words_at(controller.confirmer) if controller.interactive else None
         goal = await ask("what shall the planner do first? Enter alone: nothing yet") if ask is not None else ""
         if not (goal or "").strip():
-            self._tell("`agent-shell interview export context --session-id …` prints what the planner is to know")
+            self._tell(
+                f"`agent-shell interview export context --resume {controller.ctx.session_id}` prints what the planner is to know"
+            )
             return
         before, controller.adjust = controller.ctx, lambda options: options
         opened = await controller.services.opened(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.emitters.interview_lines import panel, progress
+from agent.emitters.interview_lines import InterviewLines, panel, progress
+from agent.protocol.events.interview import InterviewTurned
 
 SIDEBAR = {
     "phaseIndicator": {"currentPhase": "CORE", "label": "Core problem"},
@@ -35,3 +36,13 @@ def test_the_panel_tells_state_value_certainty_and_turn():
 def test_progress_stays_within_its_bar():
     assert progress(-1) == "░░░░░░░░░░ 0 %"
     assert progress(7) == "▓▓▓▓▓▓▓▓▓▓ 100 %"
+
+
+def test_a_phase_is_told_by_its_name_and_by_none_where_it_has_no_sidebar():
+    said: list[str] = []
+    lines = InterviewLines(said.append, color=False)
+    sidebar = {"phaseIndicator": {"label": "Confirming"}}
+    turned = InterviewTurned(turn=3, phase="VALIDATION", completeness=0.8, ready=True, sidebar=sidebar)
+    lines.show(turned)
+    lines.show(InterviewTurned(turn=4, phase="DONE", completeness=1.0, ready=True))
+    assert said == ["Confirming · ▓▓▓▓▓▓▓▓░░ 80 %", "▓▓▓▓▓▓▓▓▓▓ 100 %"]
