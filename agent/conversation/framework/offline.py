@@ -159,7 +159,7 @@ def _taken_back(
 
 
 def _without_the_old(said: str, old: Any) -> str:
-    """What is said instead, without the words "…, not parcels" that only name what it takes the place of."""
+    """Return what is said instead, without the words "…, not parcels" that only name what it takes the place of."""
     new, sign, named = said.rpartition(", not ")
     return new if sign and new.strip() and set(words(named)) <= set(words(as_text(old))) else said
 
