@@ -122,8 +122,9 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         if effect.kind == _RECORDS:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)] or [context.cwd]
         elif effect.kind == _SWITCH:
-            repositories += [_folder(run, context) for run in report.programs if _is_git(run)]
-            write += _below(context)
+            here = [_folder(run, context) for run in _programs(finding, report) if _is_git(run)]
+            repositories += here
+            write += [path for folder in here for path in _work_tree(folder, context)]
         elif effect.kind in _FILES:
             write += _paths(effect, _folders(finding, report, context), context)
     for run in report.programs:
@@ -200,7 +201,7 @@ def reads_plainly(report: RiskReport) -> bool:
 
 def _folders(finding: Finding, report: RiskReport, context: RiskContext) -> list[str]:
     """Return the folders that a finding's relative paths lie in: those of its program; of a redirection, of what it stands at."""
-    runs = [report.programs[finding.program]] if 0 <= finding.program < len(report.programs) else []
+    runs = _programs(finding, report)
     if not runs:
         start, end = finding.span
         around = [run for run in report.programs if run.span[0] <= start and end <= run.span[1]]
@@ -209,6 +210,23 @@ def _folders(finding: Finding, report: RiskReport, context: RiskContext) -> list
     return [run.cwd if run.cwd.startswith("/") and "\0" not in run.cwd else context.cwd for run in runs] or [
         context.cwd
     ]
+
+
+def _programs(finding: Finding, report: RiskReport) -> list[ProgramRun]:
+    """Return the program that a finding is about, where it is about one."""
+    return [report.programs[finding.program]] if 0 <= finding.program < len(report.programs) else []
+
+
+def _work_tree(folder: str, context: RiskContext) -> list[str]:
+    """Return where the files of a repository lie in which git works in `folder`: the workspace, or that folder where facts know it as one.
+
+    A link to a folder gives nothing: that may be all of home.
+    """
+    if holds(context.workspace, folder):
+        return _below(context)
+    known = context.facts.get(folder, ())
+    plain = "dir" in known and not any(fact.startswith(("at=", "to=", "link")) for fact in known)
+    return [folder] if plain and not holds(folder, context.home) else []
 
 
 def _paths(effect: Effect, folders: list[str], context: RiskContext) -> list[str]:

@@ -70,6 +70,26 @@ def test_a_relative_path_is_a_right_in_the_folder_where_it_is_written(command, w
     assert given.repositories == (("/home/me/other",) if "git" in command else ())
 
 
+@pytest.mark.parametrize(
+    ("command", "written", "repository"),
+    [
+        ("git switch main", ("/w",), "/w/sub"),
+        ("cd below && git switch main", ("/w",), "/w/sub/below"),
+        ("cd ~/other && git switch main", ("/home/me/other",), "/home/me/other"),
+        ("cd ~/link && git switch main", (), "/home/me/link"),
+        ("cd ~/unseen && git switch main", (), "/home/me/unseen"),
+        ("cd && git switch main", (), "/home/me"),
+        ("cd / && git switch main", (), "/"),
+    ],
+)
+def test_git_changes_files_where_it_works_and_nowhere_else(command, written, repository):
+    facts = dict.fromkeys(("/home/me/other", "/w/sub/below", "/home/me", "/"), ("dir",))
+    facts["/home/me/link"] = ("dir", "at=/home/me")
+    given = of(command, RiskContext(cwd="/w/sub", home="/home/me", workspace="/w", facts=facts))
+    assert given is not None
+    assert (given.write, given.repositories) == (written, (repository,))
+
+
 def test_a_workspace_that_holds_home_is_none():
     assert of("mkdir new", RiskContext(cwd="/home/me", home="/home/me", workspace="/home/me")) == Rights(
         write=("/home/me/new",)
