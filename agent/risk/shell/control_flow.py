@@ -27,7 +27,9 @@ def command(walker: Walker, node: Node, stdin: Output | None) -> Output:
         return pipeline(walker, node, stdin)
     if node.redirects:
         place, given = walker.place(node.start, node.end), stdin
-        stdin, targets = folders.everywhere(walker, lambda: streams.redirects(walker, node.redirects, given, place))
+        stdin, targets = folders.everywhere(
+            walker, lambda: streams.redirects(walker, node.redirects, given, place, of_group=True)
+        )
         output = _compound(walker, node, stdin)
         streams.keep_written(walker, targets, output)
         streams.feed_sinks(walker, targets, output)

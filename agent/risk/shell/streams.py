@@ -77,8 +77,8 @@ class Files:
 _WRITES = {">": "write", ">|": "write", "&>": "write", ">>": "append", "&>>": "append", "<>": "modify"}
 
 
-def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> None:
-    """A redirection to or from a file or the network."""
+def judge_redirect(walker: Walker, target: Target, place: tuple[int, int], *, of_group: bool) -> None:
+    """A redirection to or from a file or the network. `of_group`: no program stands around it that would say in which folder."""
     word, operator = target.word, target.operator
     if operator in (">&", "<&"):
         text = word.text.rstrip("-")
@@ -96,7 +96,9 @@ def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> No
         return
     kind = _WRITES.get(operator)
     if kind is not None and "proc" not in word.taint:
-        walker.add(kind, [word], place)
+        folder = walker.state.cwd
+        elsewhere = of_group and folder != walker.rater.context.cwd and UNKNOWN not in folder + word.text
+        walker.add(kind, [word.part(absolute(word.text, folder)) if elsewhere else word], place)
 
 
 def file_input(walker: Walker, word: Word) -> Output:
@@ -173,7 +175,7 @@ def descriptor(walker: Walker, number: str, source: Output, stdin: Output | None
 
 
 def redirects(
-    walker: Walker, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
+    walker: Walker, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int], *, of_group: bool = False
 ) -> tuple[Output | None, list[Target]]:
     """Judge redirections; what stdin becomes, and the resolved targets."""
     targets: list[Target] = []
@@ -207,5 +209,5 @@ def redirects(
                 stdin = descriptor(walker, redirect.fd, file_input(walker, word), stdin)
             elif redirect.operator == "<&" and redirect.fd in ("", "0") and word.text != "-":
                 stdin = walker.descriptors.get(word.text, (None, "input")) if word.text != "0" else stdin
-            judge_redirect(walker, target, spot)
+            judge_redirect(walker, target, spot, of_group=of_group)
     return stdin, targets
