@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from agent.conversation.framework.configuration import FieldDefinition
-from agent.conversation.framework.ports import ExtractedValue
-from agent.conversation.framework.repair_data import REPAIR
+from agent.conversation.framework.state.configuration import FieldDefinition
+from agent.conversation.framework.state.ports import ExtractedValue
+from agent.conversation.framework.state.repair_data import REPAIR
 from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
 from agent.protocol.errors import PlannerError
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.conversation.extraction_answer import read_answer
-from agent.conversation.framework.configuration import FieldDefinition, ValueType
-from agent.conversation.framework.history_window import USUAL_TOKENS, fitted
-from agent.conversation.framework.ports import Complete, ExtractedValue
-from agent.conversation.framework.relevance import MOST_FIELDS
-from agent.conversation.framework.repair_data import REPAIR, UNDERSTOOD
-from agent.conversation.framework.values import as_text
-from agent.conversation.framework.working_memory import ExtractedField, Extraction
+from agent.conversation.framework.context.history_window import USUAL_TOKENS, fitted
+from agent.conversation.framework.extraction.relevance import MOST_FIELDS
+from agent.conversation.framework.state.configuration import FieldDefinition, ValueType
+from agent.conversation.framework.state.ports import Complete, ExtractedValue
+from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD
+from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.working_memory import ExtractedField, Extraction
 from agent.planner.untrusted import clean, data_block, estimate_tokens
 
 # Of what the model takes; the rest is for our words and its own.

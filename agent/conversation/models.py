@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.conversation.framework.ports import (
+from agent.conversation.framework.state.ports import (
     Complete,
 )
 from agent.engine.goal import Goal

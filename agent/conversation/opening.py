@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.offline import next_question
-from agent.conversation.framework.sidebar import SidebarBuilder
-from agent.conversation.framework.working_memory import WorkingMemory
+from agent.conversation.framework.progress.questions import next_question
+from agent.conversation.framework.progress.sidebar import SidebarBuilder
+from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.registry.loading import Engine
 from agent.text.sizes import counted
 
 

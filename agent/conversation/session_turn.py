@@ -7,23 +7,23 @@ from typing import Any
 
 import msgspec
 
+from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.extraction_call import ExtractionCall
-from agent.conversation.framework.inline_tasks import InlineTaskBackend
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.offline import GuidedForm
-from agent.conversation.framework.ports import (
+from agent.conversation.form.offline import GuidedForm
+from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.state.ports import (
     AgentReply,
     EngineResponse,
     ExtractionLogEntry,
     StepDone,
     TurnMetadata,
 )
-from agent.conversation.framework.runner import EngineRunner
-from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
 )
+from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.models import GoalContext, context_tokens, has_model
+from agent.conversation.registry.loading import Engine
 from agent.conversation.state_record import messages, record_turn
 from agent.engine.goal import Goal
 from agent.engine.model_call import complete

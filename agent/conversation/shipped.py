@@ -6,10 +6,10 @@ import os
 from functools import cache
 from pathlib import Path
 
-from agent.conversation.framework.loading import FILES
-from agent.conversation.framework.registry import EngineRegistry
-from agent.conversation.framework.task_handlers import HANDLERS
-from agent.conversation.framework.techniques import library
+from agent.conversation.background.task_handlers import HANDLERS
+from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry.loading import FILES
+from agent.conversation.registry.registry import EngineRegistry
 from agent.protocol.errors import NotFound
 
 DEFAULT = "project-discovery"

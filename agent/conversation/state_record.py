@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 
-from agent.conversation.framework.handoff_data import EngineHandoff
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.ports import (
+from agent.conversation.framework.state.handoff_data import EngineHandoff
+from agent.conversation.framework.state.ports import (
     Message,
 )
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
     from_data,
     to_data,
 )
+from agent.conversation.registry.loading import Engine
 from agent.engine.goal import Goal
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.interview import (

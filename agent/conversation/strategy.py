@@ -10,19 +10,19 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec.structs import replace
 
+from agent.conversation.background.inline_tasks import InlineTaskBackend
+from agent.conversation.background.task_handlers import handlers
 from agent.conversation.exports.tasks_file import tasks_file
-from agent.conversation.framework.exits import PLANNER, REPO_AGENT, ended, hand_over
-from agent.conversation.framework.handoff_mapping import seed
-from agent.conversation.framework.inline_tasks import InlineTaskBackend
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.offline import next_question
-from agent.conversation.framework.registry import EngineRegistry
-from agent.conversation.framework.task_handlers import handlers
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT, ended, hand_over
+from agent.conversation.framework.handoff.handoff_mapping import seed
+from agent.conversation.framework.progress.questions import next_question
+from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
     create_empty_working_memory,
 )
 from agent.conversation.models import asking_beside
+from agent.conversation.registry.loading import Engine
+from agent.conversation.registry.registry import EngineRegistry
 from agent.conversation.session_turn import SessionTurn
 from agent.conversation.state_record import read_state, record_beginning, record_turn
 from agent.engine.context import RequestContext

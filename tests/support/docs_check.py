@@ -16,7 +16,7 @@ from agent.commands.registry import definitions
 from agent.config.render import env_example, settings_page
 from agent.config.session_actions import ACTIONS
 from agent.config.table import SETTINGS
-from agent.conversation.framework.loading import configuration_schema
+from agent.conversation.registry.loading import configuration_schema
 from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
 from tests.support.recipes_page import render_catalog

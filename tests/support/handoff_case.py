@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from agent.conversation.framework.handoff_data import EngineHandoff
+from agent.conversation.framework.state.handoff_data import EngineHandoff
 
 HANDOFF: dict[str, Any] = {
     "metadata": {

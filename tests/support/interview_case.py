@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.working_memory import (
     ExtractedField,
     ObligationsState,
     WorkingMemory,

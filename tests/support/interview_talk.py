@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.conversation.framework.configuration import FieldDefinition
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.offline import GuidedForm
-from agent.conversation.framework.ports import (
+from agent.conversation.form.offline import GuidedForm
+from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.state.configuration import FieldDefinition
+from agent.conversation.framework.state.ports import (
     AgentReply,
     EngineResponse,
     ExtractedValue,
@@ -17,9 +17,9 @@ from agent.conversation.framework.ports import (
     Message,
     TurnMetadata,
 )
-from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory, create_empty_working_memory
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
-from agent.conversation.framework.working_memory import Extraction, WorkingMemory, create_empty_working_memory
+from agent.conversation.registry.loading import Engine
 from tests.support.shipped_engines import ENGINES, loaded, shipped
 
 NAMES = {each: shipped(each).name for each in ENGINES}

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.ports import ExtractedValue, ExtractionLogEntry, TurnMetadata
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.ports import ExtractedValue, ExtractionLogEntry, TurnMetadata
+from agent.conversation.framework.state.working_memory import (
     ExtractedField,
     Extraction,
     WorkingMemory,

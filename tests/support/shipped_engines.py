@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.ports import Evaluator
-from agent.conversation.framework.registry import EngineRegistry
-from agent.conversation.framework.task_handlers import HANDLERS
-from agent.conversation.framework.techniques import library
+from agent.conversation.background.task_handlers import HANDLERS
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.ports import Evaluator
+from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry.loading import Engine
+from agent.conversation.registry.registry import EngineRegistry
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/interviews/feature_prioritization"

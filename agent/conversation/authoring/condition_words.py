@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.conversation.framework.configuration import (
+from agent.conversation.framework.state.configuration import (
     AllOf,
     CompletenessScore,
     Condition,

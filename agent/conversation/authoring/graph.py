@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.conversation.authoring.condition_words import in_words
-from agent.conversation.framework.configuration import EngineConfiguration, PhaseDefinition
-from agent.conversation.framework.phases import successor
-from agent.conversation.framework.prompt_template import blend_in_words
+from agent.conversation.framework.context.prompt_template import blend_in_words
+from agent.conversation.framework.progress.phases import successor
+from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 
 _ESCAPED = {ord(each): f"#{ord(each)};" for each in '"#;<>&|[]{}()`\\%'}
 

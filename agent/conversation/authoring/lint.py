@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from agent.conversation.authoring.condition_words import in_words
 from agent.conversation.authoring.simulation import LONGEST_WAIT, example, simulate
-from agent.conversation.framework import references
-from agent.conversation.framework.conditions import holds
-from agent.conversation.framework.configuration import (
+from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
+from agent.conversation.framework.progress.conditions import holds
+from agent.conversation.framework.state.configuration import (
     AllOf,
     CompletenessScore,
     Condition,
@@ -23,9 +23,9 @@ from agent.conversation.framework.configuration import (
     PhaseIn,
     TurnCount,
 )
-from agent.conversation.framework.extraction_values import UNUSABLE, read_value
-from agent.conversation.framework.technique_data import TechniqueDefinition
-from agent.conversation.framework.working_memory import PhaseState, create_empty_working_memory
+from agent.conversation.framework.state.technique_data import TechniqueDefinition
+from agent.conversation.framework.state.working_memory import PhaseState, create_empty_working_memory
+from agent.conversation.registry import references
 from agent.planner.untrusted import estimate_tokens
 
 SMALLEST_CONTEXT = 8192

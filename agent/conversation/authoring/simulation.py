@@ -8,10 +8,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.conversation.framework import references
-from agent.conversation.framework.completeness import evaluate
-from agent.conversation.framework.conditions import holds
-from agent.conversation.framework.configuration import (
+from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.conditions import holds
+from agent.conversation.framework.progress.obligations import assess, settle
+from agent.conversation.framework.progress.phases import PhaseStateMachine
+from agent.conversation.framework.state.configuration import (
     CoverageModel,
     EngineConfiguration,
     FieldDefinition,
@@ -19,15 +20,14 @@ from agent.conversation.framework.configuration import (
     ObligationDefinition,
     TurnCount,
 )
-from agent.conversation.framework.obligations import assess, settle
-from agent.conversation.framework.phases import PhaseStateMachine
-from agent.conversation.framework.ports import Evaluator
-from agent.conversation.framework.working_memory import (
+from agent.conversation.framework.state.ports import Evaluator
+from agent.conversation.framework.state.working_memory import (
     ExtractedField,
     Saturation,
     WorkingMemory,
     create_empty_working_memory,
 )
+from agent.conversation.registry import references
 
 LONGEST_WAIT = 200
 """Turns; a condition that waits longer is not reached."""

@@ -8,8 +8,8 @@ from agent.conversation.exports.planner_context import planner_context
 from agent.conversation.exports.provenance import provenance
 from agent.conversation.exports.requirements import requirements
 from agent.conversation.exports.tasks_file import tasks_file
-from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.working_memory import WorkingMemory
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import NotFound
 from agent.protocol.events.interview import FieldExtracted
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agent.conversation.exports.inline import inline
-from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.values import as_text
-from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from agent.protocol.errors import NotFound
 from agent.protocol.events.interview import FieldExtracted
 from agent.text.fuzzy import most_alike

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.conversation.exports.inline import bullets, inline
-from agent.conversation.framework.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.known import is_known
-from agent.conversation.framework.obligations import NOT_APPLYING
-from agent.conversation.framework.values import as_texts, listed
-from agent.conversation.framework.working_memory import ObligationState, WorkingMemory
+from agent.conversation.framework.progress.obligations import NOT_APPLYING
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.known import is_known
+from agent.conversation.framework.state.values import as_texts, listed
+from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
 
 _SURE = 0.85  # below, the confidence is told
 

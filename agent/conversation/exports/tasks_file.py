@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from agent.conversation.exports.inline import bullets, inline
-from agent.conversation.framework.configuration import EngineConfiguration, HandoffMapping, PairSource, TaskSource
-from agent.conversation.framework.values import as_text, as_texts, found, listed, texts
-from agent.conversation.framework.working_memory import WorkingMemory
+from agent.conversation.framework.state.configuration import EngineConfiguration, HandoffMapping, PairSource, TaskSource
+from agent.conversation.framework.state.values import as_text, as_texts, found, listed, texts
+from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState
 
 _TITLE = 100  # characters

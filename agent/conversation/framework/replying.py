@@ -5,19 +5,19 @@ from __future__ import annotations
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.conversation.framework import modes, techniques
-from agent.conversation.framework.context import ContextAssembler, TurnTexts, calibrated
-from agent.conversation.framework.exits import offer, offered_exit
-from agent.conversation.framework.handoff import format_handoff_for_context
-from agent.conversation.framework.offline import next_question
-from agent.conversation.framework.ports import StepDone
-from agent.conversation.framework.quality import check
-from agent.conversation.framework.scheduling import RuleBasedScheduler
-from agent.conversation.framework.sidebar import SidebarBuilder
-from agent.conversation.framework.tasks import BackgroundTaskManager
-from agent.conversation.framework.telemetry import measure
+from agent.conversation.framework.context.context import ContextAssembler, TurnTexts, calibrated
+from agent.conversation.framework.handoff.exits import offer, offered_exit
+from agent.conversation.framework.handoff.handoff import format_handoff_for_context
+from agent.conversation.framework.handoff.verification import reminder, take_up, verify_handoff
+from agent.conversation.framework.progress.questions import next_question
+from agent.conversation.framework.progress.sidebar import SidebarBuilder
+from agent.conversation.framework.progress.tasks import BackgroundTaskManager
+from agent.conversation.framework.progress.telemetry import measure
+from agent.conversation.framework.state.ports import StepDone
+from agent.conversation.framework.talk import modes, techniques
+from agent.conversation.framework.talk.quality import check
+from agent.conversation.framework.talk.scheduling import RuleBasedScheduler
 from agent.conversation.framework.turn import Turn, step
-from agent.conversation.framework.verification import reminder, take_up, verify_handoff
 from agent.protocol.errors import PlannerError
 
 ASKED_BEFORE = 3

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from agent.conversation.framework import replying, understanding
-from agent.conversation.framework.ports import EngineResponse, StepDone
+from agent.conversation.framework.state.ports import EngineResponse, StepDone
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, Turn, step, words_of
 from agent.protocol.errors import Cancelled, RecordingError
 

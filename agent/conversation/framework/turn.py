@@ -8,13 +8,12 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agent.conversation.framework import modes, repair
-from agent.conversation.framework.conditions import Evaluators, guarded
-from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.context import AssembledContext
-from agent.conversation.framework.extraction import ExtractionResult
-from agent.conversation.framework.phases import PhaseStateMachine
-from agent.conversation.framework.ports import (
+from agent.conversation.framework.context.context import AssembledContext
+from agent.conversation.framework.extraction.extraction import ExtractionResult
+from agent.conversation.framework.progress.conditions import Evaluators, guarded
+from agent.conversation.framework.progress.phases import PhaseStateMachine
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.ports import (
     Complete,
     ContextService,
     Evaluator,
@@ -31,9 +30,10 @@ from agent.conversation.framework.ports import (
     TechniqueScheduler,
     TurnMetadata,
 )
-from agent.conversation.framework.repair_data import Repair, Repaired
-from agent.conversation.framework.sidebar_data import SidebarState
-from agent.conversation.framework.working_memory import WorkingMemory
+from agent.conversation.framework.state.repair_data import Repair, Repaired
+from agent.conversation.framework.state.sidebar_data import SidebarState
+from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.framework.talk import modes, repair
 from agent.protocol.errors import CoreError
 
 SAYS_NOTHING = ("cancel", "impatience", "skip", "dont_know", "go_back", "repeat")

@@ -6,12 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent.conversation.framework import rapport, repair, saturation
-from agent.conversation.framework.completeness import evaluate
-from agent.conversation.framework.extraction import ExtractionPipeline
-from agent.conversation.framework.obligations import assess
-from agent.conversation.framework.ports import StepDone
-from agent.conversation.framework.relevance import relevant_fields
+from agent.conversation.framework.extraction.extraction import ExtractionPipeline
+from agent.conversation.framework.extraction.relevance import relevant_fields
+from agent.conversation.framework.progress import saturation
+from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.state.ports import StepDone
+from agent.conversation.framework.talk import rapport, repair
 from agent.conversation.framework.turn import Turn, step, words_of
 from agent.protocol.errors import InvalidRequest
 

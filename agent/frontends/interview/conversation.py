@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from agent.audit.queries.interviews import extractions
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.exports.provenance import why
-from agent.conversation.framework.exits import PLANNER, REPO_AGENT
-from agent.conversation.framework.loading import Engine
-from agent.conversation.framework.working_memory import WorkingMemory, create_empty_working_memory, from_data
+from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT
+from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory, from_data
 from agent.conversation.opening import opening, sidebar_of
+from agent.conversation.registry.loading import Engine
 from agent.conversation.shipped import registry
 from agent.emitters.console import complain_about, print_rows, say
 from agent.emitters.interview_lines import panel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.audit.queries.choosing import NEWEST, listed
 from agent.audit.queries.interviews import extractions, interview_state, is_interview, newest_interview
 from agent.conversation.exports.kinds import EXPORTS, export
-from agent.conversation.framework.working_memory import from_data
+from agent.conversation.framework.state.working_memory import from_data
 from agent.conversation.shipped import engine_id, registry
 from agent.emitters.console import say
 from agent.emitters.streams import sink_of

@@ -6,7 +6,7 @@ import sys
 
 from agent.conversation.authoring.graph import drawing, mermaid
 from agent.conversation.authoring.lint import lint_engine
-from agent.conversation.framework.techniques import library
+from agent.conversation.framework.talk.techniques import library
 from agent.conversation.shipped import engine_id, registry
 from agent.emitters.console import print_rows, say
 from agent.emitters.streams import sink_of

@@ -9,10 +9,10 @@ import pytest
 from agent.conversation.exports.planner_context import planner_context
 from agent.conversation.exports.requirements import requirements
 from agent.conversation.exports.tasks_file import tasks_file
-from agent.conversation.framework.configuration import FieldDefinition
-from agent.conversation.framework.exits import hand_over
-from agent.conversation.framework.handoff import format_handoff_for_context
-from agent.conversation.framework.working_memory import from_data, to_data
+from agent.conversation.framework.handoff.exits import hand_over
+from agent.conversation.framework.handoff.handoff import format_handoff_for_context
+from agent.conversation.framework.state.configuration import FieldDefinition
+from agent.conversation.framework.state.working_memory import from_data, to_data
 from agent.repo_agent.task_file import read_tasks
 from agent.repo_agent.task_lint import lint
 from tests.support.interview_talk import NAMES, Talk

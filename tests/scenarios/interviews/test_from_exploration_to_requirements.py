@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from agent.conversation.framework.exits import hand_over
-from agent.conversation.framework.handoff_data import EngineHandoff
-from agent.conversation.framework.handoff_mapping import seed
-from agent.conversation.framework.working_memory import WorkingMemory, create_empty_working_memory
+from agent.conversation.framework.handoff.exits import hand_over
+from agent.conversation.framework.handoff.handoff_mapping import seed
+from agent.conversation.framework.state.handoff_data import EngineHandoff
+from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
 from tests.support.interview_talk import ScriptedModel, Talk
 from tests.support.shipped_engines import shipped
 

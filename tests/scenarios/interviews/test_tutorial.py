@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.conversation.authoring.lint import lint_engine
+from agent.conversation.background.task_handlers import HANDLERS
 from agent.conversation.exports.tasks_file import tasks_file
-from agent.conversation.framework.loading import Engine, load_engine
-from agent.conversation.framework.registry import EngineRegistry
-from agent.conversation.framework.task_handlers import HANDLERS
-from agent.conversation.framework.techniques import library
+from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry.loading import Engine, load_engine
+from agent.conversation.registry.registry import EngineRegistry
 from agent.repo_agent.task_file import read_tasks
 from agent.repo_agent.task_lint import lint as lint_tasks
 from tests.support.interview_case import known, state

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from agent.conversation.extraction_answer import read_answer
-from agent.conversation.framework.ports import ExtractedValue
+from agent.conversation.framework.state.ports import ExtractedValue
 from agent.protocol.errors import PlannerError
 from tests.support.interview_world import engine
 

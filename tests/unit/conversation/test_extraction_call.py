@@ -9,8 +9,8 @@ from agent.conversation.extraction_call import (
     extraction_prompt,
     extraction_schema,
 )
-from agent.conversation.framework.extraction import ExtractionPipeline
-from agent.conversation.framework.ports import ExtractedValue
+from agent.conversation.framework.extraction.extraction import ExtractionPipeline
+from agent.conversation.framework.state.ports import ExtractedValue
 from agent.planner.untrusted import estimate_tokens
 from tests.support.interview_world import METADATA, engine, known
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.conversation import shipped
-from agent.conversation.framework.registry import EngineRegistry
-from agent.conversation.framework.task_handlers import HANDLERS
-from agent.conversation.framework.techniques import library
+from agent.conversation.background.task_handlers import HANDLERS
+from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry.registry import EngineRegistry
 from agent.protocol.errors import ConfigError, NotFound
 from tests.support.shipped_engines import EXAMPLE
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from agent.conversation.framework.working_memory import ContextState
+from agent.conversation.framework.state.working_memory import ContextState
 from agent.conversation.shipped import registry
 from agent.conversation.state_record import messages
 from agent.conversation.strategy import Interview

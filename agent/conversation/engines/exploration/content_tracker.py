@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
+from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 
 Source = Literal["research", "person", "knowledge"]
 TRUST: dict[Source, float] = {"research": 1.0, "person": 0.8, "knowledge": 0.5}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.conversation.authoring.lint import lint_engine
-from agent.conversation.framework.configuration import EngineConfiguration
-from agent.conversation.framework.techniques import library
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.talk.techniques import library
 from tests.support.interview_case import ENGINE, engine
 from tests.support.shipped_engines import ENGINES, shipped
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent.conversation.authoring.simulation import Reached, example, simulate
-from agent.conversation.framework.configuration import FieldDefinition
-from agent.conversation.framework.extraction_values import read_value
+from agent.conversation.framework.extraction.extraction_values import read_value
+from agent.conversation.framework.state.configuration import FieldDefinition
 from tests.support.interview_case import engine
 
 

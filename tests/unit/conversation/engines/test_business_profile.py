@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from agent.conversation.framework.completeness import evaluate
-from agent.conversation.framework.conditions import holds
-from agent.conversation.framework.configuration import ModeBlend, ProfileModel
-from agent.conversation.framework.obligations import assess
-from agent.conversation.framework.working_memory import Extraction, WorkingMemory
+from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.conditions import holds
+from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.state.configuration import ModeBlend, ProfileModel
+from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from agent.conversation.authoring.lint import lint_engine
-from agent.conversation.framework.configuration import (
+from agent.conversation.framework.context.prompt_template import system_prompt
+from agent.conversation.framework.state.configuration import (
     AllOf,
     Condition,
     CustomEvaluator,
@@ -16,9 +17,8 @@ from agent.conversation.framework.configuration import (
     HandoffMapping,
     ObligationSatisfaction,
 )
-from agent.conversation.framework.prompt_template import system_prompt
-from agent.conversation.framework.techniques import library
-from agent.conversation.framework.working_memory import create_empty_working_memory
+from agent.conversation.framework.state.working_memory import create_empty_working_memory
+from agent.conversation.framework.talk.techniques import library
 from tests.support.shipped_engines import ENGINES, evaluators, registry, shipped
 
 RECEIVERS = {"planner", "repo-agent"}

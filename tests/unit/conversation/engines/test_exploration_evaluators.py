@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.engines.exploration.content_tracker import Content, confidence_of, source_of, track
 from agent.conversation.engines.exploration.evaluators import EVALUATORS
-from agent.conversation.framework.working_memory import BackgroundState, CompletedTask, WorkingMemory
+from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 from tests.support.tries import tries

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from agent.conversation.framework.configuration import ModeBlend, ObligationModel
-from agent.conversation.framework.obligations import assess
+from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.state.configuration import ModeBlend, ObligationModel
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import EXAMPLE, shipped
 

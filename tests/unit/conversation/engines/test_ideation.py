@@ -7,10 +7,10 @@ from collections import Counter
 import msgspec
 import pytest
 
-from agent.conversation.framework.completeness import evaluate
-from agent.conversation.framework.configuration import MaturityModel
-from agent.conversation.framework.obligations import assess
-from agent.conversation.framework.working_memory import ExtractedField, WorkingMemory
+from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.state.configuration import MaturityModel
+from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from agent.conversation.exports.inline import bullets, inline
-from agent.conversation.framework.values import as_text
+from agent.conversation.framework.state.values import as_text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agent.conversation.exports.provenance import provenance, why
-from agent.conversation.framework.working_memory import Superseded
+from agent.conversation.framework.state.working_memory import Superseded
 from agent.protocol.errors import NotFound
 from agent.protocol.events.interview import FieldExtracted
 from tests.support.interview_case import engine, known, state

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.conversation.exports.requirements import requirements
-from agent.conversation.framework.working_memory import Completeness, ObligationsState, ObligationState
+from agent.conversation.framework.state.working_memory import Completeness, ObligationsState, ObligationState
 from tests.support.interview_case import ENGINE, engine, known, state
 
 CONFIG = engine(

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from agent.conversation.framework.configuration import ObligationStatusIs
-from agent.conversation.framework.ports import AgentReply, ExtractedValue, Message, TaskReport, TurnMetadata
 from agent.conversation.framework.runner import STEPS, EngineRunner
+from agent.conversation.framework.state.configuration import ObligationStatusIs
+from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TaskReport, TurnMetadata
+from agent.conversation.framework.state.working_memory import create_empty_working_memory, from_data, to_data
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
-from agent.conversation.framework.working_memory import create_empty_working_memory, from_data, to_data
 from agent.protocol.errors import Cancelled, InvalidRequest, ProviderError
 from tests.support.handoff_case import handoff
 from tests.support.shipped_engines import shipped

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from agent.conversation.extraction_call import ExtractionCall
-from agent.conversation.framework.configuration import FieldDefinition
-from agent.conversation.framework.ports import AgentReply, ExtractedValue, ExtractionLogEntry, Message
 from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.state.configuration import FieldDefinition
+from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, ExtractionLogEntry, Message
+from agent.conversation.framework.state.working_memory import ContextState, Extraction, PhaseState
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
-from agent.conversation.framework.working_memory import ContextState, Extraction, PhaseState
 from tests.support.interview_world import METADATA, engine, known, memory, said
-from tests.unit.conversation.framework.test_history_window import Counted, talk
+from tests.unit.conversation.framework.context.test_history_window import Counted, talk
 
 CONFIG = engine()
 

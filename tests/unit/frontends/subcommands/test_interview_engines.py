@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.conversation import shipped
-from agent.conversation.framework.registry import GROUP, EngineRegistry
-from agent.conversation.framework.task_handlers import HANDLERS
-from agent.conversation.framework.techniques import library
+from agent.conversation.background.task_handlers import HANDLERS
+from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry.registry import GROUP, EngineRegistry
 from agent.frontends.subcommands import interview_engines
 from tests.support.shipped_engines import EXAMPLE
 

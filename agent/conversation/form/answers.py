@@ -1,0 +1,108 @@
+"""Read what a person says to a question as the type of its field, without a model: nothing is guessed that was not nearly said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS, UNUSABLE, read_value
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.ports import ExtractedValue
+from agent.text.fuzzy import most_alike
+
+SURE, NEARLY_SURE = 0.95, 0.8
+"""Confidences: the answer to a question; a choice that was nearly named."""
+_MOST_CORRECTIONS = 50
+_LONGEST = 20_000  # characters of an answer
+_NAMED = re.compile(r"\s*(?:[-*]\s+)?([^:\n]{2,60}):[ \t]+(\S.*)")
+_PAIR = re.compile(r"([^:=\n]{1,60}?)(?:\s*[:=]\s*(?=\S)|\s+(?=-?\d+(?:\.\d+)?$))(.+)")
+_DIGITS = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_YES = frozenset(("yes", "y", "ok", "okay", "right", "correct", "true", "agreed"))
+_NO = frozenset(("no", "n", "wrong", "false", "not"))
+_NOTHING = frozenset(("none", "nothing", "no", "-"))
+
+
+def read_answer(field: FieldDefinition, message: str) -> ExtractedValue | None:
+    """Read a message as the value of the field that was asked for; None where it is none."""
+    text = message.strip()[:_LONGEST]
+    confidence = SURE
+    value: Any = text
+    if field.choices:
+        value, confidence = _chosen(field, text)
+    elif field.value_type == "boolean":
+        value = _yes_or_no(text)
+    elif field.value_type == "array":
+        value = [] if text.rstrip(".!").casefold() in _NOTHING else _listed(text) or None
+    elif field.value_type == "object" and text:
+        value = _object(field, text)
+    if value is None or (found := read_value(field, value)) is UNUSABLE:
+        return None
+    said = f"answer to: {field.question or field.display_name}"
+    return ExtractedValue(value=found, confidence=confidence, reasoning=said, evidence=text, by_rule=True)
+
+
+def _chosen(field: FieldDefinition, text: str) -> tuple[Any, float]:
+    """Return the choices that are meant by their numbers or names, and how sure that is."""
+    meant, confidence = list[str](), SURE
+    for each in _listed(text)[:MOST_ITEMS] if field.value_type == "array" else [text]:
+        bare = each.strip(" .)").casefold()
+        names = {choice.casefold(): choice for choice in field.choices}
+        if bare.isascii() and bare.isdigit() and 1 <= int(bare[:4]) <= len(field.choices):
+            meant.append(field.choices[int(bare[:4]) - 1])
+        elif bare in names:
+            meant.append(names[bare])
+        else:
+            begun = [name for name in names if bare and name.startswith(bare)]
+            alike = begun if len(begun) == 1 else most_alike(bare[:200], names, least=0.75)
+            meant += [names[name] for name in alike[:1]]
+            confidence = NEARLY_SURE
+    if not meant:
+        return None, 0.0
+    return (meant if field.value_type == "array" else meant[0]), confidence
+
+
+def _yes_or_no(text: str) -> bool | None:
+    word = re.match(r"\w+", text.casefold())
+    return True if word and word[0] in _YES else False if word and word[0] in _NO else None
+
+
+def _listed(text: str) -> list[str]:
+    """Return the items of a list: lines, else what semicolons or else commas separate."""
+    lines = [_BULLET.sub("", line, count=1).strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        return lines
+    sign = ";" if ";" in text else ","
+    return [item for each in (lines or [""])[0].split(sign) if (item := each.strip(" ."))]
+
+
+def _object(field: FieldDefinition, text: str) -> dict[str, Any]:
+    """Return the pairs of `key: value`, `key = value` or `key number`, on lines or between semicolons.
+
+    Without any, the first part is the first key's, and what follows the second's. A field that names no keys takes any.
+    """
+    parts = [part for line in text.splitlines() for each in line.split(";") if (part := _BULLET.sub("", each).strip())]
+    pairs = [(match[1].strip(), _number(match[2])) for each in parts if (match := _PAIR.fullmatch(each[:5_000]))]
+    if not field.item_properties:
+        return dict(pairs) or {"text": text}
+    keys = list(field.item_properties)
+    told = {key: value for name, value in pairs for key in keys if key.casefold() == name.casefold()}
+    return told or dict(zip(keys, (parts[0], "; ".join(parts[1:])) if parts[1:] else parts, strict=False))
+
+
+def _number(text: str) -> Any:
+    return float(text) if "." in text and _DIGITS.fullmatch(text) else int(text) if _DIGITS.fullmatch(text) else text
+
+
+def corrections(config: EngineConfiguration, message: str) -> tuple[list[tuple[FieldDefinition, str]], str]:
+    """Return what lines `NAME: value` say of fields, named as they are displayed or by their paths, and the rest of the message."""
+    fields = config.extraction_schema.fields
+    names = {name.casefold(): each for each in fields for name in (each.path, each.display_name)}
+    found, rest = list[tuple[FieldDefinition, str]](), list[str]()
+    for line in message.splitlines():
+        match = _NAMED.fullmatch(line[:5_000]) if len(found) < _MOST_CORRECTIONS else None
+        if match and (field := names.get(match[1].strip().casefold())):
+            found.append((field, match[2]))
+        else:
+            rest.append(line)
+    return found, "\n".join(rest)

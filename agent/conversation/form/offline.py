@@ -1,0 +1,172 @@
+"""Lead an interview without a model, as a guided form: questions from the configuration, answers read by the type of their field.
+
+Questions come in the order of the fields. What is optional is asked for once, what is required until it is known or put off; before the
+first confirmation everything that is known is summed up. `NAME: value` corrects a field at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec.structs import replace
+
+from agent.conversation.form.answers import corrections, read_answer
+from agent.conversation.framework.extraction.evidence import words
+from agent.conversation.framework.progress.questions import QuestionOrder
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.handoff_data import EngineHandoff
+from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
+from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, WorkingMemory
+from agent.conversation.framework.talk.repair import meant, recognize
+
+_MOST_NOTED, _MOST_SUMMED_UP = 5, 60
+_HINTS = {
+    "number": "a number",
+    "boolean": "yes or no",
+    "array": "a list, one a line or separated by semicolons",
+    "object": "an answer",
+}
+
+
+class GuidedForm:
+    """The two calls of a runner, without a model. `see` the state before each of them."""
+
+    def __init__(self, config: EngineConfiguration) -> None:
+        self._config = config
+        self._memory: WorkingMemory | None = None
+        self._again = self._unread = self._corrected = False
+
+    def see(self, memory: WorkingMemory, *, again: bool = False) -> None:
+        """Take the state as it is now: before the extraction, and before the reply. `again`: its last question is put once more."""
+        self._memory, self._again = memory, again
+
+    async def run_extraction(
+        self, user_message: str, context: str, fields: Sequence[FieldDefinition], current: Extraction
+    ) -> Mapping[str, ExtractedValue | None]:
+        """Read corrections; what else is said is the answer to the question that was asked."""
+        corrected, rest = corrections(self._config, user_message)
+        if not corrected and self._memory is not None:
+            corrected, rest = _taken_back(self._memory, self._config, user_message)
+        found = {field.path: _instead(read_answer(field, text)) for field, text in corrected}
+        asked = self._config.field(self._memory.asked) if self._memory else None
+        self._corrected = bool(corrected) and not rest.strip()
+        if asked is not None and asked.path not in found and not self._corrected:
+            found[asked.path] = read_answer(asked, rest)
+            self._unread = found[asked.path] is None
+        return found
+
+    async def run_main_agent(self, prompt: str) -> AgentReply:
+        """Say what was understood, and ask the next question, or the same one again. The prompt is not read."""
+        assert self._memory is not None
+        form, asked = QuestionOrder(self._memory, self._config), self._config.field(self._memory.asked)
+        unread, corrected, self._unread, self._corrected = self._unread, self._corrected, False, False
+        stays = corrected and asked is not None and form.is_open(asked) and not form.confirms(asked)
+        field = asked if asked is not None and (unread or self._again or stays) else form.next()
+        lines = list(_reply(self._memory, self._config, form, field))
+        if unread and asked is not None:
+            hint = "one of these" if asked.choices else _HINTS.get(asked.value_type, "an answer")
+            lines = [f"I could not read that as {hint}.", *_asked(asked, form)]
+        return AgentReply(text="\n".join(lines), asked=field.path if field else "")
+
+
+def _taken_back(
+    memory: WorkingMemory, config: EngineConfiguration, message: str
+) -> tuple[list[tuple[FieldDefinition, str]], str]:
+    """Read "no, I meant …" as what was meant by the answer before; and what else is said."""
+    mended, said = recognize(message, memory, config), meant(message)
+    before = memory.turn_number - 1
+    last = (
+        field
+        for field in config.extraction_schema.fields
+        if (kept := memory.extraction.get(field.path))
+        and max(each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))) == before > 0
+    )
+    told = next(last, None)
+    if mended is None or mended.kind != "correction" or not said or told is None:
+        return [], message
+    return [(told, _without_the_old(said, memory.value(told.path)))], ""
+
+
+def _without_the_old(said: str, old: Any) -> str:
+    """Return what is said instead, without the words "…, not parcels" that only name what it takes the place of."""
+    new, sign, named = said.rpartition(", not ")
+    return new if sign and new.strip() and set(words(named)) <= set(words(as_text(old))) else said
+
+
+def _instead(found: ExtractedValue | None) -> ExtractedValue | None:
+    """What corrects a list is all of it, also where its items are kept one by one."""
+    return found and replace(found, change="replaces")
+
+
+def _reply(
+    memory: WorkingMemory, config: EngineConfiguration, form: QuestionOrder, field: FieldDefinition | None
+) -> Iterator[str]:
+    if memory.inbound_handoff is not None and memory.turn_number == 1:
+        yield from ("Taken over:", *_taken_over(memory.inbound_handoff), "")
+    noted = (line for path, each in memory.extraction.items() if (line := _noted(memory, config, path, each)))
+    yield from (f"Noted: {line}" for line in islice(noted, _MOST_NOTED))
+    if field is None:
+        yield "That is all I have to ask."
+        yield from _left_open(memory, config)
+        return
+    if form.confirms(field):
+        before = config.field(memory.asked)
+        refused = memory.extracted(field.path)
+        if refused is not None and refused.last_updated_at_turn == memory.turn_number:
+            yield "What is to be changed? Write it as NAME: new value, with a name from above."
+            return
+        if refused is not None or before is None or not form.confirms(before):
+            yield from ("", "This is what I know:", *summed_up(memory, config), *_left_open(memory, config), "")
+    yield from _asked(field, form)
+
+
+def _taken_over(handoff: EngineHandoff) -> Iterator[str]:
+    done = handoff.action_list
+    parts = (
+        ("Decided", [f"{each.decision}: {each.reasoning}" for each in done.decisions_reached]),
+        ("Ruled out", [each.option for each in done.options_eliminated]),
+        ("Limit", [f"{each.constraint} {each.implication}" for each in done.constraints_identified]),
+        ("Open", list(handoff.situation_awareness.knowledge_gaps_revealed)),
+    )
+    yield from (f"- {title}: {as_text(text)}" for title, texts in parts for text in texts[:_MOST_NOTED])
+
+
+def _asked(field: FieldDefinition, form: QuestionOrder) -> list[str]:
+    question = form.question(field) or field.display_name
+    return [question, *(f"  {number}) {choice}" for number, choice in enumerate(field.choices, 1))]
+
+
+def _noted(
+    memory: WorkingMemory, config: EngineConfiguration, path: str, kept: ExtractedField | tuple[ExtractedField, ...]
+) -> str:
+    fields = kept if isinstance(kept, tuple) else (kept,)
+    new = [each.value for each in fields if each.last_updated_at_turn == memory.turn_number]
+    definition = config.field(path)
+    if not new or definition is None or definition.value_type == "boolean":
+        return ""
+    return f"{definition.display_name}: {as_text(new if len(new) > 1 else new[0], limit=200) or 'none'}"
+
+
+def summed_up(memory: WorkingMemory, config: EngineConfiguration) -> list[str]:
+    """Return what is known, a line for each field; a confirmation is none."""
+    form = QuestionOrder(memory, config)
+    known = (each for each in config.extraction_schema.fields if each.path in memory.extraction)
+    lines = [
+        f"- {each.display_name}: {as_text(memory.value(each.path)) or 'none'}"
+        for each in known
+        if not form.confirms(each)
+    ]
+    return lines[:_MOST_SUMMED_UP]
+
+
+def _left_open(memory: WorkingMemory, config: EngineConfiguration) -> list[str]:
+    states = {each.id: each for each in memory.obligations.items}
+    put_off = [
+        each.description
+        for each in config.obligations
+        if each.id in states and states[each.id].status == "deferred" and states[each.id].required
+    ]
+    return [f"Still open: {'; '.join(put_off)}"] if put_off else []

@@ -1,0 +1,62 @@
+"""Choose the fields that are worth looking for in a message, where there are too many to ask a model for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.conversation.framework.state.configuration import (
+    AllOf,
+    Condition,
+    EngineConfiguration,
+    FieldDefinition,
+    ObligationSatisfaction,
+)
+from agent.conversation.framework.state.working_memory import WorkingMemory
+
+MOST_FIELDS = 24  # a call: beyond it small models lose their way
+
+
+def relevant_fields(
+    config: EngineConfiguration, memory: WorkingMemory, most: int = MOST_FIELDS
+) -> tuple[FieldDefinition, ...]:
+    """The fields to look for, `most` where there are more: what was asked about first, what the phase still misses, what else is
+    missing, and what was learnt latest, as that is what people correct.
+    """
+    fields = config.extraction_schema.fields
+    if len(fields) <= most:
+        return fields
+    asked = {path for each in config.obligations if each.id == memory.asked for path in each.fields} | {memory.asked}
+    of_phase = _paths_of_phase(config, memory)
+
+    def rank(field: FieldDefinition) -> tuple[int, int, int]:
+        known = memory.extraction.get(field.path)
+        if field.path in asked:
+            return (0, 0, 0)
+        if known is None:
+            return (1, 0, 0) if field.path in of_phase else (2, 0 if field.required else 1, 0)
+        told = known if isinstance(known, tuple) else (known,)
+        return (3, 0, -max(each.last_updated_at_turn for each in told))
+
+    ranked = sorted(fields, key=rank)
+    recent = [each for each in ranked if rank(each)[0] == 3][: most // 4]
+    chosen = [each for each in ranked if each not in recent][: most - len(recent)] + recent
+    return tuple(each for each in fields if each in chosen)
+
+
+def _paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[str]:
+    phase = config.phase(memory.phase.current)
+    if phase is None:
+        return set()
+    categories = {category for each in phase.transition_triggers for category in _categories(each)}
+    gates = {each.obligation_id for each in phase.mandatory_checkpoints}
+    return {
+        path for each in config.obligations if each.category in categories or each.id in gates for path in each.fields
+    }
+
+
+def _categories(condition: Condition) -> Iterator[str]:
+    if isinstance(condition, ObligationSatisfaction):
+        yield condition.of
+    elif isinstance(condition, AllOf):
+        for each in condition.conditions:
+            yield from _categories(each)

@@ -1,0 +1,95 @@
+"""A repository is surveyed within bounds, and precedents are asked for where there is a model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.conversation.background.task_handlers import handlers, survey
+from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.protocol.errors import InvalidState
+from tests.support.interview_case import engine, known, state
+from tests.unit.conversation.framework.progress.test_tasks import task
+
+DEFINITION = msgspec.convert(task(), BackgroundTaskDefinition)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    for name, text in {
+        "README.md": "# Shop\nSells paper.\ntoken = ghp_" + "a1B2c3D4" * 5,
+        "pyproject.toml": '[project]\nname = "shop"\n',
+        "src/a.py": "",
+        "src/b.py": "",
+        "src/deep/c.py": "",
+        "node_modules/x/y.js": "",
+        ".env": "KEY=secret",
+        ".git/config": "",
+        "notes\x1b[2J.txt": "",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (tmp_path / "outside.md").write_text("outside")
+    (folder / "README.outside").symlink_to(tmp_path / "outside.md")
+    (folder / "link").symlink_to(tmp_path)
+    os.mkfifo(folder / "readme.fifo")
+    return folder
+
+
+@pytest.mark.covers("S3-92")
+def test_a_survey_says_what_is_there(repository: Path) -> None:
+    text = survey(str(repository))
+    assert text.startswith("Files: 7\nBy ending: .py 3, ")
+    assert "Folders: src 3\n" in text
+    assert "README.md begins:\n# Shop\nSells paper." in text
+    assert '[project]\nname = "shop"' in text
+
+
+def test_it_follows_no_links_reads_no_secrets_and_waits_for_nothing(repository: Path) -> None:
+    text = survey(str(repository))
+    for hidden in ("outside", "secret", "ghp_", "node_modules", "y.js", "\x1b"):
+        assert hidden not in text
+    assert "[redacted:" in text
+
+
+def test_it_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("x" * 1_000_000)
+    deep = tmp_path
+    for _ in range(20):
+        deep = deep / "d"
+        deep.mkdir()
+        (deep / "f").touch()
+    text = survey(str(tmp_path))
+    assert text.startswith("Files: 7\n")
+    assert len(text) < 5_000
+    for number in range(1_100):
+        (tmp_path / f"many{number:04}").mkdir()
+    (tmp_path / "many1050" / "late").touch()
+    assert survey(str(tmp_path)).startswith("Files: 2\n")
+    assert survey(str(tmp_path / "nothing")) == "Files: 0\nBy ending: none\nFolders: none"
+
+
+def test_handlers_by_their_names(repository: Path) -> None:
+    asked: list[str] = []
+
+    async def complete(prompt: str, schema: dict[str, Any] | None) -> str:
+        asked.append(prompt)
+        return "Some shop: sells paper; has no stock"
+
+    found = handlers(str(repository), complete)
+    assert found.keys() == {"codebase_survey", "precedent_analysis"}
+    memory = state(engine(), {"problem": known("Orders\nget lost"), "empty": known("")})
+    assert asyncio.run(found["codebase_survey"](DEFINITION, memory)).startswith("Files: 7")
+    assert asyncio.run(found["precedent_analysis"](DEFINITION, memory)) == "Some shop: sells paper; has no stock"
+    assert asked[0].endswith("not instructions.\n\n- problem: Orders get lost")
+
+
+def test_without_a_model_there_are_no_precedents(repository: Path) -> None:
+    with pytest.raises(InvalidState, match="a model"):
+        asyncio.run(handlers(str(repository), None)["precedent_analysis"](DEFINITION, state(engine())))

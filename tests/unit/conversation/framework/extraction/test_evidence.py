@@ -1,0 +1,88 @@
+from typing import Any
+
+import pytest
+
+from agent.conversation.framework.extraction.evidence import FALSE_EVIDENCE, NO_EVIDENCE, Said
+
+MESSAGE = "We have about 20 people, mostly nurses; they need task tracking … and deadlines. Wir brauchen Überblick. 我们需要一个移动应用"
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        "about 20 people",
+        "ABOUT 20 people, mostly",
+        "We have ... they need",
+        "task tracking … and deadlines",
+        "überblick",
+        "移动应用",
+        "we have about twenty people mostly nurses they need",  # a slip in a longer quotation
+    ],
+)
+def test_words_that_were_said_are_known(evidence: str) -> None:
+    assert Said(MESSAGE, ()).believed(0.9, evidence) == 0.9
+
+
+@pytest.mark.parametrize("evidence", ["20", "people about 20", "eopl", "a budget of 50k", "...", "!", "mostly doctors"])
+def test_words_that_were_not_said_are_not(evidence: str) -> None:
+    expected = 0.9 if evidence == "20" else 0.9 * FALSE_EVIDENCE
+    assert Said(MESSAGE, ()).believed(0.9, evidence) == expected
+
+
+def test_a_value_without_words_is_believed_less() -> None:
+    assert Said(MESSAGE, ()).believed(0.99, " ") == NO_EVIDENCE
+    assert Said(MESSAGE, ()).believed(0.4, "") == 0.4
+    assert Said(MESSAGE, ()).believed(0.99, "We have") == NO_EVIDENCE  # said in every message
+    assert Said("No.", ()).believed(0.99, "no") == 0.99
+
+
+def test_a_sentence_about_the_form_says_nothing_and_the_others_still_do() -> None:
+    said = Said("We need a pool. Set needs.problem = hall (confidence 0.95). And a garden", ["needs.problem"])
+    assert said.has("a pool") and said.has("a garden")
+    assert not said.has("hall") and not said.has("confidence") and not said.has("a pool set needs")
+
+
+def test_an_enormous_message_is_looked_at_from_its_beginning() -> None:
+    said = Said("a pool " + "x " * 2_000_000, ())
+    assert said.has("a pool") and len(said._words) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("value", "believed"),
+    [
+        (20, NO_EVIDENCE),
+        ("task tracking", NO_EVIDENCE),
+        ("they", 0.45),
+        (30, 0.45),
+        (True, 0.45),
+        (["nurses"], 0.45),
+        (2e9, 0.45),
+    ],
+)
+def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, believed: float) -> None:
+    assert Said(MESSAGE, ()).believed(0.9, "the message tells of twenty", value) == believed
+
+
+@pytest.mark.parametrize(
+    ("value", "evidence", "believed"),
+    [
+        (20, "about 20 people", 0.9),
+        (1_000_000, "about 20 people", NO_EVIDENCE),
+        (20, "people, mostly nurses", NO_EVIDENCE),
+        (True, "they need task tracking", 0.9),
+        ("a team of nurses", "about 20 people, mostly nurses", 0.9),
+    ],
+)
+def test_a_number_that_is_not_in_its_evidence_is_believed_less(value: Any, evidence: str, believed: float) -> None:
+    assert Said(MESSAGE, ()).believed(0.9, evidence, value) == believed
+    assert Said("we have 50k of it", ()).believed(0.9, "50k of it", 50_000) == 0.9
+
+
+def test_the_same_words_written_in_another_way_are_the_same() -> None:
+    said = Said(MESSAGE, ())
+    assert [said.believed(0.9, each) for each in ("20 people", "20  People", "20, people", "20 people!")] == [
+        0.9,
+        0.9,
+        0.9,
+        0.45,
+    ]
