@@ -97,7 +97,7 @@ def _without_the_old(said: str, old: Any) -> str:
 
 
 def _instead(found: ExtractedValue | None) -> ExtractedValue | None:
-    """What corrects a list is all of it, also where its items are kept one by one."""
+    """Take what corrects a list for all of it, also where its items are kept one by one."""
     return found and replace(found, change="replaces")
 
 
