@@ -6,10 +6,10 @@ import asyncio
 import statistics
 import time
 
-from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TurnMetadata
 from agent.conversation.framework.runner import EngineRunner
-from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
+from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TurnMetadata
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
+from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
 from agent.conversation.shipped import registry
 from benchmarks.figures import Figure
 
