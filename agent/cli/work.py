@@ -202,7 +202,7 @@ def interview(options: argparse.Namespace) -> int:
     from agent.frontends.subcommands.interview import run_export, run_interview
 
     if options.action == "export":
-        return run_export(_services(options), about or "requirements", options.resume)
+        return run_export(_services(options), options.words, options.resume)
     return _in_a_loop(run_interview(_services(options), options.action or DEFAULT, about, options.resume))
 
 

@@ -93,7 +93,11 @@ class EngineRegistry:
         sources = self._sources.get(engine_id, ())
         if not sources:
             near = most_alike(engine_id, self._sources)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.ids())}"
+            hint = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"there are {', '.join(self.ids())}; name the folder of one of your own"
+            )
             raise NotFound("engine", engine_id, hint=hint)
         if len(sources) > 1:
             packages = ", ".join(each.package for each in sources)

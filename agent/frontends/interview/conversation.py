@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -68,7 +69,12 @@ class Conversation:
         """Say how to go on later; "" where nothing was said, or nothing is left to say."""
         if not self.controller.interactive or not self.memory().turn_number or self.memory().ended:
             return ""
-        return f"kept: agent-shell interview --resume {self.controller.ctx.session_id}"
+        return f"kept: agent-shell interview{self._named()} --resume {self.controller.ctx.session_id}"
+
+    def _named(self) -> str:
+        """The folder of an engine of one's own, which has to be named again."""
+        engine = self.engine()
+        return "" if engine.package else f" {shlex.quote(str(engine.folder))}"
 
     def engine(self) -> Engine:
         state = self.controller.ctx.interview
@@ -171,9 +177,8 @@ class Conversation:
         ask = words_at(controller.confirmer) if controller.interactive else None
         goal = await ask("what shall the planner do first? Enter alone: nothing yet") if ask is not None else ""
         if not (goal or "").strip():
-            self._tell(
-                f"`agent-shell interview export context --resume {controller.ctx.session_id}` prints what the planner is to know"
-            )
+            known_by = f"agent-shell interview export context{self._named()} --resume {controller.ctx.session_id}"
+            self._tell(f"`{known_by}` prints what the planner is to know")
             return
         before, controller.adjust = controller.ctx, lambda options: options
         opened = await controller.services.opened(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,13 @@ async def run_interview(services: Services, engine: str, first: str, resume: str
         return await Conversation(controller, wanted).run(first)
 
 
-def run_export(services: Services, kind: str, resume: str | None = None) -> int:
-    """Print what a session's interview found out. Raises CoreError."""
+def run_export(services: Services, words: Sequence[str], resume: str | None = None) -> int:
+    """Print what a session's interview found out: the kind, and the folder of an engine of one's own. Raises CoreError."""
+    kind, engine = " ".join(words[:1]) or EXPORTS[0], " ".join(words[1:])
     if kind not in EXPORTS:
         raise NotFound("export", kind, hint=f"there are {', '.join(EXPORTS)}")
+    if engine:
+        engine_id(engine)
     session = _interview(services, resume or services.settings.session_id or NEWEST)
     state = interview_state(session)
     if not state:

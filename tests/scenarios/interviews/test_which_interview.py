@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.scenarios.program import World
+from tests.scenarios.program import ROOT, World
 
 OFFLINE = ("--planner", "offline")
 
@@ -28,3 +28,15 @@ def test_the_newest_interview_whatever_was_done_since(world: World) -> None:
     assert unknown.code == 2 and "no session called 'nonsense'" in unknown.stderr
     unready = world.run("interview", "export", "tasks", "--resume", "last")
     assert unready.code == 2 and "so there are no tasks" in unready.stderr
+
+
+@pytest.mark.thorough
+def test_an_engine_of_ones_own_is_named_by_its_folder_again(world: World) -> None:
+    folder = str(ROOT / "examples" / "interviews" / "feature_prioritization")
+    said = world.run("interview", folder, *OFFLINE, stdin=b"A shop for bicycles\n")
+    assert said.code == 0, said.stderr
+    unnamed = world.run("interview", "export")
+    assert unnamed.code == 2 and "name the folder of one of your own" in unnamed.stderr
+    assert "A shop for bicycles" in world.run("interview", "export", "provenance", folder).stdout
+    again = world.run("interview", folder, *OFFLINE, "--resume", "last", stdin=b"exit\n")
+    assert again.code == 0 and "1 turn" in again.stderr

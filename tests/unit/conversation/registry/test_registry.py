@@ -64,7 +64,7 @@ def test_near_names_are_told(site: Path) -> None:
     assert (caught.value.message, caught.value.hint) == ("no engine called 'smaple'", "did you mean sample?")
     with pytest.raises(NotFound) as caught:
         registry().get("zzz")
-    assert caught.value.hint == "there are sample, two-words"
+    assert caught.value.hint == "there are sample, two-words; name the folder of one of your own"
 
 
 def test_a_shipped_engine_cannot_be_replaced(site: Path) -> None:
