@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.conversation.framework.progress.questions import next_question
 from agent.conversation.framework.progress.sidebar import SidebarBuilder
@@ -24,8 +25,10 @@ def opening(engine: Engine, memory: WorkingMemory, *, names: bool) -> str:
         last = f"\n{question.question}" if question and question.question else ""
         turns = counted(memory.turn_number, "turn")
         return f"{config.name}: {turns}, {known} % known; `:panel` shows what.{last}"
-    first = next_question(memory, config) if names else None
-    return f"{config.name}. {config.description}\n" + (first.text if first else "")
+    asked = config.field(memory.asked)  # where the first turn did not come to its end
+    first = next_question(replace(memory, asked=""), config) if names else None
+    text = asked.question if names and asked and asked.question else first.text if first else ""
+    return f"{config.name}. {config.description}\n{text}"
 
 
 def sidebar_of(engine: Engine, memory: WorkingMemory) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from agent.protocol.events.interview import (
 from agent.protocol.messages import GoalItem, HistoryItem, ReplyItem
 from agent.protocol.outcomes import InterviewReport
 from agent.recording.interview_fold import difference
+from agent.text.shown import shown_line
 
 LAST_TURNS = 4
 """That extraction and the check of a reply look at."""
@@ -81,7 +82,8 @@ def read_state(state: dict[str, Any]) -> WorkingMemory:
     try:
         return from_data(state)
     except msgspec.ValidationError as error:
-        raise InvalidState(expected="the state of an interview", found=f"another one in the log ({error})") from error
+        told = f"the state of the interview in the log cannot be read: {shown_line(str(error), 200)}"
+        raise InvalidState(expected="the state of an interview", found="another", message=told) from error
 
 
 def messages(history: list[HistoryItem], memory: WorkingMemory) -> tuple[Message, ...]:

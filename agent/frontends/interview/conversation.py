@@ -15,10 +15,11 @@ from agent.audit.queries.interviews import extractions
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.exports.provenance import why
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT
-from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory, from_data
+from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
 from agent.conversation.opening import opening, sidebar_of
 from agent.conversation.registry.loading import Engine
 from agent.conversation.shipped import registry
+from agent.conversation.state_record import read_state
 from agent.emitters.console import complain_about, print_rows, say
 from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
@@ -83,7 +84,7 @@ class Conversation:
     def memory(self) -> WorkingMemory:
         """Return the state of the interview, an empty one before it began. Raises CoreError."""
         state = self.controller.ctx.interview
-        return from_data(state) if state else create_empty_working_memory(self.engine().config, "", "")
+        return read_state(state) if state else create_empty_working_memory(self.engine().config, "", "")
 
     def _log(self) -> tuple[FieldExtracted, ...]:
         """Return what was understood so far, nothing where no log is kept. Raises IoError."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from agent.audit.queries.choosing import NEWEST, listed
 from agent.audit.queries.interviews import extractions, interview_state, is_interview, newest_interview
 from agent.conversation.exports.kinds import EXPORTS, export
-from agent.conversation.framework.state.working_memory import from_data
 from agent.conversation.shipped import engine_id, registry
+from agent.conversation.state_record import read_state
 from agent.emitters.console import say
 from agent.emitters.streams import sink_of
 from agent.frontends.interview.conversation import Conversation
@@ -46,7 +46,7 @@ def run_export(services: Services, words: Sequence[str], resume: str | None = No
     state = interview_state(session)
     if not state:
         raise InvalidRequest("nothing was said in that interview yet", hint="--resume names another one")
-    memory = from_data(state)
+    memory = read_state(state)
     log = extractions(session.path, memory.engine_id)
     say(export(kind, memory, registry().get(memory.engine_id).config, log), sink_of(sys.stdout))
     return ExitCode.DONE

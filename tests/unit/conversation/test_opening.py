@@ -1,0 +1,26 @@
+"""What a person reads when an interview begins or goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.conversation.opening import opening
+from agent.conversation.state_record import read_state
+from agent.conversation.strategy import begun
+from agent.protocol.errors import InvalidState
+from tests.support.interview_case import state
+from tests.support.shipped_engines import loaded
+
+
+def test_the_first_question_comes_again_where_its_answer_was_lost() -> None:
+    engine = loaded("project-discovery")
+    fresh = state(engine.config)
+    first = opening(engine, fresh, names=True)
+    assert first.endswith("What goes wrong today, and for whom?")
+    assert opening(engine, begun(engine, fresh), names=True) == first
+    assert opening(engine, fresh, names=False).endswith("limits it.\n")
+
+
+def test_the_state_of_a_log_that_somebody_changed_is_refused_in_words() -> None:
+    with pytest.raises(InvalidState, match="the state of the interview in the log cannot be read: Expected"):
+        read_state({"engineId": 5})
