@@ -126,6 +126,8 @@ def _obstacle(case: Case) -> str:
         return f"it has more than {_MOST_RECORDS:,} events"
     if case.session.profile == "work":
         return "it worked on a repository, which is not what it was then"
+    if case.session.profile == "interview":
+        return "it was a turn of an interview, which the log alone gives back"
     unknown = sorted({event.type[:60] for event in events if isinstance(event, UnknownEvent)})
     if unknown:
         return f"it has events that this version does not know: {', '.join(unknown[:5])}"

@@ -26,7 +26,7 @@ from agent.emitters.streams import sink_of
 from agent.frontends.confirm.questions import asking_at, words_at
 from agent.frontends.piped import read_lines
 from agent.frontends.session_controller import SessionController
-from agent.protocol.errors import CoreError, NotFound
+from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
@@ -147,7 +147,7 @@ class Conversation:
             case "export":
                 self._answer(name, export(rest.strip() or EXPORTS[0], memory, engine.config, self._log()))
             case "go":
-                await self._go(rest.strip() or memory.offered or _first_exit(engine))
+                await self._go(rest.strip() or memory.offered or _missing_target(engine))
             case "help":
                 self._answer(name, HELP)
             case _:
@@ -210,9 +210,8 @@ def _name(target: str) -> str:
     return {PLANNER: "the planner", REPO_AGENT: "the repository agent (TASKS.md)"}.get(target, target)
 
 
-def _first_exit(engine: Engine) -> str:
-    """Raises NotFound."""
-    exits: tuple[Any, ...] = engine.config.exit_transitions
-    if not exits:
-        raise NotFound("exit", "", hint=f"{engine.config.name} hands over to nobody")
-    return str(exits[0].target_engine)
+def _missing_target(engine: Engine) -> str:
+    """Raises InvalidRequest: nothing was offered yet, and nobody is handed over to somewhere by chance."""
+    targets = [each.target_engine for each in engine.config.exit_transitions]
+    known = f"{engine.config.name} hands over to {', '.join(targets)}" if targets else "nobody takes over from here"
+    raise InvalidRequest("hand over to whom?", hint=f":go TARGET; {known}")

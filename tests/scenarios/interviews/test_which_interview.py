@@ -13,7 +13,8 @@ OFFLINE = ("--planner", "offline")
 
 @pytest.mark.thorough
 def test_the_newest_interview_whatever_was_done_since(world: World) -> None:
-    said = world.run("interview", *OFFLINE, "--json", stdin=b"Parcels get lost\n:panel\n:why core problem\n")
+    said = world.run("interview", *OFFLINE, "--json", stdin=b"Parcels get lost\n:panel\n:why core problem\n:go\n")
+    assert "hand over to whom?" in said.stderr and "exploration, planner, repo-agent" in said.stderr
     assert {json.loads(line).get("type") for line in said.stdout.splitlines()} >= {"interview.turned"}
     world.run("interview", *OFFLINE, stdin=b"")  # nothing is said in this one
     world.run("list files", *OFFLINE, "--session-id", "goals", "--approve", "low", stdin=b"")

@@ -183,9 +183,16 @@ def test_events_of_a_newer_version_inside_a_goal() -> None:
     assert _only(records).reason == "it has events that this version does not know: planner.dreamt"
 
 
-def test_work_on_a_repository_is_not_done_anew() -> None:
-    records = changed(_log("chat"), SessionStarted, lambda event: replace(event, profile="work"))
-    assert _only(records).reason == "it worked on a repository, which is not what it was then"
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        ("work", "it worked on a repository, which is not what it was then"),
+        ("interview", "it was a turn of an interview, which the log alone gives back"),
+    ],
+)
+def test_other_ways_to_pursue_a_goal_are_not_done_anew(profile: str, why: str) -> None:
+    records = changed(_log("chat"), SessionStarted, lambda event: replace(event, profile=profile))
+    assert _only(records).reason == why
 
 
 def test_a_goal_that_a_crash_cut_off() -> None:
