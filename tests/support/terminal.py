@@ -135,6 +135,8 @@ class Terminal:
         alive = True
         while True:
             if re.search(pattern, getattr(self, where), re.DOTALL):
+                # A question may still be being drawn below what was seen of it.
+                self._new = self._new or (where != "line" and ("❯" in pattern or "y/N" in pattern))
                 return
             if not alive or time.monotonic() > end:
                 ended = "" if alive else f"it ended ({self.leaves()}), and "
