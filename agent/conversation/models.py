@@ -33,7 +33,9 @@ def asking_beside(goal: Goal) -> Complete | None:
 
     async def ask(prompt: str, schema: dict[str, Any] | None) -> str:
         planner = ctx.planner
-        if not isinstance(planner, Completer):
+        if (
+            not isinstance(planner, Completer) or planner.name == "cascade"
+        ):  # who of a cascade is asked has to be said before
             raise InvalidState(expected="a planner that asks a model", found=f"the {planner.name} planner")
         request = ModelRequest(messages=(ChatMessage(role="user", content=ctx.redactor.redact(prompt)),), schema=schema)
         answer = await planner.complete(request, nothing, nothing)

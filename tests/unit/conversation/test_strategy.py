@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from agent.conversation.framework.state.working_memory import ContextState
+from agent.conversation.models import asking_beside
 from agent.conversation.shipped import registry
 from agent.conversation.state_record import messages
 from agent.conversation.strategy import Interview
 from agent.engine.context import RequestContext
 from agent.planner.llm import LLMPlanner
 from agent.protocol.decisions import Skipped
+from agent.protocol.errors import InvalidState
 from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewTurned
 from agent.protocol.messages import FileInput, GoalItem, ReplyItem, UserInput
 from agent.protocol.outcomes import GoalStatus
@@ -215,3 +218,14 @@ def test_what_came_with_a_message_is_background_of_the_reply():
     )
     prompt = said._provider.requests[-1].messages[0].content
     assert "Members are kept in three lists" in prompt and 'source="notes.md"' in prompt
+
+
+def test_nothing_in_the_background_is_asked_of_a_cascade_whose_next_one_nobody_was_told_of(monkeypatch):
+    said = model({}, "Noted.")
+    monkeypatch.setattr(type(said), "name", property(lambda self: "cascade"))
+    session = Session(said, "exploration")
+    assert session.say("a site for our club").exit_code == 0
+    ask = asking_beside(SimpleNamespace(ctx=session.ctx))
+    with pytest.raises(InvalidState):
+        asyncio.run(ask("what did others do?", None))
+    assert len(said._provider.requests) == 2  # the two of the turn itself
