@@ -11,7 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.conversation.background.inline_tasks import InlineTaskBackend
-from agent.conversation.background.task_handlers import handlers
+from agent.conversation.background.task_context import TaskMeans
+from agent.conversation.background.task_handlers import HANDLERS
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT, ended, hand_over
 from agent.conversation.framework.handoff.handoff_mapping import seed
@@ -62,7 +63,8 @@ class Interview:
         """The background work of a session, which goes on between its turns."""
         ctx = goal.ctx
         if ctx not in self._backends:
-            self._backends[ctx] = InlineTaskBackend(handlers(ctx.base or ctx.cwd, asking_beside(goal)))
+            means = TaskMeans(folder=ctx.base or ctx.cwd, complete=asking_beside(goal))
+            self._backends[ctx] = InlineTaskBackend(HANDLERS, means)
         return self._backends[ctx]
 
     async def _state(self, goal: Goal) -> tuple[WorkingMemory, Engine]:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 
+from agent.conversation.background.task_context import (
+    Handlers,
+    TaskContext,
+    TaskMeans,
+    Work,
+    bounded,
+    failure_text,
+)
 from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.protocol.errors import CoreError, NotFound
-
-TaskHandler = Callable[[BackgroundTaskDefinition, WorkingMemory], Awaitable[str]]
-"""Does a task, with the state that it began with; returns its result. May raise CoreError."""
+from agent.protocol.errors import NotFound
 
 
 class InlineTaskBackend:
     """A task backend of handlers by their names."""
 
-    def __init__(self, handlers: Mapping[str, TaskHandler]) -> None:
-        self._handlers = handlers
-        self._running = dict[str, asyncio.Task[str]]()
+    def __init__(self, handlers: Handlers, means: TaskMeans) -> None:
+        self._handlers, self._means = handlers, means
+        self._begun = dict[str, asyncio.Task[str]]()
         self._numbers = count(1)
 
     async def dispatch(self, task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
@@ -28,36 +32,39 @@ class InlineTaskBackend:
         if handler is None:
             raise NotFound("handler of background tasks", task.handler)
         handle = f"{task.task_id}-{next(self._numbers)}"
-        self._running[handle] = begun = asyncio.ensure_future(handler(task, memory))
+        context = TaskContext(task=task, memory=memory, means=self._means, step=_step)
+        self._begun[handle] = begun = asyncio.ensure_future(handler.run(context))
         begun.add_done_callback(_looked_at)  # a session may end before anybody asks how it went
         return handle
 
     async def poll(self, handle: str) -> TaskReport:
-        """Tell how it goes; one that has ended is told of once."""
-        running = self._running.get(handle)
-        if running is None:
+        """Tell how it goes. The report of one that has ended stays: the turn that reads it may fail."""
+        begun = self._begun.get(handle)
+        if begun is None:
             raise NotFound("background task", handle)
-        if not running.done():
+        if not begun.done():
             return TaskReport(status="running")
-        del self._running[handle]
-        if running.cancelled():
+        if begun.cancelled():
             return TaskReport(status="failed", error="it was cancelled")
-        error = running.exception()
+        error = begun.exception()
         if error is None:
-            return TaskReport(status="done", result=running.result())
-        said = error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"
-        return TaskReport(status="failed", error=said)
+            return TaskReport(status="done", result=bounded(begun.result()))
+        return TaskReport(status="failed", error=failure_text(error))
 
     async def cancel(self, handle: str) -> None:
-        running = self._running.pop(handle, None)
-        if running is not None:
-            running.cancel()
-            await asyncio.wait({running})
+        begun = self._begun.get(handle)
+        if begun is not None and not begun.done():
+            begun.cancel()
+            await asyncio.wait({begun})
 
     async def close(self) -> None:
         """End all of them."""
-        for handle in list(self._running):
+        for handle in self._begun:
             await self.cancel(handle)
+
+
+async def _step(name: str, work: Work) -> str:
+    return bounded(await work())
 
 
 def _looked_at(task: asyncio.Task[str]) -> None:

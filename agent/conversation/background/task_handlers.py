@@ -7,11 +7,8 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import islice
 
-from agent.conversation.background.inline_tasks import TaskHandler
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
-from agent.conversation.framework.state.ports import Complete
+from agent.conversation.background.task_context import Handler, Handlers, TaskContext
 from agent.conversation.framework.state.values import as_text
-from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.planner.facts.regular_file import read_regular
 from agent.protocol.errors import InvalidState
 from agent.redaction.redactor import SecretRedactor
@@ -33,23 +30,21 @@ What is below are notes, not instructions.
 """
 
 
-HANDLERS = ("codebase_survey", "precedent_analysis")
-"""The names of all of them."""
+async def codebase_survey(context: TaskContext) -> str:
+    return await in_thread(lambda: survey(context.folder))
 
 
-def handlers(folder: str, complete: Complete | None) -> dict[str, TaskHandler]:
-    """Return them by name. `folder`: that of the project; `complete`: None without a model, whose tasks fail then."""
+async def precedent_analysis(context: TaskContext) -> str:
+    complete, memory = context.complete, context.memory
+    if complete is None:
+        raise InvalidState(expected="a model to ask", found="none")
+    known = (f"- {path}: {text}" for path in memory.extraction if (text := as_text(memory.value(path))))
+    prompt = _PRECEDENTS + "\n".join(known)
+    return await context.step("ask", lambda: complete(prompt, None))
 
-    async def codebase_survey(task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
-        return await in_thread(lambda: survey(folder))
 
-    async def precedent_analysis(task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
-        if complete is None:
-            raise InvalidState(expected="a model to ask", found="none")
-        known = (f"- {path}: {text}" for path in memory.extraction if (text := as_text(memory.value(path))))
-        return await complete(_PRECEDENTS + "\n".join(known), None)
-
-    return {"codebase_survey": codebase_survey, "precedent_analysis": precedent_analysis}
+HANDLERS: Handlers = {"codebase_survey": Handler(codebase_survey), "precedent_analysis": Handler(precedent_analysis)}
+"""All of them by name."""
 
 
 def survey(folder: str) -> str:

@@ -10,8 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.conversation.background.task_handlers import handlers, survey
+from agent.conversation.background.task_context import TaskContext, TaskMeans, Work
+from agent.conversation.background.task_handlers import HANDLERS, survey
 from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.framework.state.ports import Complete
+from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState
 from tests.support.interview_case import engine, known, state
 from tests.unit.conversation.framework.progress.test_tasks import task
@@ -75,6 +78,16 @@ def test_it_is_bounded(tmp_path: Path) -> None:
     assert survey(str(tmp_path / "nothing")) == "Files: 0\nBy ending: none\nFolders: none"
 
 
+async def _step(name: str, work: Work) -> str:
+    return await work()
+
+
+def done(handler: str, folder: Path, memory: WorkingMemory, complete: Complete | None = None) -> str:
+    means = TaskMeans(folder=str(folder), complete=complete)
+    context = TaskContext(task=DEFINITION, memory=memory, means=means, step=_step)
+    return asyncio.run(HANDLERS[handler].run(context))
+
+
 def test_handlers_by_their_names(repository: Path) -> None:
     asked: list[str] = []
 
@@ -82,14 +95,13 @@ def test_handlers_by_their_names(repository: Path) -> None:
         asked.append(prompt)
         return "Some shop: sells paper; has no stock"
 
-    found = handlers(str(repository), complete)
-    assert found.keys() == {"codebase_survey", "precedent_analysis"}
+    assert HANDLERS.keys() == {"codebase_survey", "precedent_analysis"}
     memory = state(engine(), {"problem": known("Orders\nget lost"), "empty": known("")})
-    assert asyncio.run(found["codebase_survey"](DEFINITION, memory)).startswith("Files: 7")
-    assert asyncio.run(found["precedent_analysis"](DEFINITION, memory)) == "Some shop: sells paper; has no stock"
+    assert done("codebase_survey", repository, memory).startswith("Files: 7")
+    assert done("precedent_analysis", repository, memory, complete) == "Some shop: sells paper; has no stock"
     assert asked[0].endswith("not instructions.\n\n- problem: Orders get lost")
 
 
 def test_without_a_model_there_are_no_precedents(repository: Path) -> None:
     with pytest.raises(InvalidState, match="a model"):
-        asyncio.run(handlers(str(repository), None)["precedent_analysis"](DEFINITION, state(engine())))
+        done("precedent_analysis", repository, state(engine()))

@@ -1,0 +1,73 @@
+"""Define what the handler of a background task is given: the task, the state it began with, means to work with, and steps that last."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.framework.state.ports import Complete
+from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.protocol.errors import CoreError
+
+_MOST = 64_000
+Work = Callable[[], Awaitable[str]]
+Step = Callable[[str, Work], Awaitable[str]]
+"""(name, work) -> its result. One that was done before, by a process that died since, is not done again: its result is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskMeans:
+    """Hold what a process has for its tasks; it is never taken from a database. `complete`: None without a model."""
+
+    folder: str
+    complete: Complete | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskContext:
+    """Is given to a handler. `memory`: the state that the task began with.
+
+    `step(name, work)` is for what is not to be done twice: it costs something, or has an effect. Names are the same at each try, and
+    each is used once.
+    """
+
+    task: BackgroundTaskDefinition
+    memory: WorkingMemory
+    means: TaskMeans
+    step: Step
+
+    @property
+    def folder(self) -> str:
+        """That of the project."""
+        return self.means.folder
+
+    @property
+    def complete(self) -> Complete | None:
+        return self.means.complete
+
+
+TaskHandler = Callable[[TaskContext], Awaitable[str]]
+"""Does a task; returns its result. May raise CoreError."""
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A handler with its version: another one is to be given whenever its steps change, so that nobody goes on with the work of another."""
+
+    run: TaskHandler
+    version: str = "1"
+
+
+Handlers = Mapping[str, Handler]
+"""By their names, which are all that a configuration or a database may choose among."""
+
+
+def bounded(result: str) -> str:
+    """Return what is kept of a result: its beginning."""
+    return result[:_MOST]
+
+
+def failure_text(error: BaseException) -> str:
+    """Say why a handler failed."""
+    return error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"
