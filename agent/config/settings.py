@@ -64,6 +64,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     role: str | None = None
     rag: str | None = None
     prelude: str | None = None
+    interview_strategies: str = "engine"
     agent: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()

@@ -225,6 +225,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="prelude", kind="text", group="run",
         help="what to set at the first goal of each new session, as typed: role terse; rag notes",
     ),
+    Setting(
+        name="interview_strategies", kind="choice", choices=("engine", "rules", "model"), group="run",
+        help="who chooses techniques and names modes in interviews: rules, the model (two more calls a turn), or as the engine says",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file or image to the planner"

@@ -21,6 +21,7 @@ from agent.conversation.framework.state.ports import (
 from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
 )
+from agent.conversation.framework.talk.strategies import mode_classifier, technique_scheduler
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.models import GoalContext, context_tokens, has_model
 from agent.conversation.registry.loading import Engine
@@ -58,6 +59,8 @@ class SessionTurn:
             log_extraction=self._extracted,
             evaluators=self._engine.evaluators,
             complete=small,
+            mode_classifier=mode_classifier(self._engine.config, small, goal.options.interview.strategies),
+            technique_scheduler=technique_scheduler(self._engine.config, small, goal.options.interview.strategies),
             context_service=GoalContext(goal),
             task_backend=self._backend,
             observe=self._observe,

@@ -23,7 +23,7 @@ from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter, UndoPerson
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.requests import Approval, Limits, RehearseMode, RunOptions, RunRequest
+from agent.protocol.requests import Approval, InterviewOptions, Limits, RehearseMode, RunOptions, RunRequest
 
 if TYPE_CHECKING:
     from agent.commands.context import Person
@@ -257,4 +257,5 @@ def run_options(
         command_timeout=settings.command_timeout,
         history_tokens=settings.compress_tokens or settings.context_tokens * 3 // 4,
     )
-    return replace(options, cancel=cancel, limits=limits)
+    interview = InterviewOptions(strategies=settings.interview_strategies)  # type: ignore[arg-type]  # the loader checked it
+    return replace(options, cancel=cancel, limits=limits, interview=interview)

@@ -80,12 +80,14 @@ class CycleOptions(Struct, frozen=True, kw_only=True):
 class InterviewOptions(Struct, frozen=True, kw_only=True):
     """A turn of an interview. `engine`: who leads it, where the session has none yet. `project`: what is asked about, "" for the folder.
 
-    `accept`: hand over to this engine, or to the planner or the repo agent; the person agreed to that.
+    `accept`: hand over to this engine, or to the planner or the repo agent; the person agreed to that. `strategies`: who chooses the
+    techniques and names the modes, where it is not for the engine to say.
     """
 
     engine: str = ""
     project: str = ""
     accept: str = ""
+    strategies: Literal["engine", "rules", "model"] = "engine"
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
-from agent.protocol.requests import InterviewOptions, RunOptions
+from agent.protocol.requests import RunOptions
 
 HELP = """\
 Answer in your own words. "skip", "I don't know", "go back", "repeat" and corrections are understood, too.
@@ -203,7 +203,7 @@ class Conversation:
 
 
 def _adjusted(given: RunOptions, *, engine: str, accept: str) -> RunOptions:
-    return replace(given, interview=InterviewOptions(engine=engine, accept=accept))
+    return replace(given, interview=replace(given.interview, engine=engine, accept=accept))
 
 
 def _name(target: str) -> str:

@@ -17,7 +17,8 @@ from agent.engine.context import RequestContext
 from agent.planner.llm import LLMPlanner
 from agent.protocol.decisions import Skipped
 from agent.protocol.errors import InvalidState
-from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewTurned
+from agent.protocol.events.goal import PlannerFinished
+from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewStepped, InterviewTurned
 from agent.protocol.messages import FileInput, GoalItem, ReplyItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
@@ -42,16 +43,17 @@ def model(*replies: str | dict) -> LLMPlanner:
 class Session:
     """An interview with `planner`, None for the form."""
 
-    def __init__(self, planner=None, engine="project-discovery", *answers) -> None:
+    def __init__(self, planner=None, engine="project-discovery", *answers, strategies="engine") -> None:
         offline = FakePlanner()
         offline.name = "offline"
         self.engine, self.ctx, self.log = make_engine(
             planner or offline, FakeExecutor({}), strategy=Interview(registry())
         )
         self.name, self.person, self.emitter = engine, FakePerson(*answers), FakeEmitter()
+        self.strategies = strategies
 
     def say(self, text, *, accept=""):
-        options = RunOptions(interview=InterviewOptions(engine=self.name, accept=accept))
+        options = RunOptions(interview=InterviewOptions(engine=self.name, accept=accept, strategies=self.strategies))
         request = RunRequest(input=UserInput(text=text), options=options)
         return asyncio.run(self.engine.run(self.ctx, request, self.emitter, self.person))
 
@@ -229,3 +231,26 @@ def test_nothing_in_the_background_is_asked_of_a_cascade_whose_next_one_nobody_w
     with pytest.raises(InvalidState):
         asyncio.run(ask("what did others do?", None))
     assert len(said._provider.requests) == 2  # the two of the turn itself
+
+
+@pytest.mark.covers("S3-112", "S3-113")
+def test_the_model_chooses_techniques_and_names_modes_where_the_person_wants_that():
+    chosen, named = {"choice": ["active_listening"]}, {"choice": ["validate", "extract"]}
+    session = Session(model({}, chosen, "So they differ each week?", named), strategies="model")
+    assert session.say("our lists differ").final_message == "So they differ each week?"
+    values = {each.step: each.values for each in session.of(InterviewStepped)}
+    assert values["technique selection"]["techniques"] == ["active_listening"]
+    assert values["mode classification"]["modes"] == ["validate", "extract"]
+    kinds = [each.reply for each in session.of(PlannerFinished)]
+    assert kinds == ["aside", "aside", "chat", "aside"]
+
+
+@pytest.mark.covers("S3-112", "S3-113")
+@pytest.mark.parametrize("strategies", ["rules", "model"])
+def test_without_a_model_rules_choose_whatever_is_wanted(strategies):
+    form, usual = Session(strategies=strategies), Session()
+    for each in (form, usual):
+        assert each.say("our lists differ").exit_code == 0
+    steps = [[event.values for event in each.of(InterviewStepped) if event.number in (9, 14)] for each in (form, usual)]
+    assert steps[0] == steps[1]
+    assert steps[0][0]["techniques"]

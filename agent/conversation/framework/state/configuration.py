@@ -393,6 +393,13 @@ class TaskSource(_Data, frozen=True, kw_only=True):
     depends: str = "depends"
 
 
+class Strategies(_Data, frozen=True, kw_only=True):
+    """The choice of techniques and the naming of modes: by rules, or by the model in a call of its own; without a model, by rules."""
+
+    technique_scheduler: Literal["rules", "model"] = "rules"
+    mode_classifier: Literal["none", "rules", "model"] = "rules"
+
+
 class HandoffMapping(_Data, frozen=True, kw_only=True):
     """The sources of what a handoff holds: paths of the extraction, or paths below one (`decision.made.option`, where `decision.made` is
     an object). `seeds`: fields of the target's, each with the path of ours that fills it there.
@@ -447,6 +454,7 @@ class EngineConfiguration(_Data, frozen=True, kw_only=True):
     information_ratio: InformationRatio
     sidebar_config: SidebarConfig = SidebarConfig()
     available_techniques: tuple[str, ...] = ()
+    strategies: Strategies = Strategies()
     exit_transitions: tuple[ExitTransition, ...] = ()
     system_prompt_template: str = ""
     extraction_schema: ExtractionSchema

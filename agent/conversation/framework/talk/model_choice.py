@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.conversation.framework.state.ports import Complete
 from agent.planner.codecs.extract import json_objects, strip_thinking
-from agent.protocol.errors import Cancelled, PlannerError
+from agent.protocol.errors import Cancelled, PlannerError, RecordingError
 
 _LONGEST_BARE = 400  # characters of an answer in which bare names are a choice, and no talk about them
 
@@ -19,7 +19,7 @@ async def choose(complete: Complete, prompt: str, names: Sequence[str], most: in
     asked = f'{prompt}\nAnswer with JSON: {{"choice": ["…"]}}, up to {most} of: {", ".join(names)}'
     try:
         return chosen(await complete(asked, schema), names)[:most]
-    except Cancelled:
+    except (Cancelled, RecordingError):
         raise
     except Exception:  # whatever a server does
         return ()
