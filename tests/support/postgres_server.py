@@ -1,14 +1,20 @@
-"""A PostgreSQL server of its own for a test module: throw-away cluster, ordinary user, Unix socket only."""
+"""A PostgreSQL server of its own for a test process: throw-away cluster, ordinary user, Unix socket only.
+
+Modules share it, each test with a database of its own: to make a cluster takes a second.
+"""
 
 from __future__ import annotations
 
+import atexit
+import itertools
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 _PLACES = (
@@ -53,7 +59,7 @@ def server() -> Iterator[str]:
             "--locale=C",
             "-N",
         )
-        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=10"
+        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=40"
         control = os.path.join(programs, "pg_ctl")
         _run(
             user,
@@ -76,6 +82,31 @@ def server() -> Iterator[str]:
             _run(user, folder, control, "-D", data, "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_NUMBERS = itertools.count(1)
+
+
+@contextmanager
+def fresh_database() -> Iterator[str]:
+    """The URL of an empty database on the server of this process, which is removed afterwards. Raises NoServer."""
+    import psycopg
+
+    url, name = _shared(), f"fresh_{next(_NUMBERS)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield url.replace("/postgres?", f"/{name}?")
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@cache
+def _shared() -> str:
+    stack = ExitStack()
+    url = stack.enter_context(server())
+    atexit.register(stack.close)
+    return url
 
 
 def _ordinary_user() -> pwd.struct_passwd:

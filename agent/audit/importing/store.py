@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from agent.audit.importing.project import KEYS, SCHEMA_VERSION, TABLES, Row
+from agent.config.database_url import secrets_of, shown_url
 from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 
@@ -152,7 +152,7 @@ class _Postgres(Store):
             what = "importing into PostgreSQL needs psycopg, which is not installed"
             raise ConfigError(what, hint=install_command("postgres")) from error
         self._psycopg: Any = psycopg
-        self._secrets = _secrets_of(url)
+        self._secrets = secrets_of(url)
         with self._in_words():
             self._connection = psycopg.connect(url, connect_timeout=10)
         self._run("SELECT pg_advisory_xact_lock(715337042)")  # two imports at once: one after the other
@@ -190,28 +190,6 @@ class _Postgres(Store):
             for secret in self._secrets:
                 text = text.replace(secret, "…")
             raise IoError(f"the database {self.shown} failed: {text}") from None
-
-
-def shown_url(url: str) -> str:
-    """The URL without user, password and options."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
-    except ValueError:
-        return "postgresql://…"
-
-
-def _secrets_of(url: str) -> list[str]:
-    from urllib.parse import parse_qsl, unquote
-
-    try:
-        parts = urlsplit(url)
-        password, values = parts.password or "", [value for _, value in parse_qsl(parts.query) if len(value) > 5]
-        found = [password, unquote(password), *values, url]
-    except ValueError:
-        found = [url]
-    return sorted({each for each in found if each}, key=len, reverse=True)
 
 
 _TOO_MUCH = re.compile(r"\\u0000|\\u[dD][89a-fA-F]|[eE][+-]?\d{4}|\d{1000}")
