@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import os
 import select
@@ -21,6 +22,7 @@ from agent.execution.output import HeadTail
 from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import exit_code
+from agent.execution.process_tree.limits import RunLimits, ended_for
 from agent.execution.process_tree.tree import descendants
 from agent.execution.pump import Pump
 from agent.protocol.errors import InvalidState, NotFound
@@ -33,20 +35,22 @@ _LONGEST_LINE = 400
 
 @dataclass(frozen=True)
 class Suspended:
-    """A command that stopped, and its channels. `channels.master` is the terminal that the program still has."""
+    """A command that stopped, its channels, and what it may take. `channels.master` is the terminal that the program still has."""
 
     channels: Channels
     captures: dict[str, HeadTail]
+    limits: RunLimits
 
     def resume(self) -> Ending:
-        """Serve it on our terminal; blocks. Raises InvalidState where we have none now."""
+        """Serve it on our terminal; blocks. What it may still write is counted on. Raises InvalidState where we have none now."""
         master = self.channels.master
         assert master is not None
         try:
             real = terminals.RealTerminal()
         except OSError:
             raise InvalidState(expected="a terminal for the program", found="none") from None
-        pump = Pump(dataclasses.replace(self.channels, real=real), self.captures, None)
+        channels = dataclasses.replace(self.channels, real=real)
+        pump = Pump(channels, self.captures, None)
         real.take(raw_output=True)
         try:
             with suppress(OSError):  # it has ended meanwhile; the pump is told
@@ -54,6 +58,7 @@ class Suspended:
                 wire.send(self.channels.control, {"op": "continue"})
             return pump.run()
         finally:
+            self.channels.output_limit = channels.output_limit
             real.give_back(used=True)
 
     def close(self) -> None:
@@ -101,13 +106,24 @@ class Entry:
                     expected="a suspended job",
                     found="one that has ended" if self.control is None else "one without a terminal",
                 )
-            ending = self.stopped.resume()
+            stopped = self.stopped
+            ending = stopped.resume()
             if not ending.suspended:
-                self._end(ending.message)
+                limit = "output" if ending.over_output else (ending.message or {}).get("limit", "")
+                self._end(ending.message, ended_for(limit, stopped.limits) if limit else "")
             return self.job
 
-    def _end(self, message: wire.Message | None) -> None:
-        """`message` is the guardian's last word, None where it was killed."""
+    def stop(self) -> bool:
+        """Ask the guardian to end it, without waiting for that; False where it has ended."""
+        control = self.control
+        if control is None:
+            return False
+        with suppress(OSError):  # it has just ended
+            wire.send(control, {"op": "stop"})
+        return True
+
+    def _end(self, message: wire.Message | None, note: str = "") -> None:
+        """`message` is the guardian's last word, None where it was killed. `note`: what is said of it beside that."""
         assert self.control is not None
         if self.stopped is not None:
             self.stopped.close()
@@ -125,7 +141,7 @@ class Entry:
         if message is None:
             self.job = replace(self.job, ended=ended, lost=True, note="the process that watched it was killed")
             return
-        notes = []
+        notes = [note] if note else []
         if message["stuck"]:
             notes.append(f"{message['stuck']} of its processes could not be ended")
         if message.get("trouble"):
@@ -133,8 +149,8 @@ class Entry:
         status = message["status"]
         code = None if status is None else exit_code(status)
         by = os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None
-        note, killed = "; ".join(notes), bool(message.get("stopped", self.asked_to_end))
-        self.job = replace(self.job, ended=ended, exit_code=code, signal=by, killed=killed, note=note)
+        killed = bool(message.get("stopped", self.asked_to_end))
+        self.job = replace(self.job, ended=ended, exit_code=code, signal=by, killed=killed, note="; ".join(notes))
 
 
 class JobTable:
@@ -203,16 +219,22 @@ class JobTable:
         return await in_thread(lambda: self._end(entry))
 
     async def foreground(self, job_id: int) -> Job:
-        """Give a suspended program our terminal until it ends or stops again; the job as it is then. Raises NotFound, InvalidState."""
+        """Give a suspended program our terminal until it ends or stops again; the job as it is then. Raises NotFound, InvalidState.
+
+        Cancelled, it ends the program and gives the terminal back first, as a command that runs does.
+        """
         entry = self._entry(job_id)
-        return await in_thread(entry.resume)
+        task = asyncio.ensure_future(in_thread(entry.resume))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            entry.asked_to_end = entry.stop()
+            await asyncio.wait([task])
+            raise
 
     def _end(self, entry: Entry) -> Job:
-        control = entry.control
-        if entry.look().running and control is not None:
+        if entry.look().running and entry.stop():
             entry.asked_to_end = True
-            with suppress(OSError):  # it has just ended
-                wire.send(control, {"op": "stop"})
             entry.look(entry.grace + _PATIENCE)
         return entry.look()
 

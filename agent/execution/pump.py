@@ -83,6 +83,8 @@ class Pump:
             self._frames.flush()
         finally:
             self._selector.close()
+        if channels.output_limit is not None:  # what is suspended goes on with what is left of it
+            channels.output_limit = max(0, channels.output_limit - self._total)
         self._ending.sink_failure = self._frames.failure
         if self._keyboard is not None:
             self._ending.interrupted_by_key = self._keyboard.interrupted

@@ -117,7 +117,7 @@ class RunningCommand:
                     real = None
             if ending.unread:
                 self._on_unread(ending.unread)
-            job, notes = self._leave_background(ending, Suspended(channels, captures))
+            job, notes = self._leave_background(ending, Suspended(channels, captures, launch.limits))
             if ending.sink_failure:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)
             if ending.message is None:

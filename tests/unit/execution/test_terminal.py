@@ -288,6 +288,38 @@ def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
     assert terminal.result()["code"] == 0
 
 
+_SAYS_BACK = "import os, signal; signal.signal(signal.SIGCONT, lambda *_: os.write(1, b'back'));"
+
+
+def test_what_cancels_bringing_a_program_back_ends_it_and_gives_the_terminal_back(
+    terminal: Terminal, marker: Marker
+) -> None:
+    child = terminal.start(f'python3 -c "{_SAYS_BACK} input(0)"', ":fg", "echo after", programs="python3")
+    child.expect_exact(b"0")
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    child.expect_exact(b"back")
+    child.kill(signal.SIGTERM)
+    answer = terminal.result()
+    assert (answer["running"], answer["killed"]) == (False, True)
+    assert terminal.result()["stdout"] == "after\n"
+    child.wait()
+    assert marker.survivors() == {}
+
+
+def test_a_limit_of_output_goes_on_where_a_program_was_suspended(terminal: Terminal) -> None:
+    writes = f"{_SAYS_BACK} [input('x' * 100) for n in range(9)]"
+    child = terminal.start(":limit-output 150", f'python3 -c "{writes}"', ":fg", programs="python3")
+    child.expect_exact(b"x" * 100)
+    child.send("\x1a")
+    assert terminal.result()["job"] == 1
+    child.expect_exact(b"back")
+    child.send("\r")
+    answer = terminal.result()
+    assert answer["note"] == "ended: it wrote more than 150 bytes of output (limit_output)"
+    assert (answer["running"], terminal.shown.count(b"x") < 60) == (False, True)
+
+
 def test_a_suspended_program_can_be_ended(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("python3 -c 'input(0)'", ":kill", programs="python3")
     child.expect_exact(b"0")

@@ -1,18 +1,20 @@
 """Runs commands in an executor with a terminal, as the REPL does; started by test_terminal.py inside a PTY.
 
-Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto` or `:fg` between them. Prints
-one `RESULT {json}` line for each command and each `:fg`.
+Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto`, `:limit-output BYTES` or `:fg` between
+them. Prints one `RESULT {json}` line for each command and each `:fg`, which SIGTERM cancels.
 """
 
 import asyncio
 import json
 import os
+import signal
 import sys
 import termios
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.job_table import JobTable
-from agent.protocol.execution import CancellationToken
+from agent.execution.process_tree.limits import RunLimits
+from agent.protocol.execution import CancellationToken, Job
 from agent.protocol.outcomes import joined
 from tests.unit.execution.running import approved
 
@@ -23,6 +25,14 @@ def sink(stream: str, data: bytes, _offset: float) -> None:
 
 def settings() -> list[object]:
     return termios.tcgetattr(0)
+
+
+async def brought_back(jobs: JobTable, number: int) -> Job:
+    """The job when it has ended or stopped again, or SIGTERM has cancelled that."""
+    task = asyncio.ensure_future(jobs.foreground(number))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await asyncio.wait([task])
+    return jobs.listing()[number - 1]
 
 
 async def main() -> None:
@@ -37,11 +47,15 @@ async def main() -> None:
         if command.startswith(":tty "):
             executor.choose_tty(command.removeprefix(":tty "))
             continue
+        if command.startswith(":limit-output "):
+            executor._limits = RunLimits(output=int(command.split()[1]))
+            continue
         before = settings()
         if command in (":fg", ":kill"):
             number = len(jobs.listing())
-            job = await (jobs.foreground(number) if command == ":fg" else jobs.end(number))
+            job = await (brought_back(jobs, number) if command == ":fg" else jobs.end(number))
             told = {"code": job.exit_code, "suspended": job.suspended, "running": job.running, "killed": job.killed}
+            told |= {"note": job.note} if job.note else {}
             print("RESULT " + json.dumps(told | {"same": before == settings()}), flush=True)
             continue
         result = await executor.execute(approved(command), sink, CancellationToken())
