@@ -90,7 +90,9 @@ class SessionTurn:
         sidebar = msgspec.to_builtins(response.sidebar_state)
         names = {each.path: each.display_name for each in self._engine.config.extraction_schema.fields}
         learnt = tuple(dict.fromkeys(names.get(path, path) for path in self._learnt))
-        goal.interview = await record_turn(goal, self._memory, response.updated_state, sidebar, learnt)
+        goal.interview = await record_turn(
+            goal, self._memory, response.updated_state, sidebar=sidebar, learnt=learnt, steps=response.steps
+        )
         return Ending(GoalStatus.ANSWERED, response.response_text)
 
     async def _complete(self, prompt: str, schema: dict[str, Any] | None) -> str:
@@ -120,13 +122,13 @@ class SessionTurn:
         )
 
     async def _observe(self, step: StepDone) -> None:
-        await self._goal.events.send(
-            InterviewStepped(
-                turn=self._memory.turn_number + 1,
-                number=step.number,
-                step=step.name,
-                outcome=step.outcome,
-                detail=step.detail,
-                values=step.values,
-            )
+        events = self._goal.events
+        told = InterviewStepped(
+            turn=self._memory.turn_number + 1,
+            number=step.number,
+            step=step.name,
+            outcome=step.outcome,
+            detail=step.detail,
+            values=step.values,
         )
+        await (events.send(told) if step.outcome == "failed" else events.show(told))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import (
     Message,
+    StepDone,
 )
 from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
@@ -23,6 +26,7 @@ from agent.protocol.errors import InvalidState
 from agent.protocol.events.interview import (
     InterviewStarted,
     InterviewTurned,
+    SidebarShown,
 )
 from agent.protocol.messages import GoalItem, HistoryItem, ReplyItem
 from agent.protocol.outcomes import InterviewReport
@@ -34,7 +38,7 @@ LAST_TURNS = 4
 
 
 async def record_beginning(goal: Goal, engine: Engine, memory: WorkingMemory, handoff: EngineHandoff | None) -> None:
-    config, state = engine.config, to_data(memory)
+    config, state = engine.config, _kept(memory)
     await goal.events.send(
         InterviewStarted(
             engine=config.engine_id,
@@ -48,25 +52,32 @@ async def record_beginning(goal: Goal, engine: Engine, memory: WorkingMemory, ha
 
 
 async def record_turn(
-    goal: Goal, before: WorkingMemory, after: WorkingMemory, sidebar: Mapping[str, Any], learnt: tuple[str, ...]
+    goal: Goal,
+    before: WorkingMemory,
+    after: WorkingMemory,
+    *,
+    sidebar: Mapping[str, Any] = MappingProxyType({}),
+    learnt: tuple[str, ...] = (),
+    steps: Sequence[StepDone] = (),
 ) -> InterviewReport:
     """Record the state after a turn, and take it. Raises RecordingError; then the state before it counts."""
-    old, new = to_data(before), to_data(after)
-    changes, extraction = difference(old, new)
-    known = after.completeness
+    new, known = _kept(after), after.completeness
+    indicator = sidebar.get("phaseIndicator") or {}
     await goal.events.send(
         InterviewTurned(
             turn=after.turn_number,
             phase=after.phase.current,
             completeness=known.overall,
             ready=known.is_ready,
-            changes=changes,
-            extraction=extraction,
-            sidebar=dict(sidebar),
+            label=indicator.get("label", ""),
             learnt=learnt,
+            difference=difference(_kept(before), new),
+            steps=kept_steps(steps),
         )
     )
     goal.ctx.interview = new
+    if sidebar:
+        await goal.events.show(SidebarShown(turn=after.turn_number, sidebar=dict(sidebar)))
     return InterviewReport(
         engine=after.engine_id,
         phase=after.phase.current,
@@ -75,6 +86,22 @@ async def record_turn(
         sidebar=dict(sidebar),
         target=after.offered,
     )
+
+
+def _kept(memory: WorkingMemory) -> dict[str, Any]:
+    """The state for the log, without the summary of the obligations: each turn makes it anew."""
+    return to_data(replace(memory, obligations=replace(memory.obligations, summary="")))
+
+
+def kept_steps(steps: Sequence[StepDone]) -> dict[str, Any]:
+    """The outcomes, details and values of the steps of a turn by their names, without those that found nothing."""
+    told = {}
+    for each in steps:
+        outcome = {"outcome": each.outcome} if each.outcome == "failed" else {}
+        detail = {"detail": each.detail} if each.detail else {}
+        values = {"values": each.values} if each.values else {}
+        told[each.name] = {**outcome, **detail, **values}
+    return {name: each for name, each in told.items() if each}
 
 
 def read_state(state: dict[str, Any]) -> WorkingMemory:

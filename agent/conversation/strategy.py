@@ -94,7 +94,7 @@ class Interview:
         await goal.events.send(HandedOver(source=memory.engine_id, target=target, reason=reason, handoff=data))
         if target in _NAMES:
             after = ended(memory, target)
-            turned = await record_turn(goal, memory, after, {}, ())
+            turned = await record_turn(goal, memory, after)
             goal.interview = replace(turned, handoff=data, target=target)
             goal.done = True
             return Ending(GoalStatus.ANSWERED, f"handed over to {_NAMES[target]}")

@@ -51,7 +51,7 @@ class InterviewLines:
 
 def _turn_line(event: InterviewTurned, *, entered: bool) -> str:
     """Say in one line where the interview stands: the phase where it is a new one, progress, what was learnt."""
-    name = _phase(event.sidebar)  # none where it has handed over
+    name = event.label or _phase(event.sidebar)  # none where it has handed over
     told = [safe_line(name, 40)] if entered and name else []
     told.append(progress(event.completeness))
     if event.learnt:

@@ -92,6 +92,9 @@ class EventSink(Protocol):
     async def send(self, event: Event) -> None:
         """Raises RecordingError, and then nothing was emitted."""
 
+    async def show(self, event: Event) -> None:
+        """Emit without recording."""
+
     async def send_if_possible(self, event: Event) -> RecordingError | None:
         """For endings: emit in any case, and return what recording said."""
 

@@ -41,22 +41,23 @@ from agent.struct_types import built
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
     """Return what the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
-    fold = _History()
+    fold = HistoryFold()
     for record in records:
-        fold.take(record.event, record.goal_id)
-    fold.settle()
-    return tuple(fold.items)
+        fold.take(record)
+    return fold.done()
 
 
 def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
     """Every goal of the log, in order. One without an ending, as a crash leaves it, is `interrupted`."""
-    fold = _Goals()
+    fold = GoalsFold()
     for record in records:
         fold.take(record)
-    return tuple(fold.summaries.values())
+    return fold.done()
 
 
-class _History:
+class HistoryFold:
+    """Makes the history of records that come one after the other."""
+
     def __init__(self) -> None:
         self.items: list[HistoryItem] = []
         self._command: HistoryCommand | None = None
@@ -66,10 +67,14 @@ class _History:
         self._private = False
         self._before_macro: list[HistoryItem] = []
 
-    def take(self, event: Event, goal_id: str) -> None:
-        match event:
+    def done(self) -> tuple[HistoryItem, ...]:
+        self.settle()
+        return tuple(self.items)
+
+    def take(self, record: Record) -> None:
+        match event := record.event:
             case GoalStarted():
-                self._goal(event, goal_id)
+                self._goal(event, record.goal_id)
             case PlannerFinished(reply=reply, raw=raw) if reply not in ("error", "aside"):
                 self._reply = len(self.items)
                 self.items.append(ReplyItem(raw=raw))
@@ -164,10 +169,15 @@ class _History:
             self.items.append(item)
 
 
-class _Goals:
+class GoalsFold:
+    """Makes the goals of records that come one after the other."""
+
     def __init__(self) -> None:
         self.summaries: dict[str, GoalSummary] = {}
         self._commands: dict[str, HistoryCommand] = {}
+
+    def done(self) -> tuple[GoalSummary, ...]:
+        return tuple(self.summaries.values())
 
     def take(self, record: Record) -> None:
         goal_id, event = record.goal_id, record.event

@@ -28,7 +28,7 @@ from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.replies import Plan, PlanLeft
 from agent.recording.branching import Lineage, lineage, records
-from agent.recording.fold import goals, history
+from agent.recording.fold import GoalsFold, HistoryFold
 from agent.recording.interview_fold import folded
 from agent.recording.naming import check_id, parse_name, segment_paths
 from agent.recording.reader import SessionFile, has_goals, list_sessions
@@ -200,16 +200,18 @@ class Past(Struct, frozen=True):
 def past_of(path: str) -> Past:
     """The past of the session whose log begins in the file at `path`, which the process that goes on with it has opened. Raises IoError."""
     line = lineage_of(path)
-    plans, left = PlanFold(), SessionFold()
+    told, asked, plans, left = HistoryFold(), GoalsFold(), PlanFold(), SessionFold()
     own = line.parts[-1].session.session_id
     for record in records(line):
+        told.take(record)
+        asked.take(record)
         plans.take(record.event)
         left.take(record.event)
         if isinstance(record.event, SessionNamed) and record.session == own:  # a branch is another session
             left.name = record.event.name
     return Past(
-        history(records(line)),
-        goals(records(line)),
+        told.done(),
+        asked.done(),
         line.notes,
         plans.left,
         left.settings,

@@ -48,6 +48,7 @@ from agent.protocol.events.interview import (
     InterviewStarted,
     InterviewStepped,
     InterviewTurned,
+    SidebarShown,
 )
 from agent.protocol.events.known import Event, UnknownEvent
 from agent.protocol.events.session import (
@@ -327,8 +328,13 @@ CASES: dict[str, list[Event]] = {
         FieldExtracted(turn=1, engine="exploration", path="initialState.need", value="a shop", confidence=0.8, evidence="I need a shop")
     ],
     "interview.turned": [InterviewTurned(
+        turn=1, phase="OPENING", completeness=0.34, label="Getting\x1b[2J started", learnt=("Need", "a", "b", "c"),
+        difference={"turnNumber": [1], "extraction": {"initialState.need": [{"value": "a shop"}]}},
+        steps={"telemetry": {"values": {"turn": 1}}})],
+    "interview.turned-of-earlier-versions": [InterviewTurned(
         turn=1, phase="OPENING", completeness=0.34, changes={"turnNumber": 1}, extraction={"initialState.need": {"value": "a shop"}},
         sidebar={"phaseIndicator": {"currentPhase": "OPENING", "label": "Getting\x1b[2J started"}}, learnt=("Need", "a", "b", "c"))],
+    "interview.sidebar": [SidebarShown(turn=1, sidebar={"phaseIndicator": {"currentPhase": "OPENING", "label": "Getting started"}})],
     "interview.turned-same-phase": [
         InterviewTurned(turn=1, phase="OPENING", completeness=0.3), InterviewTurned(turn=2, phase="OPENING", completeness=2.0, ready=True)
     ],

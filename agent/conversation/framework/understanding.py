@@ -103,7 +103,7 @@ async def measure_completeness(turn: Turn) -> StepDone | None:
     known = evaluate(turn.config.completeness_model, memory, turn.config, turn.evaluators)
     turn.memory = replace(memory, completeness=known)
     failed = tuple(dict.fromkeys(turn.failed_evaluators))
-    values = {"overall": round(known.overall, 3), "ready": known.is_ready, "gaps": list(known.gaps)}
+    values = {"overall": round(known.overall, 3), "ready": known.is_ready, "gaps": len(known.gaps)}
     return step("failed" if failed else "done", "; ".join(failed), values)
 
 

@@ -18,7 +18,10 @@ class InterviewStarted(RecordedEvent, frozen=True, kw_only=True, tag="interview.
 
 
 class InterviewStepped(RecordedEvent, frozen=True, kw_only=True, tag="interview.stepped"):
-    """One of the 19 steps of a turn. `outcome`: done, skipped, failed; `values`: figures and names worth keeping."""
+    """One of the 19 steps of a turn. `outcome`: done, skipped, failed; `values`: figures and names worth keeping.
+
+    It is recorded by itself where it failed; `interview.turned` has all of them.
+    """
 
     turn: int
     number: int
@@ -42,19 +45,30 @@ class FieldExtracted(RecordedEvent, frozen=True, kw_only=True, tag="interview.ex
 
 
 class InterviewTurned(RecordedEvent, frozen=True, kw_only=True, tag="interview.turned"):
-    """The end of a turn. `changes`: keys of the working memory with their new values, `extraction` those of its extraction; None: gone.
+    """The end of a turn. `label`: the name of its phase; `learnt`: names of the fields that are new or other now.
 
-    `sidebar`: sections, phase and progress as any front end can draw them. `learnt`: names of the fields that are new or other now.
+    `difference`: what the turn changed of the working memory: within objects, and within lists by number; a new value is the only item of
+    a list, null is gone. `steps`: what is worth keeping of the 19. Earlier versions wrote `changes`, `extraction` and `sidebar` instead.
     """
 
     turn: int
     phase: str
     completeness: float
     ready: bool = False
+    label: str = ""
+    learnt: tuple[str, ...] = ()
+    difference: dict[str, Any] = {}
+    steps: dict[str, Any] = {}
     changes: dict[str, Any] = {}
     extraction: dict[str, Any] = {}
     sidebar: dict[str, Any] = {}
-    learnt: tuple[str, ...] = ()
+
+
+class SidebarShown(RecordedEvent, frozen=True, kw_only=True, tag="interview.sidebar"):
+    """The sidebar after a turn, as any front end can draw it. It follows from the state, and is not recorded."""
+
+    turn: int
+    sidebar: dict[str, Any] = {}
 
 
 class HandedOver(RecordedEvent, frozen=True, kw_only=True, tag="interview.handed_over"):
@@ -66,4 +80,4 @@ class HandedOver(RecordedEvent, frozen=True, kw_only=True, tag="interview.handed
     handoff: dict[str, Any] = {}
 
 
-InterviewEvent = InterviewStarted | InterviewStepped | FieldExtracted | InterviewTurned | HandedOver
+InterviewEvent = InterviewStarted | InterviewStepped | FieldExtracted | InterviewTurned | SidebarShown | HandedOver

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from agent.protocol.events.command import CommandEvent
 from agent.protocol.events.goal import GoalEvent
-from agent.protocol.events.interview import InterviewEvent
+from agent.protocol.events.interview import InterviewEvent, SidebarShown
 from agent.protocol.events.session import AssistantDelta, AssistantThought, NoticeEvent, SessionEvent
 
 FORMAT_VERSION = 1
@@ -27,7 +27,7 @@ class UnknownEvent(Struct, frozen=True):
 
 KnownEvent = SessionEvent | GoalEvent | CommandEvent | InterviewEvent | NoticeEvent
 Event = KnownEvent | UnknownEvent
-UNRECORDED = (AssistantDelta, AssistantThought)
+UNRECORDED = (AssistantDelta, AssistantThought, SidebarShown)
 
 _TEXT = {"type": "string"}
 _ENVELOPE: dict[str, dict[str, Any]] = {

@@ -18,9 +18,16 @@ from agent.planner.llm import LLMPlanner
 from agent.protocol.decisions import Skipped
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.goal import PlannerFinished
-from agent.protocol.events.interview import HandedOver, InterviewStarted, InterviewStepped, InterviewTurned
+from agent.protocol.events.interview import (
+    HandedOver,
+    InterviewStarted,
+    InterviewStepped,
+    InterviewTurned,
+    SidebarShown,
+)
 from agent.protocol.messages import FileInput, GoalItem, ReplyItem, UserInput
 from agent.protocol.outcomes import GoalStatus
+from agent.protocol.records import encode
 from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
 from agent.recording.interview_fold import folded
@@ -73,9 +80,18 @@ def test_a_turn_with_a_model_asks_it_twice_and_keeps_what_came_of_it():
     assert (outcome.interview.engine, outcome.interview.phase) == ("project-discovery", "OPENING")
     assert outcome.interview.completeness > 0
     assert outcome.interview.sidebar["progressBar"]["percentage"] > 0
+    seen = [each.event for each in session.emitter.records]
+    assert [each.number for each in seen if isinstance(each, InterviewStepped)] == list(range(1, 20))
+    [shown] = [each for each in seen if isinstance(each, SidebarShown)]
+    assert shown.sidebar == outcome.interview.sidebar
     types = session.log.types
-    assert types.count("interview.stepped") == 19
     assert types.index("interview.extracted") < types.index("interview.turned")
+    assert not {"interview.stepped", "interview.sidebar"} & set(
+        types
+    )  # the turn has the one, and the other follows from it
+    [turned] = session.of(InterviewTurned)
+    assert turned.label == "Getting Started"
+    assert turned.steps["telemetry"]["values"]["fieldsUpdated"] == 1
     [extracted] = [each for each in session.of(object) if type(each).__name__ == "FieldExtracted"]
     assert (extracted.path, extracted.value, extracted.how, extracted.evidence) == (
         PROBLEM, "the lists differ", "new", "our lists differ",
@@ -238,9 +254,9 @@ def test_the_model_chooses_techniques_and_names_modes_where_the_person_wants_tha
     chosen, named = {"choice": ["active_listening"]}, {"choice": ["validate", "extract"]}
     session = Session(model({}, chosen, "So they differ each week?", named), strategies="model")
     assert session.say("our lists differ").final_message == "So they differ each week?"
-    values = {each.step: each.values for each in session.of(InterviewStepped)}
-    assert values["technique selection"]["techniques"] == ["active_listening"]
-    assert values["mode classification"]["modes"] == ["validate", "extract"]
+    [turned] = session.of(InterviewTurned)
+    assert turned.steps["technique selection"]["values"]["techniques"] == ["active_listening"]
+    assert turned.steps["mode classification"]["values"]["modes"] == ["validate", "extract"]
     kinds = [each.reply for each in session.of(PlannerFinished)]
     assert kinds == ["aside", "aside", "chat", "aside"]
 
@@ -251,6 +267,16 @@ def test_without_a_model_rules_choose_whatever_is_wanted(strategies):
     form, usual = Session(strategies=strategies), Session()
     for each in (form, usual):
         assert each.say("our lists differ").exit_code == 0
-    steps = [[event.values for event in each.of(InterviewStepped) if event.number in (9, 14)] for each in (form, usual)]
-    assert steps[0] == steps[1]
-    assert steps[0][0]["techniques"]
+    steps = [each.of(InterviewTurned)[0].steps for each in (form, usual)]
+    for name in ("technique selection", "mode classification"):
+        assert steps[0].get(name) == steps[1].get(name)
+    assert steps[0]["technique selection"]["values"]["techniques"]
+
+
+def test_a_turn_adds_little_to_the_log_however_much_is_known():
+    session = Session()
+    answer_all(session, "project-discovery")
+    session.say("one more thing")
+    assert len(session.ctx.interview["extraction"]) > 20
+    ours = [each for each in session.log.records if isinstance(each.event, InterviewTurned | FieldExtracted)]
+    assert sum(len(encode(each)) for each in ours) / len(session.of(InterviewTurned)) < 4_000
