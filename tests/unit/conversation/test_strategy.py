@@ -19,6 +19,7 @@ from agent.protocol.decisions import Skipped
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.goal import PlannerFinished
 from agent.protocol.events.interview import (
+    FieldExtracted,
     HandedOver,
     InterviewStarted,
     InterviewStepped,
