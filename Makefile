@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 )))
 STAMP  := $(VENV)/.stamps
 
-.PHONY: run test test-thorough test-tools check bench docs real-model clean
+.PHONY: run test test-thorough test-tools check bench docs simulated-people real-model clean
 .DEFAULT_GOAL := run
 
 export GOAL
@@ -72,6 +72,10 @@ check: $(STAMP)/check
 
 docs: $(STAMP)/test
 	$(BIN)/python -m tests.support.docs_check --write
+
+# Has simulated people go through every engine, and writes docs/simulated-people.md.
+simulated-people: $(STAMP)/test
+	$(BIN)/python -m tests.support.simulated_people_page
 
 # Measures everything and writes docs/figures.md.
 bench: $(STAMP)/test

@@ -133,10 +133,18 @@ def add_interview(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORDS",
-        help="what you want, to begin with; of lint, graph and export: their subject",
+        help="what you want, to begin with; of lint, graph, simulate and export: their subject",
     )
     add("--resume", metavar="ID", help="go on with that interview; last: the newest")
     add("--mermaid", action="store_true", help="of graph: as Mermaid, for a page")
+    add("--person", metavar="NAME", default="", help="of simulate: that person alone, as terse or hostile")
+    add("--turns", type=int, metavar="N", default=120, help="of simulate: the most turns of an interview (120)")
+    add(
+        "--led-by",
+        choices=("form", "script", "model"),
+        default="",
+        help="of simulate: by the form, by a script in the place of a model, or by your model, which plays the person, too",
+    )
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:

@@ -199,6 +199,13 @@ def interview(options: argparse.Namespace) -> int:
         if options.action == "lint":
             return interview_engines.run_lint(about or DEFAULT, json_output=bool(options.json))
         return interview_engines.run_engines(json_output=bool(options.json))
+    if options.action == "simulate":
+        from agent.frontends.subcommands.interview_simulation import run_simulation
+
+        simulation = run_simulation(
+            _services(options), about or DEFAULT, person=options.person, turns=options.turns, led_by=options.led_by
+        )
+        return _in_a_loop(simulation)
     from agent.frontends.subcommands.interview import run_export, run_interview
 
     if options.action == "export":
