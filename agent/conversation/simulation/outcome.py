@@ -26,7 +26,7 @@ _UNREAD = "extraction"  # fails where the model's answer cannot be read, which i
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """How an interview went. `ready_at`: the turn from which on it was complete enough, 0 for none. `missed`: obligations of which the
+    """The result of an interview. `ready_at`: the turn from which on it was complete enough, 0 for none. `missed`: obligations of which the
     person told all that they want, and which are not satisfied all the same; `never_asked`: required ones that were never spoken of.
     `changes`, `repairs`: how many were said, and how many of them were noticed. `wrong`: what the person never said, by field.
     `told_in_vain`: fields that the person told and that are not known. `again`: the most times that one question was put in a row.
