@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any
 
+from agent.execution.terminal_modes import AFTER_KILL
 from agent.waiting import in_thread
 
 MOST_OUTPUT = 1 << 20
 NOT_FOUND = 127
 TIMED_OUT = 124
+_BY_SIGNAL = 128  # beyond it, exit codes say that a signal ended it
 _GRACE = 2.0  # seconds for a pager or an editor to end by itself
 # Its own process group in the foreground, so that Ctrl-C reaches the program and not us; done in the child, before exec.
 _ATTACH = (
@@ -115,17 +117,22 @@ class HostProcesses:
             if terminal is not None:
                 os.close(terminal)
             return NOT_FOUND
+        code = 0
         try:
             attached.began(process.pid)
-            return _wait_attached(process.pid, terminal)
+            code = _wait_attached(process.pid, terminal)
+            return code
         finally:
             attached.ended()
             process.returncode = 0  # it was waited for above, stops included
             if terminal is not None:
                 _set_foreground(terminal, os.getpgrp())
-                if attached.stopped and modes is not None:
+                if (attached.stopped or code > _BY_SIGNAL) and modes is not None:
                     with suppress(termios.error):  # a program that is killed leaves them as it had them
                         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
+                if code > _BY_SIGNAL and (os.environ if self._env is None else self._env).get("TERM", "dumb") != "dumb":
+                    with suppress(OSError):
+                        os.write(terminal, AFTER_KILL)
                 os.close(terminal)
 
     def captured(self, argv: tuple[str, ...], cwd: str, timeout: float, most: int = MOST_OUTPUT) -> tuple[int, str]:

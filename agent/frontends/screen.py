@@ -15,6 +15,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
+from agent.frontends.terminal_answers import keep_out_answers, without_answers
 from agent.frontends.wrapping import wrapped_text
 from agent.text.shown import shown
 
@@ -64,7 +65,6 @@ def style_of(theme: str) -> Style:
 
 
 _MOST_AHEAD = 10_000  # characters, and pieces
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 
 Fragments = list[tuple[str, str]]
 
@@ -88,6 +88,9 @@ class Screen:
     typed_as: str = ""
     switched: bool = False
     _pasted: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        keep_out_answers(self.input)
 
     def pasted(self) -> None:
         """Text was pasted, or went on."""
@@ -173,7 +176,7 @@ class Screen:
 
     def typed_ahead(self) -> str:
         """Hand out what was set aside, once; never more than text, and nothing of it is executed."""
-        text = _ESCAPES.sub("", "".join(self.ahead)).replace("\r", "\n")
+        text = without_answers("".join(self.ahead)).replace("\r", "\n")
         self.ahead.clear()
         lines = (line.strip() for line in _edited(text).split("\n"))
         return "\n".join(line for line in lines if line)[:_MOST_AHEAD]

@@ -79,7 +79,7 @@ print("AGAIN", input())
 
 
 def attached(*scripts: str) -> pexpect.spawn:
-    env = {**os.environ, "PYTHONPATH": ROOT}
+    env = {**os.environ, "PYTHONPATH": ROOT, "TERM": "xterm"}
     return pexpect.spawn(sys.executable, ["-c", ATTACHED, *scripts], env=env, timeout=20)
 
 
@@ -109,6 +109,16 @@ def test_attached_without_a_terminal_or_program() -> None:
     assert asyncio.run(HostProcesses().run_attached(("/nonexistent",))) == 127
     child = attached("kill -9 $$")
     child.expect_exact(b"CODE 137")
+    child.close(force=True)
+
+
+def test_what_an_attached_program_that_is_killed_left_switched_on_is_put_back() -> None:
+    left_on = "stty raw -echo; printf '\\033[?1049h\\033[?1003h\\033[?25l'; kill -9 $$"
+    child = attached(left_on, "stty -a")
+    child.expect_exact(b"CODE 137")
+    assert all(code in child.before for code in (b"\x1b[?1047l", b"\x1b[?1003l", b"\x1b[?25h"))
+    child.expect_exact(b"CODE 0")
+    assert b" icanon" in child.before and b" echo " in child.before
     child.close(force=True)
 
 

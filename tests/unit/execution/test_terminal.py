@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.terminal_modes import ModeTracker
 from tests.support.needs import needing
 from tests.support.painted_screen import PaintedScreen
 from tests.unit.execution.running import Marker
@@ -445,12 +444,3 @@ def test_closing_the_window_ends_the_command(terminal: Terminal, marker: Marker)
     child.kill(signal.SIGHUP)  # the default action ends the driver, as a closed window would
     child.wait()
     until(lambda: not marker.survivors())
-
-
-def test_modes_split_between_chunks_are_seen() -> None:
-    modes = ModeTracker()
-    for piece in (b"x\x1b", b"[?10", b"49h", b"\x1b[?25l\x1b[?7h", b"\x1b[>1u", b"\x1b[4 q\x1b[2;10r\x1b(0"):
-        modes.feed(piece)
-    assert modes.resets() == b"\x1b(B\x0f\x1b7\x1b[r\x1b8\x1b[0 q\x1b[<u\x1b[?25h\x1b[?1049l\x1b[0m"
-    modes.feed(b"\x1bc")
-    assert modes.resets() == b"\x1b[0m"

@@ -1,0 +1,88 @@
+"""Answers of a terminal are no keys: wherever they are cut, nothing of them reaches a prompt."""
+
+from __future__ import annotations
+
+import pytest
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
+
+from agent.frontends.confirm.questions import ask_words
+from agent.frontends.terminal_answers import KeysOnly, without_answers
+from tests.support.fake_terminal import FakeTerminal, typed
+
+ANSWERS = {
+    "what it is": "\x1b[?62;22;52c",
+    "which version": "\x1b[>41;354;0c",
+    "where the cursor is": "\x1b[24;80R",
+    "where the cursor is, on which page": "\x1b[?24;80;1R",
+    "that it is well": "\x1b[0n",
+    "how large it is": "\x1b[8;24;80t",
+    "that it was resized": "\x1b[48;24;80;480;800t",
+    "which mode is on": "\x1b[?2026;2$y",
+    "which keys it sends": "\x1b[?5u",
+    "its title": "\x1b]lrm -rf build\x1b\\",
+    "its colour": "\x1b]11;rgb:0000/0000/0000\x07",
+    "what was copied": "\x1b]52;c;cm0gLXJmIC8=\x1b\\",
+    "its name": "\x1bP>|xterm(370)\x1b\\",
+    "a setting": "\x1bP1$r0m\x1b\\",
+    "what it can": "\x1bP1+r544e=787465726d\x1b\\",
+    "that a picture is there": "\x1b_Gi=31;OK\x1b\\",
+    "that it has the focus": "\x1b[I",
+    "that it has lost it": "\x1b[O",
+    "where the mouse is": "\x1b[<35;20;10M",
+    "where the mouse is, as it was told long ago": "\x1b[M yy",
+    "a theme": "\x1b[?997;1n",
+    "a key of another protocol": "\x1b[13;1:1u",
+    "in eight bits": "\x9b?62;22c",
+    "in eight bits, its title": "\x9dly\x9c",
+}
+
+
+def keys(*pieces: str, parser: type[Vt100Parser] = KeysOnly) -> list[tuple[str, str]]:
+    """The keys that are made of what comes in pieces, and then comes no more."""
+    found: list[KeyPress] = []
+    reading = parser(found.append)
+    for piece in pieces:
+        reading.feed(piece)
+    reading.flush()
+    return [(getattr(press.key, "value", press.key), press.data) for press in found]
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_nothing_of_an_answer_is_a_key(answer: str) -> None:
+    for at in range(len(answer)):
+        assert keys("a" + answer[:at], answer[at:] + "b") == [("a", "a"), ("b", "b")], at
+    assert without_answers(f"a{answer}b") == "ab"
+
+
+@pytest.mark.parametrize("answer", [ANSWERS["its title"], ANSWERS["what it is"]])
+def test_an_answer_without_its_end_is_dropped(answer: str) -> None:
+    assert keys("a", answer[:-2]) == [("a", "a")]
+
+
+def test_every_key_is_what_it_was() -> None:
+    for sequence in ANSI_SEQUENCES:
+        if sequence == "\x9b":
+            continue
+        for pieces in ((sequence,), tuple(sequence), ("x", sequence, "y"), ("\x1b" + sequence,)):
+            assert keys(*pieces) == keys(*pieces, parser=Vt100Parser), pieces
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b", "\x1ba", "\x1b]", "\x1bP", "\x1b[", "\x1b\r", "\x1b\x1b", "text\r", "\x1b]5\r", "é中"]
+)
+def test_keys_with_escape_are_keys(text: str) -> None:
+    assert keys(text) == keys(text, parser=Vt100Parser)
+    assert keys("\x9b") == keys("\x9b", parser=Vt100Parser)
+
+
+@pytest.mark.parametrize("pasted", ["\x1b[?62c", "\x1b]lx\x1b\\", "a\x9bb"])
+def test_what_is_pasted_stays_as_it_is(pasted: str) -> None:
+    assert keys(f"\x1b[200~{pasted}\x1b[201~\x1b[?62cy") == [("<bracketed-paste>", pasted), ("y", "y")]
+    assert keys("\x1b[200~" + pasted, "\x1b[201~") == [("<bracketed-paste>", pasted)]
+
+
+@pytest.mark.parametrize("answer", ["\x1b]ly\x1b\\", "\x1b[?62;22c", "\x1bP>|y\x1b\\"])
+def test_at_a_question_only_what_is_typed_counts(terminal: FakeTerminal, answer: str) -> None:
+    assert typed(terminal, lambda: ask_words(terminal.screen, "sure?"), f"n{answer}o{answer}\r") == "no"
