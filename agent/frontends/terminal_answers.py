@@ -32,7 +32,7 @@ class KeysOnly(Vt100Parser):
     _held = ""  # the beginning of what may be an answer
 
     def feed(self, data: str) -> None:
-        if self._in_bracketed_paste:
+        if self._pastes():
             super().feed(data)  # what comes behind it comes here again
             return
         data, self._held = self._held + data, ""
@@ -50,9 +50,12 @@ class KeysOnly(Vt100Parser):
             at = start + 1 if whole is None else whole.end()
             if whole is None or whole[0] in ANSI_SEQUENCES:
                 super().feed(data[start:at])
-            if self._in_bracketed_paste:
+            if self._pastes():
                 super().feed(data[at:])
                 return
+
+    def _pastes(self) -> bool:
+        return self._in_bracketed_paste
 
     def flush(self) -> None:
         """Nothing came for a while: an Escape was a key, and so was one with a letter. What is longer is an answer without its end."""
