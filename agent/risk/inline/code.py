@@ -119,7 +119,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             "send" if sign("send").search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
         if re.search(
-            r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]"
+            r"\b(?:exec|eval(?:[-_]\w+)?|iex|Invoke-Expression|load(?:[-_]?string)?|instance_eval|vm\.run\w+)\b\s*[\s()]"
             r"|[(,]\s*(?:eval|exec|loadstring|Function)\s*[,)]",  # handed on as a function: `.then(eval)`
             code,
             re.I,

@@ -116,6 +116,10 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
     matches = list(first(walker, invocation, sign("delete").finditer(code)))
     if not matches:
         return
+    if invocation.stdin is not None and "all" in invocation.stdin[1].split():  # names that come in: as by `xargs rm`
+        inner = invocation.inner([Word(text, *invocation.place) for text in ("xargs", "rm")], "")
+        inner.stdin = invocation.stdin
+        walker.dispatch(inner)
     only_a_word = "fs" not in code and _only_a_word(code)
     all_of_it = bool(sign("all").search(code)) or "recursive: true" in code or "recursive:true" in code
     listed = [] if language == "python" else listed_places(code)  # its reader knows them better

@@ -16,7 +16,7 @@ _VARIABLE = re.compile(
     r"|[$@%](?=[{$])|@[-+]|@_|%[+!-]"
 )
 _FORBIDDEN = re.compile(
-    r"^(?:[$@%]\{?(?:INC|ISA|SIG|EXPORT\w*|AUTOLOAD)\b|[%@]\{?ENV\b|\$\^I|.*::(?!Dumper::(?:Sortkeys|Indent|Terse|Useqq)$))"
+    r"^(?!\$File::Find::(?:name|dir)$)(?:[$@%]\{?(?:INC|ISA|SIG|EXPORT\w*|AUTOLOAD)\b|[%@]\{?ENV\b|\$\^I|.*::(?!Dumper::(?:Sortkeys|Indent|Terse|Useqq)$))"
 )
 _SIGILS = ("$", "@", "%", "$$", "$#")
 _QUOTING = re.compile(r"(q|qq|qw|qr|m|s|tr|y|qx)(?:(?=[^\w\s,;)=])|(?==[^>=~])|\s+(?=[^\w\s,;)=#-]))")

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _FIRST_WORD = LazyPattern(r"\s*(?:[|!>-]{1,2}\s*)?(?:[A-Za-z_]\w*=\S*\s+)*\\?([\w./+-]+)[ \t]+\S")
 _LONG_BRACKETS = LazyPattern(r"\[(=*)\[(.{1,2000}?)\]\1\]", re.S)
 _LITERALS = LazyPattern(r"%[qQwWx]?(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|<([^>]*)>|\|([^|]*)\|)")
+_WORDS_IN_ANGLES = LazyPattern(r"(?<![\w<])<([\w./-]+(?:[ \t]+[^<>\s]+){1,20})[ \t]*>")
+_WORD_LISTS = LazyPattern(  # `["rm" "-rf" "x"]`, with or without commas
+    r"""(?:'[\w./~*$:=@%+-]{1,200}'|"[\w./~*$:=@%+-]{1,200}")(?:[\s,]{1,9}(?:'[^'\\\n]{1,200}'|"[^"\\\n]{1,200}")){1,20}"""
+)
 _LONGEST = 2_000
 _DEEPEST = 3
 _MOST_WORDS = 20
@@ -89,6 +93,10 @@ def _texts(code: str) -> Iterator[str]:
             yield next(filter(None, match.groups()), "")
     if "q" in code:
         yield from q_quoted(code)
+    for match in _WORDS_IN_ANGLES.finditer(code) if "<" in code else ():
+        yield match[1]
+    for match in _WORD_LISTS.finditer(code):
+        yield " ".join(found.group("s") for found in sign("text").finditer(match.group()))
 
 
 def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
@@ -96,7 +104,7 @@ def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
     given = [word.text for word in invocation.words[1:_MOST_WORDS] if not _BARE.fullmatch(word.text)]
     read = (invocation.stdin or ("", ""))[0] or ""
     for text in (*given, *([read] if len(read) < _LONGEST_INPUT else [])):
-        if " " in text:
+        if " " in text or "," in text:
             judge_suspects(walker, invocation, text)
         if '"' in text or "'" in text:
             before = len(walker.findings)

@@ -52,6 +52,9 @@ def joined(code: str) -> tuple[str, bool]:
     return code, cut or _JOINED.search(code) is not None
 
 
+_BELOW_HOME = re.compile(r"""['"]~['"]\s*(?:\+|\.\.?|~)\s*(['"])""")  # at once: `~` is a sign that joins, too
+
+
 def home_named(code: str) -> str:
     """`code` with a plain `~` for each way in which its language names the person's home, put together with what follows."""
 
@@ -62,7 +65,7 @@ def home_named(code: str) -> str:
 
     named = sign("home").sub(plain, code)
     named = sign("expanded").sub(lambda found: '"' + re.sub(r"['\"]\s*,\s*['\"]/?", "/", found[1])[1:-1] + '"', named)
-    return code if named == code else joined(named)[0]
+    return code if named == code else joined(_BELOW_HOME.sub(r"\1~", named))[0]
 
 
 _Q_OPENING = re.compile(r"\bq[qx]?\s*([{(\[</|!,~])")

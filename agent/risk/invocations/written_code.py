@@ -59,6 +59,7 @@ def _is_far(name: str, word: Word) -> bool:
 
 
 _CLONES = frozenset(("clone", "checkout", "co"))
+_COPIES = ("copy-to", "send")  # of scp, rsync and clients of stores, where they bring something here
 _ADDRESS = LazyPattern(r"://|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*:(?!:)")  # of a repository elsewhere
 
 
@@ -119,13 +120,20 @@ def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, la
 
 
 def keep_fetched_folders(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
-    """Remember where a download is unpacked, and what is cloned from elsewhere: all below it is code from elsewhere."""
+    """Remember where a download is unpacked, what is cloned and copied from elsewhere: all below it is code from elsewhere."""
     cwd, home = invocation.cwd, walker.rater.scopes.home
     for one in found:
         kind = one.effect.kind if one.effect is not None else ""
-        if kind not in ("vcs-change", "extract") or UNKNOWN in cwd:
+        if kind not in ("vcs-change", "extract", *_COPIES) or UNKNOWN in cwd:
             continue
         operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]
+        if kind in _COPIES and len(operands) > 1 and not _ADDRESS.search(operands[-1].text):
+            there = operands[-1].text.rstrip("/")
+            names = {word.text.rstrip("/").rpartition("/")[2] for word in operands[:-1] if _ADDRESS.search(word.text)}
+            below = {f"{there}/{name.rpartition(':')[2]}" for name in names}
+            walker.downloads |= {
+                f"{absolute(path, cwd)}/" for path in (below if there == "." else below | {there} if names else ())
+            }
         if kind == "vcs-change" and not _CLONES.isdisjoint(word.text for word in operands[:2]):
             far = [word for word in operands if _ADDRESS.search(word.text)] or operands[
                 2:3

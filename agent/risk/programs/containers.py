@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ _HOST_PATHS = re.compile(
 
 
 _OF_EXEC = re.compile(r"[^-]|-[itTd]+$|--(?:interactive|tty|detach)$|-[uw]|--(?:user|workdir|index)\b")
+
+
+_TAKES_NOTHING = re.compile(r"(?:-[itd]+|--(?:rm|interactive|tty|detach|init|read-only|privileged|help))$")
 
 
 def gives_host(path: str) -> bool:
@@ -53,7 +57,7 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         return _several(walker, invocation, args, args.operands[offset:])
     place = invocation.place
     text_words = [word.text for word in invocation.words]
-    if text_words[text_words.index(verb) + 1 :] == ["--help"]:
+    if "--help" in itertools.takewhile(_TAKES_NOTHING.match, text_words[text_words.index(verb) + 1 :]):
         return None, ""
     wide = (_given(args, "--privileged") or args.has("--cap-add")) or any(
         w.text in ("host",) for w in args.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")

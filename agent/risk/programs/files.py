@@ -105,6 +105,7 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     if "count" in sizes and bytes_copied < VAST:
         source = source[0], source[1].replace("endless", "").strip()
     judge_endless(walker, invocation, into, source[1])
+    walker.reads = not into
     return (None, "") if into else source
 
 

@@ -22,6 +22,7 @@ _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
 
+_BRACKET = lazily(r"[(\[{<]")
 _RUN_INPUT = (
     "invocations.shells:shell",
     "invocations.interpreters:inline",
@@ -201,6 +202,10 @@ def _given_place(word: Word) -> Word:
 def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
     """`poetry run …`, `distrobox enter x -- …`: somewhere behind may stand any command, options and all."""
     before = len(walker.findings)
+    if any(_BRACKET.search(word.text) for word in invocation.words[1 + verbs : 9]):  # code, as for `crystal eval`
+        from agent.risk.inline.programs import judge_given_texts
+
+        judge_given_texts(walker, invocation)
     for index in range(1 + verbs, min(len(invocation.words), 9)):
         if may_be_command(invocation.words[index]):
             walker.suspect(invocation.words[index:], invocation)

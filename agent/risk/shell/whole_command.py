@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.tree import Sequence
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell.hazards import endless, read_back
@@ -63,6 +64,8 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
                 effect=Effect(kind="reverse-shell", scope="remote", reversible=False),
             )
         )
+    if walker.downloads and "run.stdin" in rules:
+        found.extend(_fed(pipe, text) for pipe in sorted(_pipes(walker) & walker.downloads))
     kinds = {finding.effect.kind for finding in walker.findings if finding.effect is not None}
     if "secret" in kinds and "send" in kinds:
         span = next(f.span for f in walker.findings if f.effect is not None and f.effect.kind == "send")
@@ -77,6 +80,23 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
             )
         )
     return found
+
+
+def _pipes(walker: Walker) -> set[str]:
+    """The named pipes that the command makes: what is written to one is what another program reads, also further in front."""
+    made = [run for run, _ in walker.programs.met if run.words[0].text.rpartition("/")[2] in ("mkfifo", "mknod")]
+    return {absolute(word.text, run.cwd) for run in made for word in run.words[1:]}
+
+
+def _fed(pipe: str, text: str) -> Finding:
+    return Finding(
+        rule="run-remote.pipe",
+        level=Level.HIGH,
+        reason=f"has an interpreter read from the pipe {make_visible(pipe.rpartition('/')[2][:100])}, and downloads into it",
+        span=(0, len(text)),
+        effect=Effect(kind="run-remote", scope="remote", reversible=False),
+        safer="download it, read it, then run it",
+    )
 
 
 def _overwritten(target: str, text: str) -> Finding:

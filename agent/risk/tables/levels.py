@@ -30,6 +30,7 @@ _CHANGING = frozenset("create write append modify copy-to move link extract dele
 
 
 _ITSELF = frozenset(("delete", "move"))
+_EMPTYING = frozenset(("truncate", "write", "copy-to"))
 _DEEP = frozenset(("delete", "chmod", "chown", "permission-wide"))
 
 
@@ -61,6 +62,11 @@ def describe(word: Word, cwd: str, start: str) -> str:
     return show(word)
 
 
+def _empties_all(kind: str, words: list[Word]) -> bool:
+    """Tell whether nothing is left in all that find hands on, as if it were deleted."""
+    return kind in _EMPTYING and any("all" in word.taint.split() for word in words)
+
+
 class Rater:
     """Rates effects in one context."""
 
@@ -89,6 +95,7 @@ class Rater:
         rated, scope = Level.LOW, "unknown"
         if row.scopes:
             rated, scope, worst_word = self._by_scope(kind, row.scopes, words, cwd, recursive)
+            rated = Level.HIGH if not reason and _empties_all(kind, words) else rated  # with a reason, one may be meant
             if kind == "read":
                 if scope not in ("secrets", "account-secret", "history"):
                     return None
