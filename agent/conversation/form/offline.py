@@ -12,12 +12,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent.conversation.form.answers import corrections, read_answer
+from agent.conversation.form.answers import SURE, corrections, read_answer
+from agent.conversation.form.asking_back import asks_back, explained
 from agent.conversation.framework.extraction.evidence import words
 from agent.conversation.framework.progress.questions import QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
+from agent.conversation.framework.state.repair_data import ASK_AGAIN, REPAIR, RepairKind
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, WorkingMemory
 from agent.conversation.framework.talk.repair import meant, recognize
@@ -37,11 +39,12 @@ class GuidedForm:
     def __init__(self, config: EngineConfiguration) -> None:
         self._config = config
         self._memory: WorkingMemory | None = None
-        self._again = self._unread = self._corrected = False
+        self._repair: RepairKind | None = None
+        self._unread = self._corrected = False
 
-    def see(self, memory: WorkingMemory, *, again: bool = False) -> None:
-        """Take the state as it is now: before the extraction, and before the reply. `again`: its last question is put once more."""
-        self._memory, self._again = memory, again
+    def see(self, memory: WorkingMemory, repair: RepairKind | None = None) -> None:
+        """Take the state as it is now: before the extraction, and before the reply. `repair`: what the message asked for instead."""
+        self._memory, self._repair = memory, repair
 
     async def run_extraction(
         self, user_message: str, context: str, fields: Sequence[FieldDefinition], current: Extraction
@@ -54,8 +57,11 @@ class GuidedForm:
         asked = self._config.field(self._memory.asked) if self._memory else None
         self._corrected = bool(corrected) and not rest.strip()
         if asked is not None and asked.path not in found and not self._corrected:
-            found[asked.path] = read_answer(asked, rest)
-            self._unread = found[asked.path] is None
+            found[asked.path] = answer = read_answer(asked, rest)
+            taken_as_text = asked.value_type in ("string", "array", "object") and not asked.choices
+            if (answer is None or taken_as_text) and asks_back(rest, asked):
+                return {REPAIR: ExtractedValue(value="question", confidence=SURE)}
+            self._unread = answer is None
         return found
 
     async def run_main_agent(self, prompt: str) -> AgentReply:
@@ -64,8 +70,13 @@ class GuidedForm:
         form, asked = QuestionOrder(self._memory, self._config), self._config.field(self._memory.asked)
         unread, corrected, self._unread, self._corrected = self._unread, self._corrected, False, False
         stays = corrected and asked is not None and form.is_open(asked) and not form.confirms(asked)
-        field = asked if asked is not None and (unread or self._again or stays) else form.next()
+        again = self._repair in ASK_AGAIN
+        field = asked if asked is not None and (unread or again or stays) else form.next()
         lines = list(_reply(self._memory, self._config, form, field))
+        if asked is not None and self._repair in ("question", "repeat"):
+            lines = [*explained(asked, self._config), *_asked(asked, form)]
+        elif asked is not None and self._repair == "go_back" and asked.path in self._memory.extraction:
+            lines.insert(0, f"So far: {as_text(self._memory.value(asked.path))}")
         if unread and asked is not None:
             hint = "one of these" if asked.choices else _HINTS.get(asked.value_type, "an answer")
             lines = [f"I could not read that as {hint}.", *_asked(asked, form)]

@@ -14,6 +14,7 @@ from agent.conversation.framework.progress.sidebar import SidebarBuilder
 from agent.conversation.framework.progress.tasks import BackgroundTaskManager
 from agent.conversation.framework.progress.telemetry import measure
 from agent.conversation.framework.state.ports import StepDone
+from agent.conversation.framework.state.working_memory import QUESTIONS_KEPT
 from agent.conversation.framework.talk import modes, techniques
 from agent.conversation.framework.talk.quality import check
 from agent.conversation.framework.talk.scheduling import RuleBasedScheduler
@@ -97,8 +98,8 @@ async def respond(turn: Turn) -> StepDone | None:
     if turn.repaired.reply:
         turn.reply = turn.repaired.reply
         return step(detail="said without a model")
-    again = turn.asks_again
-    turn.deps.see(turn.memory if again else replace(turn.memory, asked=turn.before.asked), again=again)
+    seen = turn.memory if turn.asks_again else replace(turn.memory, asked=turn.before.asked)
+    turn.deps.see(seen, turn.repair.kind if turn.repair else None)
     prompt = turn.assembled.assembled_context if turn.assembled else turn.given.user_message
     answer = await turn.deps.run_main_agent(prompt)
     turn.reply = answer.text.strip()
@@ -106,7 +107,10 @@ async def respond(turn: Turn) -> StepDone | None:
         raise PlannerError("the model said nothing", hint="say it again, or choose another model")
     context = calibrated(turn.memory.context, answer.prompt_tokens) if turn.assembled else turn.memory.context
     asked = answer.asked or turn.memory.asked
-    turn.memory = take_up(replace(turn.memory, context=context, asked=asked), turn.reply)
+    before = turn.memory.asked_before
+    if turn.before.asked not in ("", asked) and not (turn.repair and turn.repair.kind == "go_back"):
+        before = (*before, turn.before.asked)[-QUESTIONS_KEPT:]
+    turn.memory = take_up(replace(turn.memory, context=context, asked=asked, asked_before=before), turn.reply)
     watch = turn.memory.handoff_watch
     verified = {"handoffVerified": watch.verified, "handoffScore": watch.score} if turn.memory.inbound_handoff else {}
     missed = watch.unacknowledged if turn.memory.inbound_handoff and not watch.verified else ()

@@ -30,15 +30,14 @@ from agent.conversation.framework.state.ports import (
     TechniqueScheduler,
     TurnMetadata,
 )
-from agent.conversation.framework.state.repair_data import Repair, Repaired
+from agent.conversation.framework.state.repair_data import ASK_AGAIN, Repair, Repaired, RepairKind
 from agent.conversation.framework.state.sidebar_data import SidebarState
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk import modes, repair
 from agent.protocol.errors import CoreError
 
-SAYS_NOTHING = ("cancel", "impatience", "skip", "dont_know", "go_back", "repeat")
+SAYS_NOTHING = ("cancel", "impatience", "skip", "dont_know", *ASK_AGAIN)
 """Repairs whose message tells nothing beside."""
-_ASKS_AGAIN = ("go_back", "repeat")
 
 
 async def _unobserved(step: StepDone) -> None:
@@ -46,11 +45,11 @@ async def _unobserved(step: StepDone) -> None:
 
 
 class See(Protocol):
-    def __call__(self, memory: WorkingMemory, *, again: bool) -> None:
-        """Look at a state. `again`: its last question is to be put once more."""
+    def __call__(self, memory: WorkingMemory, repair: RepairKind | None = None) -> None:
+        """Look at a state. `repair`: what the message asked for, before a reply."""
 
 
-def unseen(memory: WorkingMemory, *, again: bool) -> None:
+def unseen(memory: WorkingMemory, repair: RepairKind | None = None) -> None:
     """Nobody looks."""
 
 
@@ -136,7 +135,7 @@ class Turn:
     @property
     def asks_again(self) -> bool:
         """Tell whether the last question is to be put once more."""
-        return self.repair is not None and self.repair.kind in _ASKS_AGAIN
+        return self.repair is not None and self.repair.kind in ASK_AGAIN
 
     def mend(self, found: Repair) -> None:
         self.repair, self.repaired = found, repair.apply(found, self.memory, self.config)

@@ -50,7 +50,7 @@ async def extract(turn: Turn) -> StepDone | None:
     """2: what the message tells, by field; and the repair that it shows."""
     if not turn.tells:
         return None
-    turn.deps.see(turn.memory, again=False)
+    turn.deps.see(turn.memory)
     pipeline = ExtractionPipeline(turn.config, turn.deps.run_extraction_llm, turn.deps.log_extraction)
     context = "\n".join(f"{each.role}: {each.text}" for each in turn.given.history[-CONTEXT_MESSAGES:])
     turn.found = found = await pipeline.extract(

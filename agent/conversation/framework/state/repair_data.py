@@ -17,6 +17,7 @@ RepairKind = Literal[
     "skip",
     "go_back",
     "repeat",
+    "question",
     "digression",
     "topic_switch",
     "off_topic",
@@ -29,6 +30,7 @@ UNDERSTOOD: dict[RepairKind, str] = {
     "dont_know": "the person does not know, or is not sure yet",
     "skip": "the person does not want to answer this",
     "repeat": "the person did not understand the question",
+    "question": "the person asks something back: what the question means, why it is asked, or what you know about the matter",
     "go_back": "the person wants to go back to something earlier",
     "correction": "the person says that something was understood wrongly",
     "impatience": "the person wants to be done with questions",
@@ -36,6 +38,8 @@ UNDERSTOOD: dict[RepairKind, str] = {
     "off_topic": "it has nothing to do with the matter",
 }
 """The repairs that a model may name. To end it all takes the person's own words."""
+ASK_AGAIN: tuple[RepairKind, ...] = ("go_back", "repeat", "question")
+"""The repairs after which the last question is put once more."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):

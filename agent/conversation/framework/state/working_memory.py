@@ -16,6 +16,7 @@ from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.struct_types import built
 
 TURNS_KEPT = 8  # of those that a field was extracted from
+QUESTIONS_KEPT = 8  # that "go back" leads through
 
 
 class _Data(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -167,8 +168,9 @@ class HandoffWatch(_Data, frozen=True, kw_only=True):
 
 
 class WorkingMemory(_Data, frozen=True, kw_only=True):
-    """`asked`: the obligation or field that the last question was about. `put_off`: fields that the person does not know or
-    want to tell; they are not asked for again. `quality`: what the last reply lacked, told to the next one.
+    """`asked`: the obligation or field that the last question was about, `asked_before` those of the questions before, newest last.
+    `put_off`: fields that the person does not know or want to tell; they are not asked for again. `quality`: what the last reply lacked,
+    told to the next one.
 
     `offered`: the target engine of the exit that the person was asked about. `ended`: the interview is over, by that exit or a cancel.
     """
@@ -192,6 +194,7 @@ class WorkingMemory(_Data, frozen=True, kw_only=True):
     saturation: Saturation = Saturation()
     modes: ModesState = ModesState()
     asked: str = ""
+    asked_before: tuple[str, ...] = ()
     put_off: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
     offered: str = ""

@@ -23,6 +23,7 @@ from agent.struct_types import built
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
 _LONGEST = 600  # characters of a message that patterns are tried on
 _MOST_WORDS = 40  # of a message that tells nothing: a longer one tells something, whatever a model says
+_BACK = "The person wants to go back to “{}”. Ask for it, or for what should change about it."
 _ENDED = "The interview ends here. What was found out so far is kept."
 
 
@@ -157,12 +158,16 @@ def _defer(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -
 
 
 def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
-    """To what was learnt last, or to the phase before where this one brought nothing yet."""
+    """To the question before the last one, though it was put off; else to what was learnt last, or to the phase before where this one
+    brought nothing yet.
+    """
+    before = [path for path in memory.asked_before if path != memory.asked and config.field(path)]
+    if before:
+        again = replace(_reopened(memory, before[-1], config), asked=before[-1], asked_before=tuple(before[:-1]))
+        return Repaired(memory=again, guidance=_BACK.format(_display(before[-1], config)))
     latest = _latest(memory)
     if latest and latest[0] >= memory.phase.entered_at_turn:
-        field = config.field(latest[1])
-        guidance = f"The person wants to go back to “{field.display_name if field else latest[1]}”. Ask what should change about it."
-        return Repaired(memory=replace(memory, asked=latest[1]), guidance=guidance)
+        return Repaired(memory=replace(memory, asked=latest[1]), guidance=_BACK.format(_display(latest[1], config)))
     back = PhaseStateMachine(config, {}).go_back(memory)
     phase = config.phase(back.phase.current)
     if back is memory or phase is None:
@@ -172,6 +177,20 @@ def _go_back(repair: Repair, memory: WorkingMemory, config: EngineConfiguration)
     return Repaired(
         memory=back, guidance=f"The person went back to “{phase.display_name}”. Ask what should change there."
     )
+
+
+def _display(path: str, config: EngineConfiguration) -> str:
+    field = config.field(path)
+    return field.display_name if field else path
+
+
+def _reopened(memory: WorkingMemory, path: str, config: EngineConfiguration) -> WorkingMemory:
+    """Take back that a field was put off, and with it what it is needed for."""
+    put_off = {each.id for each in memory.obligations.items if each.deferred_by in ("person", "unknown")}
+    for each in config.obligations:
+        if path in each.fields and each.id in put_off:
+            memory = settle(memory, each.id, "pending")
+    return replace(memory, put_off=tuple(each for each in memory.put_off if each != path))
 
 
 def _latest(memory: WorkingMemory) -> tuple[int, str] | None:
@@ -224,6 +243,7 @@ _REMEDIES: dict[RepairKind, Callable[[Repair, WorkingMemory, EngineConfiguration
     "correction": _correction,
     "contradiction": _contradiction,
     "repeat": _told("The person did not understand. Ask about {asked} again in other, plainer words, with an example."),
+    "question": _told("The person asks something. Answer that first, as well as you can, then come back to {asked}."),
     "digression": _told("The person digresses. Take that up in one sentence, then come back to {asked}."),
     "topic_switch": _told("The person turns to another topic. Follow it, and come back to {asked} later."),
     "off_topic": _told("Where this is not about the matter, answer it in one sentence, and come back to {asked}."),

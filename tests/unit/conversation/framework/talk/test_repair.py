@@ -44,7 +44,10 @@ ASKED = memory(asked="readers_known", turn_number=4)
         ("can we go back?", "go_back"),
         ("Back", "go_back"),
         ("could you repeat that", "repeat"),
-        ("What do you mean by readers?", "repeat"),
+        ("What do you mean by readers?", "question"),
+        ("Why do you ask?", "question"),
+        ("but why do you need that", "question"),
+        ("Can you give me an example?", "question"),
         ("Sorry?", "repeat"),
         ("Actually, I meant teachers", "correction"),
         ("no, that's not what I said: 30 of them", "correction"),
@@ -89,6 +92,8 @@ def test_a_repair_is_recognized(message: str, kind: str) -> None:
         "Back up the files every night",
         "Enough seats for everybody",
         "Not sure who owns it, nobody feels responsible",
+        "Why you need a card to get in is what visitors ask most",
+        "Give an example of each book on the first page",
     ],
 )
 def test_an_answer_is_no_repair(message: str) -> None:
@@ -180,6 +185,20 @@ def test_impatience_leaves_what_is_optional() -> None:
         and status(done.memory, "size_known")[0] == "pending"
     )
     assert "3 left" in done.guidance
+
+
+@pytest.mark.parametrize(("kind", "by"), [("skip", "person"), ("dont_know", "unknown")])
+def test_go_back_is_to_the_question_before_though_it_was_put_off(kind: str, by: str) -> None:
+    put_off = mended(
+        kind, memory(asked="needs.readers", turn_number=4, extraction={"needs.problem": known("noise")})
+    ).memory
+    assert status(put_off, "readers_known") == ("deferred", by)
+    later = replace(put_off, asked="size.books", asked_before=("needs.problem", "needs.readers"), turn_number=5)
+    once = mended("go_back", later).memory
+    assert (once.asked, once.asked_before, once.put_off) == ("needs.readers", ("needs.problem",), ())
+    assert status(once, "readers_known") == ("pending", "")
+    twice = mended("go_back", once)
+    assert twice.memory.asked == "needs.problem" and "Problem" in twice.guidance
 
 
 def test_go_back_is_to_what_was_learnt_last() -> None:
