@@ -27,8 +27,8 @@ PATIENCE = 30.0
 DEAD_TIME = 0.25  # seconds: a person has read a question for longer before they press Enter
 
 
-_QUESTION = re.compile(r"(?!(root |SAFETY OFF )*❯)(■ word|[^●▲■❯]*\S) ❯")
-"""A line that asks something: what is typed before anybody can have read it is no answer."""
+_QUESTION = re.compile(r"(?!(root |SAFETY OFF )*❯)(■ word|[^●▲■❯]*\S) ❯|(?!goal\b).*\S: ?\Z")
+"""A line that asks something, on a dumb terminal, too: what is typed before anybody can have read it is no answer."""
 
 
 class Spawn(pexpect.spawn):

@@ -10,6 +10,8 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from agent.frontends.confirm.enter_guard import EnterGuard
+from agent.frontends.confirm.keys import took_early
 from agent.frontends.confirm.questions import read_plain_line
 from agent.frontends.prompt_app import build_app
 from agent.frontends.screen import Screen
@@ -39,15 +41,18 @@ def _number(text: str | None, choices: tuple[Alternative, ...]) -> int:
 
 
 class _Picking:
-    """One line that shows which command the arrows are at."""
+    """One line that shows which command the arrows are at. Keys from before it stood there pick nothing, and wait for the next goal."""
 
     def __init__(self, screen: Screen, choices: tuple[Alternative, ...]) -> None:
+        self._screen = screen
+        self._guard = EnterGuard(screen.dead_time, begun=screen.set_aside_typed_ahead())
         self._choices = choices
         self._at = 0  # none yet
         self._buffer = Buffer()
         self._app: Application[int] = build_app(
             screen, self._buffer, prefix=self._prefix, bindings=self._bindings(), toolbar=self._toolbar
         )
+        self._app.after_render += lambda _: self._guard.painted()
         self._app.erase_when_done = True  # the command that was picked stands in the confirmation
 
     async def run(self) -> int:
@@ -71,6 +76,9 @@ class _Picking:
         def answer(event: KeyPressEvent, number: int) -> None:
             event.app.exit(result=number)
 
+        def is_early(text: str) -> bool:
+            return took_early(self._guard, self._screen.set_aside, text)
+
         @keys.add("down")
         @keys.add("c-n")
         @keys.add("tab")
@@ -84,7 +92,8 @@ class _Picking:
 
         @keys.add("enter")
         def _enter(event: KeyPressEvent) -> None:
-            answer(event, self._at)
+            if not is_early("\n"):
+                answer(event, self._at)
 
         @keys.add("escape", eager=True)
         @keys.add("c-c")
@@ -97,6 +106,8 @@ class _Picking:
         @keys.add(Keys.BracketedPaste)
         def _typed(event: KeyPressEvent) -> None:
             press = event.key_sequence[-1]
+            if is_early(press.data):
+                return
             number = _number(press.data, self._choices)
             if number:
                 answer(event, number)

@@ -16,7 +16,7 @@ from agent.frontends.confirm.heading import (
     write_verb,
 )
 from agent.frontends.confirm.questions import read_plain_line
-from agent.frontends.confirm.readings import as_alternative, others
+from agent.frontends.confirm.readings import as_alternative, as_edited, others
 from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
 from agent.frontends.screen import Screen
@@ -39,9 +39,10 @@ _MORE = -1
 
 @dataclass(frozen=True)
 class PlainConfirmer:
-    """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text runs instead and is rated again.
+    """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text takes its place.
 
-    `r` rehearses; `?` shows all that is known, and a number one of the alternatives, rated by `rate`: both ask again. `experience` is
+    `r` rehearses; `?` shows all that is known. Another text, and a number for one of the alternatives, are shown with their own level by
+    `rate`, and asked for: a line may have been meant for something else. `experience` is
     how such commands went, in a line.
     """
 
@@ -50,13 +51,16 @@ class PlainConfirmer:
     experience: Callable[[str, str], str] = lambda command, cwd: ""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        """`y` approves, an empty line or `n` skips, `? words` is a remark; anything else is the edited command."""
+        """`y` approves, an empty line or `n` skips, `? words` is a remark; anything else takes the place of the command."""
         choices = others(request) if request.kind == "command" and self.rate is not None else ()
         asked = request
         while True:
             answer = await self._ask(asked, choices=len(choices))
+            if isinstance(answer, str) and self.rate is not None:
+                asked = as_edited(request, answer, self.rate(answer, request.proposal.cwd, request.session))
+                continue
             if not isinstance(answer, int):
-                return answer
+                return Approved(command=answer) if isinstance(answer, str) else answer
             if answer == _MORE:
                 known = self.experience(asked.proposal.command, asked.proposal.cwd)
                 columns = self.screen.columns
@@ -71,8 +75,10 @@ class PlainConfirmer:
                     request, chosen, self.rate(chosen.command, request.proposal.cwd, request.session)
                 )
 
-    async def _ask(self, request: ConfirmationRequest, *, choices: int) -> Confirmation | int:
-        """One question. The number of an alternative, where that is the answer; 0 is the proposal itself, _MORE all that is known."""
+    async def _ask(self, request: ConfirmationRequest, *, choices: int) -> Confirmation | int | str:
+        """One question. The number of an alternative, where that is the answer; 0 is the proposal itself, _MORE all that is known.
+        A text is another command.
+        """
         is_write = request.kind == "write"
         if is_write and not is_previewed(request.preview):
             self.screen.say(shown(request.preview))  # there is no pager here, and nothing is written unseen
@@ -108,7 +114,7 @@ class PlainConfirmer:
         if ours:
             self.screen.say(f"{ours} is for the goal prompt: an empty line leads there", "class:warn")
             return await self._ask(request, choices=choices)
-        return Remark(text=text[1:].strip()) if text.startswith("?") else Approved(command=text)
+        return Remark(text=text[1:].strip()) if text.startswith("?") else text
 
     def _show_changes(self, previewed: Preview) -> None:
         from agent.emitters.rehearsal_text import all_lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,7 @@ from agent.frontends.confirm.keys import bind_enter, took_early
 from agent.frontends.prompt_app import Prefix, build_app
 from agent.frontends.screen import Screen
 from agent.frontends.signals import Signals
+from agent.frontends.terminal_answers import without_answers
 from agent.protocol.ports import Confirmer
 from agent.text.shown import shown
 
@@ -159,7 +161,7 @@ async def ask_hidden(screen: Screen, question: str) -> str | None:
             ]
             return await ask_line(screen, prompt, hidden=True)
         with screen.unechoed():
-            answer = await read_plain_line(screen, f"{question} (not shown)")
+            answer = await read_plain_line(screen, f"{question} (not shown)", guarded=False)
         screen.output.write("\n")
         screen.output.flush()
         return answer
@@ -170,10 +172,24 @@ async def ask_hidden(screen: Screen, question: str) -> str | None:
 _MAX_LINE = 200_000
 
 
-async def read_plain_line(screen: Screen, question: str) -> str | None:
-    """Read a line after `question`, without the line's end; None at the end of input. What came with it is set aside."""
-    screen.output.write(f"{question}: ")
-    screen.output.flush()
+async def read_plain_line(screen: Screen, question: str, *, guarded: bool = True) -> str | None:
+    """Read a line after `question`, without the line's end; None at the end of input. What came with it is set aside.
+
+    `guarded`: so is what was typed before, and a line that ends before anybody can have read the question, which then comes again.
+    """
+    while True:
+        if guarded:
+            screen.set_aside_typed_ahead()
+        screen.output.write(f"{question}: ")
+        screen.output.flush()
+        asked = time.monotonic()
+        line = await _plain_line(screen)
+        if line is None or not guarded or time.monotonic() - asked >= screen.dead_time:
+            return line if line is None else without_answers(line)
+        screen.set_aside(f"{line}\n")
+
+
+async def _plain_line(screen: Screen) -> str | None:
     loop = asyncio.get_running_loop()
     descriptor = screen.input.fileno()
     done: asyncio.Future[str | None] = loop.create_future()
@@ -209,7 +225,7 @@ async def read_plain_goal(screen: Screen, signals: Signals) -> str | None:
     ahead, _, later = screen.typed_ahead().partition("\n")
     screen.set_aside(later)
     question = f"goal (Enter alone: {shown(ahead)})" if ahead else "goal"
-    reading = asyncio.ensure_future(read_plain_line(screen, question))
+    reading = asyncio.ensure_future(read_plain_line(screen, question, guarded=False))
 
     def again() -> None:
         nonlocal ahead

@@ -68,12 +68,18 @@ def as_alternative(request: ConfirmationRequest, chosen: Alternative, report: Ri
     from msgspec.structs import replace
 
     proposal = replace(request.proposal, reason=chosen.reason, reading="", unused=())
+    return as_edited(replace(request, proposal=proposal), chosen.command, report)
+
+
+def as_edited(request: ConfirmationRequest, text: str, report: RiskReport) -> ConfirmationRequest:
+    """Turn the request into that of another text: its own rating, and nothing that was said of the first."""
+    from msgspec.structs import replace
+
     return replace(
         request,
-        proposal=proposal,
         report=report,
         verdict=Verdict(action="ask"),
-        draft=chosen.command,
+        draft=text,
         note="",
         undo="",
         confining=Confining(),

@@ -6,7 +6,9 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
-from prompt_toolkit.input.typeahead import get_typeahead
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.picking import pick
@@ -41,6 +43,21 @@ def test_keys(terminal: FakeTerminal, keys: tuple[str, ...], number: int) -> Non
 def test_what_is_typed_is_the_next_goal(terminal: FakeTerminal, text: str) -> None:
     assert typed(terminal, lambda: pick(terminal.screen, CHOICES), text) == 0
     assert [press.data for press in get_typeahead(terminal.screen.input)] == [text]
+
+
+@pytest.mark.parametrize("keys", [("3 largest files",), ("1", ENTER), (DOWN, ENTER)])
+def test_what_is_typed_before_anybody_can_have_read_it_picks_nothing(
+    terminal: FakeTerminal, keys: tuple[str, ...]
+) -> None:
+    terminal.screen.dead_time = 1000.0
+    assert typed(terminal, lambda: pick(terminal.screen, CHOICES), *keys, ESCAPE) == 0
+    assert terminal.screen.typed_ahead() == "".join(keys).removeprefix(DOWN).strip()
+
+
+def test_what_lay_there_before_picks_nothing(terminal: FakeTerminal) -> None:
+    store_typeahead(terminal.screen.input, [KeyPress("2", "2"), KeyPress(Keys.ControlM, "\r")])
+    assert typed(terminal, lambda: pick(terminal.screen, CHOICES), ESCAPE) == 0
+    assert terminal.screen.typed_ahead() == "2"
 
 
 def test_enter_leaves_only_when_the_slots_are_filled(terminal: FakeTerminal) -> None:
