@@ -92,6 +92,7 @@ def _command_services(process: Process) -> CommandServices:
         plan_with=process.planners.plan_with,
         model_names=process.planners.model_names,
         tasks=lambda: _tasks(process.settings.cwd or os.getcwd()),
+        engines=_engines,
         library=lambda: process.library,
         rags=lambda: process.rags,
         vault=lambda: process.vault.vault,
@@ -108,6 +109,12 @@ def _tasks(cwd: str) -> tuple[str, ...]:
 
     top = repository_of(cwd)
     return tuple(str(each.task) for each in read_tasks(text_in(root_of(top), TASK_FILE) or "").eligible) if top else ()
+
+
+def _engines() -> tuple[str, ...]:
+    from agent.conversation.shipped import registry
+
+    return registry().ids()
 
 
 def _project_notes(process: Process, cwd: str) -> tuple[ContextBlock, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from agent.app.lazy_ports import built_late
@@ -15,17 +15,31 @@ if TYPE_CHECKING:
     from agent.protocol.ports import Emitter
 
 
-def make_emitter(settings: Settings, environ: Mapping[str, str], *, at_prompt: bool = False) -> Emitter:
-    """The emitter for stdout and stderr, and for the telemetry file where one is asked for. `at_prompt`: of the REPL."""
+def make_emitter(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    at_prompt: bool = False,
+    interview: Callable[[], bool] | None = None,
+) -> Emitter:
+    """The emitter for stdout and stderr, and for the telemetry file where one is asked for. `at_prompt`: of the REPL; `interview`: of one,
+    as the terminal's emitter has it.
+    """
     file = _private_append(settings.telemetry_file) if settings.telemetry_file is not None else None
     streams = (sys.stdout, sys.stderr)
     if at_prompt:  # nothing is shown by it before the first line is typed
-        return built_late(lambda: _emitter(settings, environ, streams, file, at_prompt=True))
-    return _emitter(settings, environ, streams, file, at_prompt=False)
+        return built_late(lambda: _emitter(settings, environ, streams, file, at_prompt=True, interview=interview))
+    return _emitter(settings, environ, streams, file, at_prompt=False, interview=interview)
 
 
 def _emitter(
-    settings: Settings, environ: Mapping[str, str], streams: tuple[TextIO, TextIO], telemetry: Any, *, at_prompt: bool
+    settings: Settings,
+    environ: Mapping[str, str],
+    streams: tuple[TextIO, TextIO],
+    telemetry: Any,
+    *,
+    at_prompt: bool,
+    interview: Callable[[], bool] | None,
 ) -> Emitter:
     emitter: Emitter
     if settings.json:
@@ -42,6 +56,7 @@ def _emitter(
             at_prompt=at_prompt,
             notify=settings.notify,
             environ=environ,
+            interview=interview,
         )
         emitter = TerminalEmitter(options, *streams)
     if telemetry is None:

@@ -77,7 +77,8 @@ class CommandServices(Struct, frozen=True, eq=False):
     whether it is kept already, `bury_session(session_id)` puts a tombstone in its place. `left_open(besides)` is a session that a crash
     ended in the middle of a goal, `left_plan(cwd, besides)` the id of the one that left a plan before its end, to go on in `cwd`.
     `plan_with(planner, model)` takes these for what is configured: what to plan with now, and whether what it is told stays here;
-    `model_names()` are those known by now, `tasks()` the numbers of those that can be worked on here. `changes_text(changes, cwd)` shows
+    `model_names()` are those known by now, `tasks()` the numbers of those that can be worked on here, `engines()`
+    who can lead an interview. `changes_text(changes, cwd)` shows
     changes of files. `listed`: words that a command has shown, for its completion. `vault_due(planner)`: it can be asked only when the
     vault is open, and that is locked.
     """
@@ -97,6 +98,7 @@ class CommandServices(Struct, frozen=True, eq=False):
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
     model_names: Callable[[], tuple[str, ...]] = tuple
     tasks: Callable[[], tuple[str, ...]] = tuple
+    engines: Callable[[], tuple[str, ...]] = tuple
     listed: dict[str, tuple[str, ...]] = {}
     library: Callable[[], Library] = _no_library
     rags: Callable[[], ProcessRags] = _no_rags

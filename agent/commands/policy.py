@@ -193,6 +193,6 @@ COMMANDS = (
         usable=_usable,
         choices=_WORDS,
         order=120,
-        line=(":policy [WORDS], :work [N]", "rules in force, or a new one; a task of TASKS.md"),
+        elsewhere=True,
     ),
 )

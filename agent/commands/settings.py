@@ -164,7 +164,7 @@ COMMANDS = (
         handle=safety,
         choices=_SAFETY,
         order=110,
-        line=(":safety, :tty, :vault", "the typed word; commands' terminal; secrets"),
+        line=(":safety, :policy, :tty", "the typed word; rules; commands' terminal; :vault"),
     ),
     Definition(
         names=("tty",),

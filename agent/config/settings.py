@@ -78,6 +78,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     theme: str = "dark"
     notify: str = "auto"
     spinner: bool = True
+    panel: bool = True
     shell_history: bool = False
     verbose: bool = False
     debug: bool = False

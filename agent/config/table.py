@@ -257,6 +257,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="tell the terminal when a command of more than 10 s has ended; auto: where it is known to notify",
     ),
     Setting(name="spinner", kind="bool", group="screen", help="show that the planner is thinking"),
+    Setting(name="panel", kind="bool", group="screen", help="show what an interview knows beside it, on wide terminals"),
     Setting(
         name="shell_history", kind="bool", group="screen", help="add commands that ran to your shell's history file"
     ),

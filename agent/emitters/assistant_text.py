@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 
 from agent.emitters.display import Display
 from agent.emitters.markdown_text import MarkdownText
-from agent.emitters.paint import prose
+from agent.emitters.paint import cell_width, prose
 from agent.emitters.rich_markdown import RichRenderer
 
 
@@ -126,26 +127,65 @@ class FramePacer:
         self._next = self._now() + max(MIN_INTERVAL, cost / SHARE)
 
 
+_WORD, _MARK = 20, 4  # columns in which most words end; the longest mark that a line of code begins with
+
+
 class RawText:
-    """A growing message on stdout. `feed`, then `draw` for each frame, then `finish`."""
+    """A growing message on stdout. `feed`, then `draw` for each frame, then `finish`. On a terminal its lines end between words."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
         self._pending = ""
+        self._used = 0  # columns of the row that the cursor stands in
+        self._in_word = self._in_code = self._whole = False
 
     def feed(self, text: str) -> None:
         self._pending += text
 
     def draw(self) -> None:
-        """Write what is new."""
+        """Write what is new, but for a word at the edge of a terminal whose end may still come."""
         text, self._pending = self._pending, ""
-        self._display.write("stdout", prose(text))
+        if self._display.out.is_tty:
+            line = text[text.rfind("\n") + 1 :]
+            begun = line[len(line[: line.rfind(" ") + 1].rstrip(" ")) :]
+            self._write(text[: len(text) - len(begun)])
+            near = self._used + cell_width(begun) + _WORD > self._display.out.size()[0]
+            goes_on = self._in_word and not begun.startswith(" ")
+            if not goes_on and (near if self._used else len(begun) < _MARK):
+                text, self._pending = "", begun
+            else:
+                text = begun
+        self._write(text)
 
     def finish(self) -> str:
         """Write the rest and end the line. Nothing of it has to be shown again."""
-        self.draw()
+        text, self._pending = self._pending, ""
+        self._write(text)
         self._display.end_line("stdout")
         return ""
+
+    def _write(self, text: str) -> None:
+        text = prose(text)
+        self._display.write("stdout", self._in_rows(text) if self._display.out.is_tty else text)
+
+    def _in_rows(self, text: str) -> str:
+        """Break `text` before words that do not fit; code and commands may be copied, and stay whole."""
+        columns, written = self._display.out.size()[0], ""
+        for piece in re.findall(r"\n| *[^ \n]+| +", text):
+            if piece == "\n":
+                self._used, self._whole = 0, self._in_code
+            elif not self._used:
+                self._in_code ^= piece.lstrip().startswith("```")
+                self._whole = self._in_code or piece.startswith(("    ", "$"))
+            stays = self._whole or not piece.strip() or (self._in_word and piece[0] != " ")
+            if self._used and self._used + cell_width(piece) > columns and not stays:
+                word = piece.lstrip()
+                written, self._used = f"{written}\n{word}", cell_width(word)
+            else:
+                written += piece
+                self._used += cell_width(piece) if piece != "\n" else 0
+            self._in_word = piece[-1] not in " \n"
+        return written
 
 
 _LABEL = "[redacted:"

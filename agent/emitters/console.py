@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from agent.emitters.paint import cell_width, cut_to_width, paint, safe_cell
+from agent.emitters.paint import at_words, cell_width, cut_to_width, paint, safe_cell
 from agent.emitters.streams import Sink, sink_of
 from agent.protocol.errors import CoreError, EmitError, WriteFailed
 from agent.protocol.ports import Emitter
@@ -110,11 +110,17 @@ def say(text: str, out: Sink | None = None) -> None:
     _line(text, out or sink_of(sys.stdout))
 
 
+def say_prose(text: str, out: Sink | None = None) -> None:
+    """The same of sentences: on a terminal the lines end between words. Raises EmitError."""
+    sink = out or sink_of(sys.stdout)
+    _line(at_words(text, sink.size()[0]) if sink.is_tty else text, sink)
+
+
 def complain(text: str, err: Sink | None = None, *, style: str = "") -> None:
     """A message on stderr, coloured where that is wanted; a stderr that is gone is ignored."""
     sink = err or sink_of(sys.stderr)
     try:
-        _line(paint(text, style, color=sink.color) if style else text, sink)
+        say_prose(paint(text, style, color=sink.color) if style else text, sink)
     except EmitError:
         pass  # there is nobody left to tell
 

@@ -16,15 +16,16 @@ from agent.protocol.events.interview import (
 from agent.protocol.events.known import Event
 
 _BAR, _LABEL, _LEARNT, _NAMES = 10, 60, 160, 3
-_MARKS = {"satisfied": ("✓", "green"), "partial": ("◐", "yellow"), "deferred": ("–", "dim"), "pending": ("○", "dim")}
+MARKS = {"satisfied": ("✓", "green"), "partial": ("◐", "yellow"), "deferred": ("–", "dim"), "pending": ("○", "dim")}
 
 
 class InterviewLines:
-    """`aside` prints a line beside the replies."""
+    """`aside` prints a line beside the replies; `quiet` tells whether a turn needs none."""
 
-    def __init__(self, aside: Callable[[str], None], *, color: bool) -> None:
+    def __init__(self, aside: Callable[[str], None], *, color: bool, quiet: Callable[[], bool] = bool) -> None:
         self._aside = aside
         self._color = color
+        self._quiet = quiet
         self._phase = ""
         self.turned = False  # the goal under way is a turn, whose line says all of it
 
@@ -39,7 +40,8 @@ class InterviewLines:
                 self.turned = False
             case InterviewTurned():
                 self.turned = True
-                self._aside(self._dim(_turn_line(event, entered=event.phase != self._phase)))
+                if not self._quiet():
+                    self._aside(self._dim(_turn_line(event, entered=event.phase != self._phase)))
                 self._phase = event.phase
             case HandedOver():
                 words = f"→ handed over to {safe_line(event.target, 40)}"
@@ -51,7 +53,7 @@ class InterviewLines:
 
 def _turn_line(event: InterviewTurned, *, entered: bool) -> str:
     """Say in one line where the interview stands: the phase where it is a new one, progress, what was learnt."""
-    name = event.label or _phase(event.sidebar)  # none where it has handed over
+    name = event.label or phase_name(event.sidebar)  # none where it has handed over
     told = [safe_line(name, 40)] if entered and name else []
     told.append(progress(event.completeness))
     if event.learnt:
@@ -67,14 +69,14 @@ def progress(share: float) -> str:
     return f"{'▓' * filled}{'░' * (_BAR - filled)} {max(0, min(100, round(share * 100)))} %"
 
 
-def _phase(sidebar: dict[str, Any]) -> str:
+def phase_name(sidebar: dict[str, Any]) -> str:
     found = sidebar.get("phaseIndicator")
     return str(found.get("label") or found.get("currentPhase") or "") if isinstance(found, dict) else ""
 
 
 def panel(sidebar: dict[str, Any], completeness: float, *, color: bool) -> str:
     """Return the panel: phase, progress, and for each obligation its state, how sure that is, what was learnt and in which turn."""
-    lines = [f"{paint(safe_line(_phase(sidebar), 60), 'bold', color=color)}  {progress(completeness)}".strip()]
+    lines = [f"{paint(safe_line(phase_name(sidebar), 60), 'bold', color=color)}  {progress(completeness)}".strip()]
     for section in sidebar.get("sections", ()):
         if not section.get("visible") or not section.get("items"):
             continue
@@ -88,7 +90,7 @@ def panel(sidebar: dict[str, Any], completeness: float, *, color: bool) -> str:
 
 
 def _item(item: dict[str, Any], *, color: bool) -> str:
-    mark, style = _MARKS.get(str(item.get("status")), _MARKS["pending"])
+    mark, style = MARKS.get(str(item.get("status")), MARKS["pending"])
     line = f"{paint(mark, style, color=color)} {safe_line(str(item.get('label', '')), _LABEL)}"
     if item.get("learnt"):
         turns = ", ".join(str(each) for each in item.get("turns", ()))

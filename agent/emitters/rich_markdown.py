@@ -90,8 +90,10 @@ def plain_lines(text: str, width: int) -> list[str]:
             cut = min(width, len(rest))
             while cut > 1 and most_columns(rest[:cut]) > width:
                 cut -= 1
-            lines.append(rest[:cut])
-            rest = rest[cut:]
+            blank = rest.rfind(" ", len(rest) - len(rest.lstrip(" ")), cut + 1)
+            cut = blank if blank > 0 else cut  # a word that is wider than the terminal is broken
+            lines.append(rest[:cut].rstrip(" "))
+            rest = rest[cut:].lstrip(" ") if blank > 0 else rest[cut:]
         lines.append(rest)
     while lines and not lines[-1].strip():
         lines.pop()

@@ -42,7 +42,8 @@ class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     """`highlight`: render Markdown (colour terminals only). `theme`: of code, another than the one in use. `show_commands`: print each
     command with its level before it runs, for when no prompt has shown it. `color` None: as the terminal says.
     `at_prompt`: what is advised is typed at the prompt of the REPL. `notify` (auto, osc9, osc777, off): how the end of a long
-    command is told to a terminal that describes itself by `environ`.
+    command is told to a terminal that describes itself by `environ`. `interview`: its turns are what is shown, and it tells whether a
+    panel says already what the line after each of them does.
     """
 
     highlight: bool = True
@@ -55,6 +56,7 @@ class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     at_prompt: bool = False
     notify: str = "off"
     environ: Mapping[str, str] = {}
+    interview: Callable[[], bool] | None = None
 
 
 class TerminalEmitter:
@@ -94,7 +96,9 @@ class TerminalEmitter:
         self._plans = PlanLines(
             self._aside, self._apart, color=self._display.err.color, at_prompt=self._options.at_prompt
         )
-        self._interview = InterviewLines(self._aside, color=self._display.err.color)
+        self._interview = InterviewLines(
+            self._aside, color=self._display.err.color, quiet=self._options.interview or bool
+        )
         self._planning = 0.0  # seconds that the planner took for this goal
         self._failure: EmitError | None = None
         self._waiting = False
@@ -238,9 +242,10 @@ class TerminalEmitter:
                 # After a command of one's own a shell says nothing either.
                 self._commands.summarized = self._options.summary and not typed
             case GoalFinished():
-                self._ending.show(
-                    event, planning=self._planning, summary=self._options.summary and not self._interview.turned
-                )
+                talks = self._interview.turned or self._options.interview is not None
+                if talks and event.status == "skipped" and event.message not in self._said:
+                    self._aside(prose(event.message))
+                self._ending.show(event, planning=self._planning, summary=self._options.summary and not talks)
 
     # --- plumbing ---
 

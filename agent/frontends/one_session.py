@@ -84,9 +84,9 @@ async def open_controller(
 
 
 async def _show(text: str) -> None:
-    from agent.emitters.console import say
+    from agent.emitters.console import say_prose
 
-    say(shown(text))
+    say_prose(shown(text))
 
 
 def _session_of(services: Services) -> str | None:

@@ -24,6 +24,7 @@ from prompt_toolkit.layout.containers import (
     Float,
     FloatContainer,
     HSplit,
+    VSplit,
     Window,
 )
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
@@ -35,9 +36,10 @@ from prompt_toolkit.styles import DynamicStyle
 
 from agent.frontends.screen import Fragments, Screen, style_of
 from agent.frontends.signals import stop_job
-from agent.frontends.wrapping import wrapped
+from agent.frontends.wrapping import cells, wrapped
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
+Panel = Callable[[], list[Fragments]]
 MENU_ROWS = 8
 
 
@@ -61,6 +63,7 @@ def build_app(
     bindings: KeyBindings,
     toolbar: Callable[[], StyleAndTextTuples] | None = None,
     above: Callable[[], StyleAndTextTuples] | None = None,
+    panel: Panel | None = None,
     lexer: Lexer | None = None,
     edit_mode: str = "emacs",
     for_goals: bool = False,
@@ -73,7 +76,8 @@ def build_app(
 
     `on_paste` takes a pasted text in place of the buffer; `too_early` tells whether it took one that came before anybody had looked.
 
-    `above`: what stands over it while it is edited, up to three rows; nothing where it is empty.
+    `above`: what stands over it while it is edited, up to three rows; nothing where it is empty. `panel`: likewise rows at its right side,
+    all of one width.
 
     The result of `run_async` is what a binding passes to `exit`. Enter must be bound by the caller.
     """
@@ -129,6 +133,8 @@ def build_app(
         rows.insert(0, ConditionalContainer(over, Condition(lambda: bool(above())) & ~is_done))
     if search_bar is not None:
         rows.append(ConditionalContainer(search_bar, ~is_done))
+    if panel is not None:
+        rows = [VSplit([HSplit(rows), _at_the_side(panel)])]
     if toolbar is not None:
         hints = toolbar
 
@@ -155,14 +161,32 @@ def build_app(
     )
 
 
+def _at_the_side(panel: Panel) -> Container:
+    """Draw it while the line is edited; what stays on the screen then is the line alone."""
+
+    def size(of: Callable[[list[Fragments]], int]) -> Callable[[], Dimension]:
+        return lambda: Dimension.exact(of(panel()))
+
+    window = Window(
+        FormattedTextControl(lambda: cast("StyleAndTextTuples", _joined(panel()))),
+        width=size(lambda rows: max((cells("".join(text for _, text in row)) for row in rows), default=0)),
+        height=size(len),
+        wrap_lines=False,
+    )
+    return ConditionalContainer(window, Condition(lambda: bool(panel())) & ~is_done)
+
+
+def _joined(rows: list[Fragments]) -> Fragments:
+    return [fragment for row in rows for fragment in (*row, ("", "\n"))][:-1]
+
+
 def _rows(text: StyleAndTextTuples, columns: int) -> list[Fragments]:
     return wrapped([[(fragment[0], fragment[1]) for fragment in text]], columns)
 
 
 def in_rows(text: StyleAndTextTuples, columns: int) -> StyleAndTextTuples:
     """The text with line ends between words, so that the terminal breaks none."""
-    rows = [[*row, ("", "\n")] for row in _rows(text, columns)]
-    return cast("StyleAndTextTuples", [fragment for row in rows for fragment in row][:-1])
+    return cast("StyleAndTextTuples", _joined(_rows(text, columns)))
 
 
 def editor_rows(screen: Screen) -> int:

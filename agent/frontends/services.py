@@ -106,7 +106,7 @@ class Services:
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says
     whether it is kept already.
     `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
-    `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
+    `make_emitter(at_prompt=False, interview=None)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd, session)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd, session)` is what it holds the command against, for explanations.
     `policy(cwd)` is what the policy files say now; `policy_path` is the person's own file.

@@ -54,8 +54,22 @@ class SessionController:
 
     def __post_init__(self) -> None:
         self.jobs = JobController(lambda: self.ctx.jobs, lambda: self.ctx.session_id)
+        self.take_signals()
+
+    def take_signals(self) -> None:
+        """Have this session's emitter draw around what a signal does to the terminal."""
         self.signals.before_stop = self._pause
         self.signals.after_echo = self._after_echo
+
+    async def take_choices(self, before: RequestContext) -> None:
+        """Let what was chosen in another session count here, too. Raises RecordingError."""
+        from agent.engine.session_state import changed, settings_of
+
+        ctx, known = self.ctx, settings_of(self.ctx)
+        ctx.planner, ctx.approve = before.planner, before.approve
+        ctx.confine, ctx.safety_off = before.confine, before.safety_off
+        for event in changed(known, {}, settings_of(ctx), by="person"):
+            await self.record(event)
 
     async def run(
         self,

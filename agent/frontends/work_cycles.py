@@ -9,7 +9,6 @@ from msgspec import structs
 
 from agent.emitters.console import Noticing
 from agent.engine.context import RequestContext
-from agent.engine.session_state import changed, settings_of
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.planner.facts.git_facts import repository_of
@@ -172,7 +171,7 @@ async def cycle_beside(controller: SessionController, argument: str) -> RunOutco
     session = asked_in(services, asked, answer.strip())
     worker = replace(controller, ctx=await open_session(controller, before.cwd, session))
     try:
-        await _carry_over(before, worker)
+        await worker.take_choices(before)
         runs = CycleRuns(worker, before.cwd, questions)
         await runs.run(WorkOptions(task=int(number) if number else None, answer=answer.strip()))
     finally:
@@ -186,19 +185,6 @@ def _words(options: WorkOptions, asked: OpenQuestion | None, *, here: bool) -> s
     if asked is not None and not here:
         return f"You asked: {asked.question}\nThe answer: {options.answer}"
     return options.answer or f"work on {f'task {options.task}' if options.task else 'the next task'}"
-
-
-async def _carry_over(before: RequestContext, worker: SessionController) -> None:
-    """Let what was chosen at the prompt count in the cycle, too. Raises RecordingError."""
-    ctx, started = worker.ctx, settings_of(worker.ctx)
-    ctx.planner, ctx.approve, ctx.confine, ctx.safety_off = (
-        before.planner,
-        before.approve,
-        before.confine,
-        before.safety_off,
-    )
-    for event in changed(started, {}, settings_of(ctx), by="person"):
-        await worker.record(event)
 
 
 def _adjusted(given: RunOptions, *, options: WorkOptions, settings: Settings, steps: int) -> RunOptions:

@@ -184,7 +184,7 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class FrontendRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something only a front end can do: `edit` a file, `copy` a text, open a page (X-31), show the `story` of a session, `switch` to
-    another one, `work` on a task of the repository here, change its colours (`theme`), `quit`.
+    another one, `work` on a task of the repository here, hold an `interview`, change its colours (`theme`), `quit`.
 
     For `switch`, `argument` is the session's id, "" for a new one, or it is one that begins after `origin`; `texts` is said of it there
     (`{session}` stands for its id; none: what is known of it), and then `input` or `command` goes on. `input` is not logged with it.

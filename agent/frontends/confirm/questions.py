@@ -217,21 +217,21 @@ async def _plain_line(screen: Screen) -> str | None:
         loop.remove_reader(descriptor)
 
 
-async def read_plain_goal(screen: Screen, signals: Signals) -> str | None:
+async def read_plain_goal(screen: Screen, signals: Signals, name: str = "goal") -> str | None:
     """A goal; None also where a signal ends the program. Ctrl-C, which cleared what was typed, asks anew on a line of its own.
 
     What was typed too early is shown, line by line; Enter alone does it.
     """
     ahead, _, later = screen.typed_ahead().partition("\n")
     screen.set_aside(later)
-    question = f"goal (Enter alone: {shown(ahead)})" if ahead else "goal"
+    question = f"{name} (Enter alone: {shown(ahead)})" if ahead else name
     reading = asyncio.ensure_future(read_plain_line(screen, question, guarded=False))
 
     def again() -> None:
         nonlocal ahead
         ahead = ""
         screen.typed_ahead()
-        screen.output.write("\ngoal: ")
+        screen.output.write(f"\n{name}: ")
         screen.output.flush()
 
     with signals.ending_prompt(reading.cancel), signals.at_interrupt(again), suppress(asyncio.CancelledError):

@@ -1,15 +1,16 @@
-"""Hold an interview at a terminal, or with the lines of standard input: a prompt, the commands beside it, and the way on from it."""
+"""Hold an interview: at a terminal by itself, as a mode of the REPL, or with the lines of standard input."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
+from prompt_toolkit.completion import Completion
 
 from agent.audit.queries.interviews import extractions
 from agent.conversation.exports.kinds import EXPORTS, export
@@ -20,56 +21,132 @@ from agent.conversation.opening import opening, sidebar_of
 from agent.conversation.registry.loading import Engine
 from agent.conversation.shipped import registry
 from agent.conversation.state_record import read_state
-from agent.emitters.console import complain_about, print_rows, say
+from agent.emitters.console import Noticing, complain_about, print_rows, say_prose
 from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
 from agent.frontends.confirm.questions import asking_at, words_at
+from agent.frontends.interview import typed
+from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch, panel_rows
 from agent.frontends.piped import read_lines
+from agent.frontends.screen import Fragments, Screen
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
+from agent.protocol.replies import usage_text
 from agent.protocol.requests import RunOptions
+from agent.text.shown import shown_line
 
-HELP = """\
-Answer in your own words. "skip", "I don't know", "go back", "repeat" and corrections are understood, too.
-  :panel              what is known, how surely, and what is missing
-  :why FIELD          where a value comes from
-  :export KIND        requirements, provenance, tasks or context
-  :go [TARGET]        hand over to another engine, the planner or the repo-agent
-  :help  exit         Ctrl-D leaves, too; everything is kept"""
-_LEAVE = ("exit", "quit", ":q", ":quit", ":exit")
+
+class Prompt(Protocol):
+    """Reads lines at the terminal, as `AnswerPrompt` does; `shown_whole`: of the last one."""
+
+    @property
+    def shown_whole(self) -> bool: ...
+    async def read(self) -> str | None: ...
+
+
+class Surroundings(Protocol):
+    """The REPL that an interview is a mode of. `do` does a line of it, and tells whether that leads away from the interview; `asked` as
+    `OwnCommand` has it. `know` has its planner know what was found out.
+    """
+
+    async def begin_line(self) -> None: ...
+    async def do(self, line: str, *, asked: bool) -> bool: ...
+    def know(self, text: str) -> None: ...
 
 
 @dataclass(eq=False)
 class Conversation:
-    """The interview of the session at `controller`. `engine_id`: the engine that begins it, where the session has none yet."""
+    """The interview of the session at `controller`. `engine_id`: the engine that begins it, where the session has none yet; `repl`: the
+    one that it is a mode of. `then`: the interview that is wanted in place of this one, None for none.
+    """
 
     controller: SessionController
     engine_id: str
+    new_prompt: Callable[[Conversation, Screen], Prompt]
+    switch: PanelSwitch = field(default_factory=PanelSwitch)
+    repl: Surroundings | None = None
     code: int = ExitCode.DONE
+    then: str | None = None
     _offered: list[str] = field(default_factory=list)
+    _prompt: Prompt | None = None
+    _laid: list[Fragments] = field(default_factory=list)
+    _laid_for: tuple[Any, int, int] = (None, 0, 0)
+
+    def __post_init__(self) -> None:
+        self.controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
 
     async def run(self, first: str) -> int:
         """Talk until the person leaves or the interview has handed over to what is no engine. The exit code."""
-        self.controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
-        self._tell(opening(self.engine(), self.memory(), names=first == ""))
+        screen = getattr(self.controller.confirmer, "screen", None)
+        if self.controller.interactive and isinstance(screen, Screen):
+            await self.talk(screen, first)
+        else:
+            self._open(first)
+            if first:
+                await self._send(first)
+            elif not sys.stdin.isatty():
+                await self._piped()
+        return self.controller.signals.exit_code or self.code
+
+    async def talk(self, screen: Screen, first: str = "") -> None:
+        """Ask at `screen` until the person leaves, or there is nothing left to ask. Raises OSError where it is gone."""
+        self.then = None
+        self.switch.screen = screen
+        prompt = self._prompt = self._prompt or self.new_prompt(self, screen)
+        self._open(first)
         if first:
             await self._send(first)
-        ask = words_at(self.controller.confirmer, clears=True) if self.controller.interactive else None
-        if ask is not None:
-            await self._at_the_prompt(ask)
-            self.code = ExitCode.DONE  # a mistake on the way was mended by the person who left
-        elif not first and not sys.stdin.isatty():
-            await self._piped()
+        signals = self.controller.signals
+        while not self.memory().ended and signals.ended_by is None:
+            if self.repl is not None:
+                await self.repl.begin_line()
+            line = await prompt.read()
+            signals.line_begins()
+            if line is None or typed.is_leaving(line) or await self._line(line.strip()):
+                break
+        self.code = ExitCode.DONE  # a mistake on the way was mended by the person who left
         self._tell(self._way_back())
-        return self.controller.signals.exit_code or self.code
+
+    def _open(self, first: str) -> None:
+        self._tell(opening(self.engine(), self.memory(), names=first == ""))
+
+    def toolbar(self) -> str:
+        """`project-discovery · offline · :help · F3: panel · exit: back to your goals`."""
+        planner = self.controller.ctx.planner
+        model = planner.model if planner.model and planner.model != planner.name else ""
+        parts = [self.engine().config.engine_id, f"{planner.name} {shown_line(model, 40)}".rstrip(), ":help"]
+        parts += [f"{PANEL_KEY.upper()}: panel"] if self.switch.has_room else []
+        parts.append("exit: back to your goals" if self.repl is not None else "exit leaves, and keeps all of it")
+        return " · ".join(filter(None, (*parts, usage_text(self.controller.ctx.usage))))
+
+    def panel(self, columns: int, rows: int) -> list[Fragments]:
+        """Lay it out for a terminal of that size; none where it is not to stand there. Anew where anything has changed: each frame asks
+        several times.
+        """
+        if not self.switch.stands:
+            return []
+        key = (self.controller.ctx.interview, columns, rows)
+        if not all(one is other for one, other in zip(key, self._laid_for, strict=True)):
+            memory, engine = self.memory(), self.engine()
+            known, sidebar = memory.completeness.overall, sidebar_of(engine, memory)
+            self._laid = panel_rows(sidebar, known, memory.turn_number, columns=columns, rows=rows)
+            self._laid_for = key
+        return self._laid
+
+    def completions(self, name: str, rest: str | None) -> Iterable[Completion]:
+        """Complete `:name`, or the `rest` after it."""
+        services = self.controller.services.engine.app.services if self.repl is not None else None
+        return typed.completions(name, rest, self.engine().config, services=services)
 
     def _way_back(self) -> str:
         """Say how to go on later; "" where nothing was said, or nothing is left to say."""
         if not self.controller.interactive or not self.memory().turn_number or self.memory().ended:
             return ""
+        if self.repl is not None:
+            return "kept: `:interview` goes on with it"
         return f"kept: agent-shell interview{self._named()} --resume {self.controller.ctx.session_id}"
 
     def _named(self) -> str:
@@ -91,31 +168,39 @@ class Conversation:
         path = self.controller.ctx.recorder.path
         return extractions(path, self.memory().engine_id) if path else ()
 
-    async def _at_the_prompt(self, ask: Callable[[str], Awaitable[str | None]]) -> None:
-        while not self.memory().ended and self.controller.signals.ended_by is None:
-            line = await ask("you")
-            if line is None or line.strip().lower() in _LEAVE:
-                return
-            await self._line(line.strip())
-
     async def _piped(self) -> None:
         with self.controller.signals.stopping() as stopped:
             async for text in read_lines(sys.stdin.fileno(), stopped):
-                if text.strip().lower() in _LEAVE or self.memory().ended:
+                if typed.is_leaving(text) or self.memory().ended:
                     break
                 await self._line(text.strip())
             if stopped():
                 self.code = ExitCode.CANCELLED
 
-    async def _line(self, line: str) -> None:
+    async def _line(self, line: str) -> bool:
+        """Do what a line says; True where it leads away from here."""
         try:
-            if line.startswith(":"):
-                await self._command(*line[1:].partition(" ")[::2])
+            name, rest = typed.command_in(line)
+            if name in typed.COMMANDS:
+                await self._command(name, rest)
+            elif self.repl is not None and (name or line.startswith("!")):
+                return await self._around(name, rest, line)
+            elif name:
+                raise NotFound("command", f":{name}", hint=":help lists them")
             elif line:
                 await self._send(line)
         except CoreError as error:
             self.code = error.exit_code
             complain_about(error)
+        return False
+
+    async def _around(self, name: str, rest: str, line: str) -> bool:
+        """Raises CoreError."""
+        assert self.repl is not None
+        if name == "interview":
+            self.then = rest
+            return True
+        return await self.repl.do(line, asked=self._prompt is not None and not self._prompt.shown_whole)
 
     async def _send(self, text: str) -> None:
         outcome = await self.controller.send(UserInput.from_text(text))
@@ -141,27 +226,38 @@ class Conversation:
         memory, engine = self.memory(), self.engine()
         match name:
             case "panel":
-                self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
+                self._switch_panel(rest, memory, engine)
             case "why":
-                self._answer(name, "\n".join(why(memory, engine.config, rest.strip(), self._log())))
+                await self._answer(name, "\n".join(why(memory, engine.config, rest, self._log())))
             case "export":
-                self._answer(name, export(rest.strip() or EXPORTS[0], memory, engine.config, self._log()))
+                await self._answer(name, export(rest or EXPORTS[0], memory, engine.config, self._log()))
             case "go":
-                await self._go(rest.strip() or memory.offered or _missing_target(engine))
+                await self._go(rest or memory.offered or _missing_target(engine))
+            case "help" if rest and self.repl is not None and rest.lstrip(":") not in typed.COMMANDS:
+                await self.repl.do(f":help {rest}", asked=True)
             case "help":
-                self._answer(name, HELP)
-            case _:
-                raise NotFound("command", f":{name}", hint=":help lists them")
+                await self._answer(name, typed.help_text(in_repl=self.repl is not None))
+
+    def _switch_panel(self, rest: str, memory: WorkingMemory, engine: Engine) -> None:
+        """Raises InvalidRequest."""
+        if rest in ("on", "off"):
+            self.switch.wanted = rest == "on"
+            if self.switch.wanted and not self.switch.has_room:
+                self._tell("it stands there when the window is wider and higher; `:panel` prints it")
+        elif rest:
+            raise InvalidRequest(f"{rest!r} is nothing that a panel can be", hint="`:panel`, `:panel on`, `:panel off`")
+        else:
+            self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
 
     def _show_panel(self, sidebar: dict[str, Any], completeness: float) -> None:
         out = sink_of(sys.stdout)
         if self.controller.services.settings.json:
             print_rows([{"command": "panel", "sidebar": sidebar}], json=True, out=out)
         else:
-            say(panel(sidebar, completeness, color=out.color), out)
+            say_prose(panel(sidebar, completeness, color=out.color), out)
 
     async def _go(self, target: str) -> None:
-        """Hand over, and go on there: another engine in this session, the planner in one of its own. Raises CoreError."""
+        """Hand over, and go on there: another engine in this session, the planner where goals are typed. Raises CoreError."""
         controller, before, engine = self.controller, self.memory(), self.engine()
         controller.adjust = partial(_adjusted, engine=self.engine_id, accept=target)
         try:
@@ -169,8 +265,13 @@ class Conversation:
         finally:
             controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
         self.code = outcome.exit_code
-        if outcome.exit_code == ExitCode.DONE and target == PLANNER:
-            await self._plan(export("context", before, engine.config))
+        if outcome.exit_code != ExitCode.DONE:
+            return
+        if target == REPO_AGENT and self.memory().ended:
+            self._tell(f"`{':work' if self.repl is not None else 'agent-shell work'}` does the first of its tasks")
+        elif target == PLANNER:
+            known = export("context", before, engine.config)
+            await self._plan(known) if self.repl is None else self.repl.know(known)
 
     async def _plan(self, known: str) -> None:
         """Give the planner a first goal with what is known, in a session of its own."""
@@ -186,20 +287,26 @@ class Conversation:
             "cli", None, cwd=before.cwd, terminal=controller.services.has_terminal, attended=controller.interactive
         )
         await controller.adopt(opened, "switched")
-        block = ContextBlock(label="requirements from the interview", text=known)
-        outcome = await controller.send(replace(UserInput.from_text((goal or "").strip()), context=(block,)))
+        controller.emitter = Noticing(controller.services.make_emitter())
+        given = replace(UserInput.from_text((goal or "").strip()), context=(known_block(known),))
+        outcome = await controller.send(given)
         self.code = outcome.exit_code
 
     def _tell(self, text: str) -> None:
         if text and not self.controller.services.settings.json:
             self.controller.tell(text)
 
-    def _answer(self, command: str, text: str) -> None:
-        """Tell what a command found; with --json as an object of its own."""
+    async def _answer(self, command: str, text: str) -> None:
+        """Show what a command found; with --json as an object of its own."""
         if self.controller.services.settings.json:
             print_rows([{"command": command, "text": text}], json=True, out=sink_of(sys.stdout))
-        else:
-            self.controller.tell(text)
+        elif self.controller.show is not None:
+            await self.controller.show(text)
+
+
+def known_block(text: str) -> ContextBlock:
+    """Give the planner what an interview found out."""
+    return ContextBlock(label="requirements from the interview", text=text)
 
 
 def _adjusted(given: RunOptions, *, engine: str, accept: str) -> RunOptions:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from prompt_toolkit.application import Application
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, emacs_mode, vi_insert_mode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -16,7 +17,7 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.frontends.confirm.enter_guard import EnterGuard
-from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
+from agent.frontends.prompt_app import Panel, build_app, editor_rows, vi_letter
 from agent.frontends.repl.goal_completion import GoalCompleter
 from agent.frontends.repl.pasting import Pasted
 from agent.frontends.repl.toolbar import SWITCH_KEY, TypedBadge
@@ -33,7 +34,10 @@ Marks = Callable[[], StyleAndTextTuples]
 
 
 class GoalPrompt:
-    """Reads one line (or several, with Alt-Enter) at a time; the same buffer and history for the whole process."""
+    """Reads one line (or several, with Alt-Enter) at a time; the same buffer and history for the whole process.
+
+    `is_talk`: lines are answers, of which a paste is one, and Ctrl-C leaves where it has nothing to clear.
+    """
 
     def __init__(
         self,
@@ -48,7 +52,12 @@ class GoalPrompt:
         search: Callable[[str], HistorySearch] | None = None,
         services: Callable[[], CommandServices] | None = None,
         read_typed: Callable[[str], Typed] | None = None,
+        completer: Completer | None = None,
+        panel: Panel | None = None,
+        more_keys: Callable[[KeyBindings], None] = lambda keys: None,
+        is_talk: bool = False,
     ) -> None:
+        self._is_talk = is_talk
         self._badge = TypedBadge(read_typed)
         self._toolbar = toolbar
         self._marks = marks
@@ -64,19 +73,20 @@ class GoalPrompt:
         self.shown_whole = True  # all that was sent stood on the screen at once
         self._buffer = Buffer(
             history=history,
-            completer=GoalCompleter(cwd, services),
+            completer=completer or GoalCompleter(cwd, services),
             complete_while_typing=Condition(lambda: self._buffer.text[:1] == ":"),
             auto_suggest=AutoSuggestFromHistory(),
             enable_history_search=True,
             multiline=True,
         )
-        self._pasted = Pasted(self._buffer)
+        self._pasted = Pasted(self._buffer, parts=not is_talk)
         self.app: Application[Any] = build_app(
             screen,
             self._buffer,
             prefix=self._prefix,
-            bindings=self._bindings(),
+            bindings=self._bindings(more_keys),
             toolbar=self._bar,
+            panel=panel,
             edit_mode=edit_mode,
             for_goals=True,
             on_paste=self._paste,
@@ -166,8 +176,9 @@ class GoalPrompt:
     def _paste(self, text: str) -> None:
         self._hint = self._pasted.take(text)
 
-    def _bindings(self) -> KeyBindings:
+    def _bindings(self, more_keys: Callable[[KeyBindings], None]) -> KeyBindings:
         keys = KeyBindings()
+        more_keys(keys)
         buffer = self._buffer
 
         def in_goal() -> bool:
@@ -198,6 +209,9 @@ class GoalPrompt:
         @keys.add("c-c", filter=focused)
         @keys.add("<sigint>", filter=focused)
         def _clear(event: KeyPressEvent) -> None:
+            if self._is_talk and not buffer.text:
+                event.app.exit(result=None)
+                return
             self._hint = self._pasted.drop() or ("" if buffer.text else "Ctrl-D or exit leaves")
             buffer.reset(Document())
             self._changed()

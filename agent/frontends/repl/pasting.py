@@ -26,10 +26,14 @@ def separate_goals(text: str) -> list[str]:
 
 
 class Pasted:
-    """Text that came by a paste: `queue` holds the goals that are still to be done, which the prompt offers one at a time."""
+    """Text that came by a paste: `queue` holds the goals that are still to be done, which the prompt offers one at a time.
 
-    def __init__(self, buffer: Buffer) -> None:
+    `parts`: several of them may come by one.
+    """
+
+    def __init__(self, buffer: Buffer, *, parts: bool = True) -> None:
         self._buffer = buffer
+        self._parts = parts
         self._text = ""
         self._total = 0
         self.queue: list[str] = []
@@ -38,7 +42,7 @@ class Pasted:
         """Insert a pasted text; what to say of it in the toolbar."""
         was_empty = not self._buffer.text
         self._buffer.insert_text(text)
-        goals = separate_goals(text) if was_empty else []
+        goals = separate_goals(text) if was_empty and self._parts else []
         self._text = self._buffer.text if goals else ""
         if goals:
             return f"{len(goals)} goals pasted: Enter does them one by one · Alt-1 makes them one goal"

@@ -31,6 +31,7 @@ from agent.text.shown import shown, shown_line
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
+    from agent.frontends.repl.interview_mode import InterviewMode
     from agent.frontends.typed.reading import Typed
 
 
@@ -57,7 +58,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         try:
             await repl.loop()
         finally:
-            await controller.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await repl.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
     return signals.exit_code or 0
 
@@ -89,6 +90,12 @@ class Repl:
         self._environ = controller.services.loaded.environ
         self._behind = BehindFirstFrame(screen, controller, self._say_hint)
         self._prompt = None if screen.dumb else self._goal_prompt()
+        self._interviews: InterviewMode | None = None
+
+    async def close(self, reason: str) -> None:
+        if self._interviews is not None:
+            await self._interviews.close(reason)
+        await self._controller.close(reason)
 
     def _goal_prompt(self) -> GoalPrompt:
         controller = self._controller
@@ -216,7 +223,8 @@ class Repl:
                 return True
             case _:
                 await self._attach_files()
-                outcome = await self._controller.run(line)
+                given = self._interviews.take_context() if self._interviews and isinstance(line, Goal) else ()
+                outcome = await self._controller.run(line, context=given)
                 self._tell_of_follow_ups(outcome.goal)
                 if outcome.frontend_request is not None:
                     await self._beside(outcome.frontend_request)
@@ -267,6 +275,8 @@ class Repl:
             from agent.frontends.work_cycles import cycle_beside
 
             await cycle_beside(self._controller, request.argument)
+        elif request.action == "interview":
+            await self._interview(request.argument)
         elif request.action == "story":
             await self._show(await in_thread(self._story))
         elif request.action == "theme":
@@ -279,6 +289,22 @@ class Repl:
             await self._controller.send(None, request.command)
         if said:
             self._screen.tell(said, "class:hint")
+
+    async def _interview(self, argument: str) -> None:
+        """Raises CoreError."""
+        if self._interviews is None:
+            from agent.frontends.repl.interview_mode import InterviewMode
+
+            self._interviews = InterviewMode(self._controller, self._screen, self._do_beside)
+        await self._interviews.talk(argument)
+
+    async def _do_beside(self, text: str, asked: bool) -> bool:
+        """Do a line that was typed in an interview; as `_do`. Raises CoreError."""
+        line = parse_line(text)
+        self._title = shown_line(text, 40) if text.startswith(":") else ""
+        return await self._do_line(
+            structs.replace(line, asked=True) if asked and isinstance(line, OwnCommand) else line
+        )
 
     def _story(self) -> str:
         """Tell what this session came to, as `sessions show` does; to be read only."""
