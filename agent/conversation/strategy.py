@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.background.task_context import TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
+from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT, ended, hand_over
 from agent.conversation.framework.handoff.handoff_mapping import seed
@@ -64,7 +65,7 @@ class Interview:
         ctx = goal.ctx
         if ctx not in self._backends:
             means = TaskMeans(folder=ctx.base or ctx.cwd, complete=asking_beside(goal))
-            self._backends[ctx] = InlineTaskBackend(HANDLERS, means)
+            self._backends[ctx] = InlineTaskBackend(TaskKinds(HANDLERS), means)
         return self._backends[ctx]
 
     async def _state(self, goal: Goal) -> tuple[WorkingMemory, Engine]:

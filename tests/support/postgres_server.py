@@ -35,9 +35,34 @@ def _programs() -> str:
     raise NoServer("no initdb, pg_ctl and postgres here")
 
 
+class Server:
+    """A running server. `url` has a password that no message may show."""
+
+    def __init__(self, programs: str, user: pwd.struct_passwd, folder: str) -> None:
+        self._user, self._folder = user, folder
+        self._control = (os.path.join(programs, "pg_ctl"), "-D", os.path.join(folder, "data"), "-w")
+        self.url = f"postgresql://auditor:open-sesame@/postgres?host={folder}"
+
+    def start(self) -> None:
+        options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=40"
+        log = os.path.join(self._folder, "log")
+        _run(self._user, self._folder, *self._control, "-l", log, "-t", "30", "-o", options, "start")
+
+    def stop(self) -> None:
+        """Have it go away, with whatever it was doing."""
+        _run(self._user, self._folder, *self._control, "-m", "immediate", "stop")
+
+
 @contextmanager
 def server() -> Iterator[str]:
-    """Its URL, with a password that no message may show. Raises NoServer."""
+    """Its URL. Raises NoServer."""
+    with restartable_server() as made:
+        yield made.url
+
+
+@contextmanager
+def restartable_server() -> Iterator[Server]:
+    """One that can be stopped and started again. Raises NoServer."""
     programs = _programs()
     user = _ordinary_user()
     folder = tempfile.mkdtemp(prefix="agent-pg-", dir="/tmp")
@@ -59,27 +84,12 @@ def server() -> Iterator[str]:
             "--locale=C",
             "-N",
         )
-        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=40"
-        control = os.path.join(programs, "pg_ctl")
-        _run(
-            user,
-            folder,
-            control,
-            "-D",
-            data,
-            "-l",
-            os.path.join(folder, "log"),
-            "-w",
-            "-t",
-            "30",
-            "-o",
-            options,
-            "start",
-        )
+        made = Server(programs, user, folder)
+        made.start()
         try:
-            yield f"postgresql://auditor:open-sesame@/postgres?host={folder}"
+            yield made
         finally:
-            _run(user, folder, control, "-D", data, "-m", "immediate", "-w", "stop")
+            made.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import count
 
-from agent.conversation.background.task_context import (
-    Handlers,
-    TaskContext,
-    TaskMeans,
-    Work,
-    bounded,
-    failure_text,
-)
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.background.task_context import TaskContext, TaskMeans, bounded, failure_text
+from agent.conversation.background.task_kinds import TaskKinds, task_id
+from agent.conversation.background.task_steps import Steps
+from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import NotFound
 
 
 class InlineTaskBackend:
-    """A task backend of handlers by their names."""
+    """A task backend whose tasks are known to this process only."""
 
-    def __init__(self, handlers: Handlers, means: TaskMeans) -> None:
-        self._handlers, self._means = handlers, means
+    def __init__(self, kinds: TaskKinds, means: TaskMeans) -> None:
+        self._kinds, self._means = kinds, means
         self._begun = dict[str, asyncio.Task[str]]()
-        self._numbers = count(1)
+
+    def know(self, config: EngineConfiguration) -> None:
+        """Any task is known with its first dispatch."""
 
     async def dispatch(self, task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
-        handler = self._handlers.get(task.handler)
-        if handler is None:
-            raise NotFound("handler of background tasks", task.handler)
-        handle = f"{task.task_id}-{next(self._numbers)}"
-        context = TaskContext(task=task, memory=memory, means=self._means, step=_step)
+        kind = self._kinds.name(task, memory.engine_id, memory.engine_version)
+        _, handler = self._kinds.get(kind)
+        handle = str(task_id(kind, task, memory))
+        if handle in self._begun and (await self.poll(handle)).status != "failed":
+            return handle
+        context = TaskContext(task=task, memory=memory, means=self._means, step=Steps())
         self._begun[handle] = begun = asyncio.ensure_future(handler.run(context))
         begun.add_done_callback(_looked_at)  # a session may end before anybody asks how it went
         return handle
 
     async def poll(self, handle: str) -> TaskReport:
         """Tell how it goes. The report of one that has ended stays: the turn that reads it may fail."""
-        begun = self._begun.get(handle)
-        if begun is None:
+        if handle not in self._begun:
             raise NotFound("background task", handle)
+        begun = self._begun[handle]
         if not begun.done():
             return TaskReport(status="running")
         if begun.cancelled():
@@ -61,10 +58,6 @@ class InlineTaskBackend:
         """End all of them."""
         for handle in self._begun:
             await self.cancel(handle)
-
-
-async def _step(name: str, work: Work) -> str:
-    return bounded(await work())
 
 
 def _looked_at(task: asyncio.Task[str]) -> None:

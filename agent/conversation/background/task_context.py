@@ -53,10 +53,14 @@ TaskHandler = Callable[[TaskContext], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Handler:
-    """A handler with its version: another one is to be given whenever its steps change, so that nobody goes on with the work of another."""
+    """A handler with its version: another one is to be given whenever its steps change, so that nobody goes on with the work of another.
+
+    `needs_model`: it is done only where there is one.
+    """
 
     run: TaskHandler
     version: str = "1"
+    needs_model: bool = False
 
 
 Handlers = Mapping[str, Handler]
@@ -64,8 +68,12 @@ Handlers = Mapping[str, Handler]
 
 
 def bounded(result: str) -> str:
-    """Return what is kept of a result: its beginning."""
-    return result[:_MOST]
+    """Return what is kept of a result: its beginning, as any database takes it."""
+    return result[:_MOST].replace("\0", "").encode("utf-8", "replace").decode()
+
+
+class Lost(Exception):
+    """Somebody else does the task by now, or nobody is to: what was done for it here does not count."""
 
 
 def failure_text(error: BaseException) -> str:

@@ -43,7 +43,10 @@ async def precedent_analysis(context: TaskContext) -> str:
     return await context.step("ask", lambda: complete(prompt, None))
 
 
-HANDLERS: Handlers = {"codebase_survey": Handler(codebase_survey), "precedent_analysis": Handler(precedent_analysis)}
+HANDLERS: Handlers = {
+    "codebase_survey": Handler(codebase_survey),
+    "precedent_analysis": Handler(precedent_analysis, needs_model=True),
+}
 """All of them by name."""
 
 

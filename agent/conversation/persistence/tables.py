@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-REVISIONS = ("207", "208", "209", "210", "211")
+REVISIONS = ("207", "208", "209", "210", "211", "212")
 """Those of `migrations`, in order; the last one is what these tables are."""
 VERSION_TABLE = "interviews_version"
 """Holds the revision of a database; a name of its own, since the database may be one of others, too."""
@@ -173,4 +173,38 @@ CHECKPOINTS = sa.Table(
     time_column(),
     sa.Index("idx_eng_checkpoints_session", "session_id"),
     sa.Index("idx_eng_checkpoints_turn", "at_turn"),
+)
+
+TASKS = sa.Table(
+    "eng_tasks",
+    METADATA,
+    id_column(),
+    project_column(),
+    tenant_column(),
+    sa.Column("session_id", sa.Uuid(), nullable=False),
+    sa.Column("kind", sa.Text(), nullable=False),
+    sa.Column("state_json", json_type()),
+    sa.Column("status", sa.String(20), nullable=False, server_default="queued"),
+    sa.Column("result", sa.Text()),
+    sa.Column("worker", sa.String(100)),
+    sa.Column("claims", sa.Integer(), nullable=False, server_default="0"),
+    sa.Column("leased_until", sa.Double()),
+    time_column(),
+    time_column("updated_at"),
+    sa.CheckConstraint("status IN ('queued', 'running', 'done', 'failed', 'cancelled')", name="status"),
+    sa.Index("idx_eng_tasks_project", "project_id", "status"),
+    sa.Index("idx_eng_tasks_session", "session_id"),
+)
+"""`kind`: what is done, and by which versions. `claims`: how often it was taken, by which a worker knows that it is still its own.
+`leased_until`: in seconds of the database's clock; whoever has it then no longer lives. `result` is why where it failed.
+"""
+
+TASK_STEPS = sa.Table(
+    "eng_task_steps",
+    METADATA,
+    sa.Column("task_id", sa.Uuid(), sa.ForeignKey("eng_tasks.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("result", sa.Text(), nullable=False),
+    time_column(),
+    sa.PrimaryKeyConstraint("task_id", "name", name="pk_eng_task_steps"),
 )

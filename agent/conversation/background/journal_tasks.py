@@ -1,0 +1,210 @@
+"""Run background tasks that outlive the process: each is in the database before it begins, and each step of it once it is done.
+
+A worker has what it does for a lease, which it renews. One that dies leaves its tasks to others, which go on behind the steps that are
+done. Who holds an interview does its own tasks; `serve` does those of others, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import msgspec
+
+from agent.conversation.background.task_context import Lost, TaskContext, TaskMeans, bounded, failure_text
+from agent.conversation.background.task_kinds import TaskKinds, task_id
+from agent.conversation.background.task_steps import Steps
+from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
+from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
+from agent.conversation.persistence.tables import uuid_of
+from agent.conversation.persistence.task_journal import Claim, TaskJournal
+from agent.protocol.errors import IoError, NotFound
+from agent.waiting import completed, in_thread
+
+LEASE = 15.0
+"""Seconds after which the task of a worker that died is taken over."""
+AT_ONCE = 4
+"""Tasks that one worker does at the same time."""
+LOOKS = 0.1
+"""Seconds between two looks of a worker for work."""
+_SLOWEST = 5.0
+"""Seconds between two looks at a database that does not answer."""
+T = TypeVar("T")
+
+
+class JournalTaskBackend:
+    """A task backend whose tasks are in a database. `with_model`: those that need a model are taken, too."""
+
+    def __init__(
+        self, journal: TaskJournal, kinds: TaskKinds, means: TaskMeans, *, lease: float = LEASE, with_model: bool = True
+    ) -> None:
+        self._journal, self._kinds, self._means = journal, kinds, means
+        self._lease, self._with_model = lease, with_model
+        self._mine = dict[uuid.UUID, tuple[Claim, asyncio.Task[None]]]()
+        self._wake = asyncio.Event()
+        self._runner: asyncio.Task[None] | None = None
+        self._serves = False
+
+    def know(self, config: EngineConfiguration) -> None:
+        """Do the tasks of this engine, too."""
+        self._kinds.add(config)
+
+    async def dispatch(self, task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
+        kind = self._kinds.name(task, memory.engine_id, memory.engine_version)
+        handle, session, state = task_id(kind, task, memory), uuid_of("session", memory.session_id), to_data(memory)
+        await in_thread(lambda: self._journal.add(handle, kind, session, state, self._means.folder))
+        self._look()
+        return str(handle)
+
+    async def poll(self, handle: str) -> TaskReport:
+        """Tell how it goes. A database that does not answer says nothing about a task: it runs."""
+        task = _uuid(handle)
+        try:
+            found = await in_thread(lambda: self._journal.report(task))
+        except IoError:
+            return TaskReport(status="running")
+        match found:
+            case None:
+                raise NotFound("background task", handle)
+            case "done", result:
+                return TaskReport(status="done", result=result)
+            case (("failed" | "cancelled"), result):
+                return TaskReport(status="failed", error=result)
+        self._look()
+        return TaskReport(status="running")
+
+    async def cancel(self, handle: str) -> None:
+        with suppress(NotFound):
+            await self._cancel(_uuid(handle))
+
+    async def _cancel(self, task: uuid.UUID) -> None:
+        try:
+            await in_thread(lambda: self._journal.cancel(task))
+        finally:
+            await self._drop({task})
+
+    async def serve(self) -> None:
+        """Do the tasks that there are, and wait for more, until it is cancelled."""
+        self._serves = True
+        with suppress(IoError):
+            await in_thread(self._journal.forget)
+        self._look()
+        assert self._runner is not None
+        await self._runner
+
+    async def close(self) -> None:
+        """Leave all of them to others."""
+        if self._runner is not None:
+            self._runner.cancel()
+            await asyncio.wait({self._runner})
+
+    def _look(self) -> None:
+        """Have the runner look for work now."""
+        if self._runner is None or self._runner.done():
+            self._wake = asyncio.Event()
+            self._runner = asyncio.ensure_future(self._run())
+        self._wake.set()
+
+    async def _run(self) -> None:
+        beat = asyncio.ensure_future(self._keep())
+        try:
+            await self._claim_all()
+        finally:
+            left = [claim for claim, _ in self._mine.values()]
+            ended = {beat, *(task for _, task in self._mine.values())}
+            self._mine.clear()
+            for task in ended:
+                task.cancel()
+            with suppress(IoError):
+                self._journal.release(left)  # not in a thread: the loop may be at its end
+
+    async def _claim_all(self) -> None:
+        pause = LOOKS
+        while True:
+            self._wake.clear()
+            pause = LOOKS if await self._claim() else min(2 * pause, _SLOWEST)
+            waits = pause if self._serves or pause > LOOKS else None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(waits):
+                    await self._wake.wait()
+
+    async def _claim(self) -> bool:
+        """Begin what there is, as far as there is room; False where the database does not answer."""
+        most, kinds = AT_ONCE - len(self._mine), self._kinds.names(with_model=self._with_model)
+        if most < 1:
+            return True
+        try:
+            if not await in_thread(lambda: self._journal.is_waiting(kinds)):
+                return True
+            claims, stopped = await completed(lambda: self._journal.claim(kinds, most))
+        except IoError:
+            return False
+        for claim in claims:
+            self._mine[claim.id] = claim, asyncio.ensure_future(self._do(claim))
+        if stopped is not None:
+            raise stopped
+        return True
+
+    async def _do(self, claim: Claim) -> None:
+        """Do a task to its end, and keep how it ended. Where this is cancelled, the task stays to be left to others."""
+        with suppress(Lost):
+            done, result = await self._outcome(claim)
+            await self._kept(lambda: self._journal.finish(claim, done=done, result=result))
+        self._mine.pop(claim.id, None)
+        self._wake.set()
+
+    async def _outcome(self, claim: Claim) -> tuple[bool, str]:
+        async def keep(name: str, result: str) -> None:
+            if not await self._kept(lambda: self._journal.add_step(claim, name, result)):
+                raise Lost
+
+        try:
+            task, handler = self._kinds.get(claim.kind)
+            memory = from_data(claim.state)
+            context = TaskContext(task=task, memory=memory, means=self._means, step=Steps(claim.steps, keep))
+            return True, bounded(await handler.run(context))
+        except Lost:
+            raise
+        except msgspec.ValidationError:
+            return False, "the state that it began with cannot be read"
+        except Exception as error:
+            return False, bounded(failure_text(error))
+
+    async def _kept(self, write: Callable[[], T]) -> T:
+        """Write until the database answers: what was found out is not lost because it was away."""
+        pause = LOOKS
+        while True:
+            try:
+                return await in_thread(write)
+            except IoError:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _SLOWEST)
+
+    async def _keep(self) -> None:
+        """Renew the leases, and drop what is another's by now."""
+        while True:
+            await asyncio.sleep(self._lease / 3)
+            claims = [claim for claim, _ in self._mine.values()]
+            if not claims:
+                continue
+            with suppress(IoError):
+                await self._drop(await in_thread(lambda: self._journal.keep(claims)))  # noqa: B023  # awaited in the same round
+
+    async def _drop(self, tasks: set[uuid.UUID]) -> None:
+        running: set[asyncio.Task[Any]] = {self._mine.pop(task)[1] for task in tasks if task in self._mine}
+        for each in running:
+            each.cancel()
+        if running:
+            await asyncio.wait(running)
+            self._wake.set()
+
+
+def _uuid(handle: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(handle)
+    except ValueError:
+        raise NotFound("background task", handle) from None

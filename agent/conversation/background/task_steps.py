@@ -1,0 +1,33 @@
+"""Do the steps of a task, those that were done before from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from agent.conversation.background.task_context import Work, bounded
+
+_LONGEST_NAME = 200
+
+
+async def _not_kept(name: str, result: str) -> None:
+    """Nothing outlives the process."""
+
+
+class Steps:
+    """The steps of one run of a handler. `done`: results by name; `keep` is given each new one, and may raise."""
+
+    def __init__(
+        self, done: Mapping[str, str] | None = None, keep: Callable[[str, str], Awaitable[None]] = _not_kept
+    ) -> None:
+        self._done, self._keep = done or {}, keep
+        self._used = set[str]()
+
+    async def __call__(self, name: str, work: Work) -> str:
+        if name in self._used or not 0 < len(name) <= _LONGEST_NAME:
+            raise ValueError(f"a step needs a name of its own: {name[:_LONGEST_NAME]!r}")
+        self._used.add(name)
+        if name in self._done:
+            return self._done[name]
+        result = bounded(await work())
+        await self._keep(name, result)
+        return result

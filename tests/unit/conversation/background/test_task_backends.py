@@ -1,0 +1,329 @@
+"""Each backend of background tasks does the same: one suite for all of them, and for those that last, what holds behind a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.working_memory import BackgroundState, PendingTask
+from agent.protocol.errors import NotFound
+from tests.support.postgres_server import NoServer, fresh_database
+from tests.support.task_world import KILL_POINTS, STEPS, TaskPlace, definition, effects, ended, memory, until
+
+ROOT = Path(__file__).parents[4]
+LASTING = ["journal-sqlite", pytest.param("journal-postgresql", marks=pytest.mark.thorough)]
+DONE = TaskReport(status="done", result="<one> <two> <three>")
+
+
+@contextmanager
+def placed(named: str, folder: Path) -> Iterator[TaskPlace]:
+    """Yield a place for a backend, as `BACKEND-DATABASE`."""
+    kind, _, database = named.partition("-")
+    with ExitStack() as stack:
+        url = f"sqlite:///{folder}/interviews.sqlite3"
+        if database == "postgresql":
+            pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+            try:
+                url = stack.enter_context(fresh_database())
+            except NoServer as error:
+                pytest.skip(f"needs postgres: {error}")
+        made = TaskPlace(kind, url, folder)
+        stack.callback(made.close)
+        yield made
+
+
+@pytest.fixture(params=["inline", *LASTING])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskPlace]:
+    with placed(request.param, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(params=LASTING)
+def lasting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskPlace]:
+    with placed(request.param, tmp_path) as made:
+        yield made
+
+
+def report_of(place: TaskPlace, handler: str) -> TaskReport:
+    async def run() -> TaskReport:
+        backend = place.backend()
+        report = await ended(backend, await backend.dispatch(definition(handler), memory()))
+        await backend.close()
+        return report
+
+    return asyncio.run(run())
+
+
+@pytest.mark.covers("S3-90", "S3-92", "X-13")
+@pytest.mark.parametrize(
+    ("handler", "report"),
+    [
+        ("echo", TaskReport(status="done", result="research of sample in /project")),
+        ("steps", DONE),
+        ("refused", TaskReport(status="failed", error="this needs a network, but found none")),
+        ("broken", TaskReport(status="failed", error="ZeroDivisionError: division by zero")),
+        ("twice", TaskReport(status="failed", error="ValueError: a step needs a name of its own: 'a'")),
+    ],
+)
+def test_a_task_is_done_and_told_how(place: TaskPlace, handler: str, report: TaskReport) -> None:
+    assert report_of(place, handler) == report
+
+
+def test_a_result_is_bounded_and_holds_nothing_that_a_database_does_not_take(place: TaskPlace) -> None:
+    report = report_of(place, "long")
+    assert report.result.startswith("ab?xxx")
+    assert len(report.result) < 100_000
+
+
+def test_a_report_stays_since_the_turn_that_read_it_may_fail(place: TaskPlace) -> None:
+    async def run() -> None:
+        backend = place.backend()
+        handle = await backend.dispatch(definition(), memory())
+        assert await ended(backend, handle) == await backend.poll(handle) == DONE
+        assert await backend.dispatch(definition(), memory()) == handle  # of a turn that failed, and is said again
+        assert await backend.poll(handle) == DONE
+        await backend.close()
+
+    asyncio.run(run())
+    assert effects(place.folder) == [f"s {step}" for step in STEPS]
+
+
+def test_who_is_not_known_is_told(place: TaskPlace) -> None:
+    async def run() -> None:
+        backend = place.backend()
+        with pytest.raises(NotFound, match="nobody"):
+            await backend.dispatch(definition("nobody"), memory())
+        for handle in ("research-1", "5f0c86c4-1111-4222-8333-444455556666"):
+            with pytest.raises(NotFound, match=handle):
+                await backend.poll(handle)
+            await backend.cancel(handle)
+        await backend.close()
+
+    asyncio.run(run())
+
+
+def test_another_attempt_and_another_state_are_other_tasks(place: TaskPlace) -> None:
+    async def run() -> None:
+        backend = place.backend()
+        tried = PendingTask(task_id="research", attempt=2)
+        again = replace(memory(), background_tasks=BackgroundState(pending=(tried,)))
+        handles = {await backend.dispatch(definition("echo"), each) for each in (memory(), memory("other"), again)}
+        assert len(handles) == 3
+        await backend.close()
+
+    asyncio.run(run())
+
+
+def test_a_task_is_cancelled_and_may_be_begun_anew(place: TaskPlace) -> None:
+    async def run() -> None:
+        backend = place.backend()
+        handle = await backend.dispatch(definition("endless"), memory())
+        await until(lambda: effects(place.folder) == ["begun"])
+        await backend.cancel(handle)
+        await backend.cancel(handle)
+        assert effects(place.folder) == ["begun", "ended"]
+        assert await backend.poll(handle) == TaskReport(status="failed", error="it was cancelled")
+        assert await backend.dispatch(definition("endless"), memory()) == handle
+        await until(lambda: effects(place.folder) == ["begun", "ended", "begun"])
+        await backend.close()
+        await until(lambda: asyncio.all_tasks() == {asyncio.current_task()})
+
+    asyncio.run(run())
+    assert effects(place.folder) == ["begun", "ended"] * 2
+
+
+@pytest.mark.covers("S3-92")
+def test_a_process_that_ends_leaves_its_tasks_to_the_next(lasting: TaskPlace) -> None:
+    async def first() -> str:
+        backend = lasting.backend("s")
+        handle: str = await backend.dispatch(definition("stuck"), memory())
+        await until((lasting.folder / "stuck").exists)
+        return handle  # without a word: the loop ends, and what runs in it
+
+    async def second(handle: str) -> TaskReport:
+        backend = lasting.backend("s")
+        return await ended(backend, handle)
+
+    handle = asyncio.run(first())
+    (lasting.folder / "go-on").touch()
+    assert asyncio.run(second(handle)) == TaskReport(status="done", result="one, went on")
+    assert effects(lasting.folder) == ["one"]
+
+
+def test_a_session_does_its_own_tasks_and_a_worker_those_of_all(lasting: TaskPlace) -> None:
+    async def run() -> None:
+        own, worker = lasting.backend("other"), lasting.backend()
+        journal = lasting.journal("other")
+        kind = worker._kinds.name(definition("echo"), "sample", "1.0.0")
+        asking = lasting.backend("s")
+        asking._look = lambda: None  # who does nothing itself
+        handle = await asking.dispatch(definition("echo"), memory("s"))
+        assert not journal.is_waiting([kind])
+        serving = asyncio.ensure_future(worker.serve())
+        assert (await ended(asking, handle)).status == "done"
+        serving.cancel()
+        await asyncio.wait({serving})
+        await own.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.covers("S3-92")
+def test_work_of_another_version_is_not_taken(lasting: TaskPlace) -> None:
+    async def run() -> None:
+        older, newer = lasting.backend("s", version="1"), lasting.backend("s", version="2")
+        older._look = lambda: None
+        handle = await older.dispatch(definition("echo"), memory())
+        kinds = [each._kinds.names() for each in (older, newer)]
+        assert [lasting.journal("s").is_waiting(each) for each in kinds] == [True, False]
+        assert lasting.journal("s").claim(kinds[1], 4) == []
+        assert lasting.journal("s").claim([], 4) == []
+        assert await newer.poll(handle) == TaskReport(status="running")
+        await newer.close()
+
+    asyncio.run(run())
+
+
+def test_what_a_worker_writes_counts_only_while_the_task_is_its_own(lasting: TaskPlace) -> None:
+    async def run() -> None:
+        slow = lasting.backend("s")
+        slow._look = lambda: None
+        await slow.dispatch(definition(), memory())
+        kinds = slow._kinds.names()
+        late, other = lasting.journal("s"), lasting.journal("s")
+        late._lease = -1.0  # it has run out
+        (mine,) = late.claim(kinds, 4)
+        assert late.add_step(mine, "one", "<1>")
+        (theirs,) = other.claim(kinds, 4)
+        assert theirs.steps == {"one": "<1>"}
+        assert not late.add_step(mine, "two", "late")
+        assert not late.finish(mine, done=True, result="late")
+        assert late.keep([mine]) == {mine.id}
+        late.release([mine])
+        assert other.keep([theirs]) == set()
+        assert other.finish(theirs, done=True, result="theirs")
+        assert other.report(mine.id) == ("done", "theirs")
+
+    asyncio.run(run())
+
+
+def test_a_task_that_ends_whoever_does_it_is_given_up(lasting: TaskPlace) -> None:
+    async def run() -> TaskReport:
+        backend = lasting.backend("s")
+        look, backend._look = backend._look, lambda: None
+        handle = await backend.dispatch(definition(), memory())
+        dying = lasting.journal("s")
+        dying._lease = -1.0
+        for _ in range(20):
+            assert len(dying.claim(backend._kinds.names(), 4)) == 1
+        backend._look = look
+        return await ended(backend, handle)
+
+    report = asyncio.run(run())
+    assert report == TaskReport(status="failed", error="it was begun 20 times, and nobody came to its end")
+    assert effects(lasting.folder) == []
+
+
+def test_a_state_that_is_none_is_a_failed_task(lasting: TaskPlace) -> None:
+    async def run() -> TaskReport:
+        backend = lasting.backend("s")
+        kind = backend._kinds.name(definition("echo"), "sample", "1.0.0")
+        task, session = (lasting.id_of(each) for each in ("task", "s"))
+        lasting.journal("s").add(task, kind, session, {"engineId": ["nobody"]}, "/project")
+        return await ended(backend, str(task))
+
+    assert asyncio.run(run()).error == "the state that it began with cannot be read"
+
+
+def _program(place: TaskPlace, kill_at: str, *command: str) -> subprocess.Popen[str]:
+    argv = (
+        sys.executable,
+        "-m",
+        "tests.support.task_world",
+        place.kind,
+        place.url,
+        str(place.folder),
+        kill_at,
+        *command,
+    )
+    return subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.covers("S3-92")
+def test_a_kill_at_each_step_loses_nothing_and_does_nothing_twice(lasting: TaskPlace) -> None:
+    for point in KILL_POINTS:
+        killed = _program(lasting, point, "run", point)
+        _, error = killed.communicate(timeout=60)
+        assert killed.returncode == -signal.SIGKILL, error
+    told, error = _program(lasting, "", "run", *KILL_POINTS).communicate(timeout=60)
+    assert told == "done <one> <two> <three>\n" * len(KILL_POINTS), error
+    counts = Counter(effects(lasting.folder))
+    for point in KILL_POINTS:
+        for step in STEPS:  # only the step that it was killed in is done again
+            assert counts[f"{point} {step}"] == (2 if point == f"in {step}" else 1)
+
+
+@pytest.mark.thorough
+@pytest.mark.covers("S3-92")
+def test_two_workers_share_two_hundred_tasks(lasting: TaskPlace) -> None:
+    async def dispatch() -> list[str]:
+        backend = lasting.backend()
+        backend._look = lambda: None
+        return [await backend.dispatch(definition("together"), memory(f"s{number}")) for number in range(200)]
+
+    async def wait(handles: list[str]) -> set[str]:
+        backend = lasting.backend("nobody")
+        return {(await ended(backend, handle)).status for handle in handles}
+
+    handles = asyncio.run(dispatch())
+    workers = [_program(lasting, "", "serve") for _ in range(2)]
+    try:
+        assert asyncio.run(wait(handles)) == {"done"}
+    finally:
+        for each in workers:
+            each.terminate()
+            each.communicate(timeout=60)
+    left = [line.split(" by ") for line in effects(lasting.folder)]
+    assert sorted(session for session, _ in left) == sorted(f"s{number}" for number in range(200))
+    assert {int(who) for _, who in left} == {each.pid for each in workers}
+
+
+@pytest.mark.thorough
+@pytest.mark.covers("S3-92")
+def test_the_work_of_a_worker_that_died_is_taken_over(lasting: TaskPlace) -> None:
+    async def dispatch() -> str:
+        backend = lasting.backend()
+        backend._look = lambda: None
+        handle: str = await backend.dispatch(definition("stuck"), memory())
+        return handle
+
+    async def take_over(handle: str) -> TaskReport:
+        heir: Any = TaskPlace(lasting.kind, lasting.url, lasting.folder, lease=0.2)
+        try:
+            return await ended(heir.backend("s"), handle)
+        finally:
+            heir.close()
+
+    handle = asyncio.run(dispatch())
+    worker = _program(lasting, "", "serve-shortly")
+    try:
+        asyncio.run(asyncio.wait_for(until((lasting.folder / "stuck").exists), 60))
+    finally:
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.communicate(timeout=60)
+    (lasting.folder / "go-on").touch()
+    assert asyncio.run(take_over(handle)) == TaskReport(status="done", result="one, went on")
+    assert effects(lasting.folder) == ["one"]
