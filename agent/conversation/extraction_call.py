@@ -22,7 +22,7 @@ _MOST_MESSAGE = 4_000  # tokens, however much the model takes
 _INSTRUCTIONS = """You fill in a form from what a person says in a conversation. Give a value only for what the person's last message tells,
 or confirms, or corrects; leave out every field that it does not speak of. Never guess.
 - evidence: the person's own words, copied exactly from the last message.
-- value: of the type of the field. Of a list, what the message names.
+- value: of the type of the field, with the person's words and in their language. Of a list, what the message names.
 - change: of a list, whether what it names "adds" to what is known, "removes" it from there, or "replaces" all of it.
 - confidence: 0.9 and more where the person said it plainly, 0.7 where it follows from what they said, less where you doubt.
 - "@repair": "none" where the message answers; else what it is instead.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.conversation.framework.extraction.evidence import SMALL_WORDS, words
+from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.talk.reply_sentences import sentences
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.conversation.form.answers import SURE, corrections, read_answer
 from agent.conversation.form.asking_back import asks_back, explained
-from agent.conversation.framework.extraction.evidence import words
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.progress.questions import QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff

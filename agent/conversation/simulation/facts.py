@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.conversation.framework.extraction.evidence import words
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.registry.loading import Engine
 from agent.planner.facts.regular_file import read_regular

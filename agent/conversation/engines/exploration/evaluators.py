@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent.conversation.engines.exploration.content_tracker import trusted_share
-from agent.conversation.framework.extraction.evidence import words
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.working_memory import WorkingMemory
 

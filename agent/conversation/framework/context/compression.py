@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agent.conversation.framework.context.history_window import fitted, rendered
-from agent.conversation.framework.extraction.evidence import words
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import CompressionStrategy
 from agent.conversation.framework.state.ports import Complete, CountTokens, JourneyCompressor, Message
 from agent.conversation.framework.talk.reply_sentences import sentences

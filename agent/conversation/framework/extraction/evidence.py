@@ -1,27 +1,30 @@
-"""Hold what was understood against the person's own words: evidence that they did not say is none, nor are words about the form itself."""
+"""Hold what was understood against the person's own words: evidence that they did not say is none, nor are words about the form itself, nor
+words that do not support the value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
-from agent.conversation.framework.extraction.extraction_values import number_in
+from agent.conversation.framework.extraction.extraction_values import UNUSABLE, number_in
+from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, Vocabulary, words
+from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.text.lazy_pattern import lazily
 
 NO_EVIDENCE = (
     0.75  # the most that a value is believed which names no words: enough for most fields, not for the strict ones
 )
-FALSE_EVIDENCE = 0.5  # so much is left of the confidence where the words were never said
+FALSE_EVIDENCE = 0.5  # so much is left of the confidence where the words were never said, or say nothing of the value
 SHARED_BY = 3  # values that the same words may carry
 _NEARLY = 0.8  # of the words of longer evidence: a model mends slips when it quotes
 _LONGEST = 100_000  # characters of a message that are looked at, from its beginning
+_BRIEF = 6  # words up to which an answer may mean what was said before it ("yes, exactly")
 
-SMALL_WORDS = frozenset(
-    "a an and are as at be by can could do does for from has have how i in is it its many much of on or our should so that the their them "
-    "there these they this to us was we were what when where which who why will with would you your".split()
-)
+Grade = Literal["full", "weak", "none"]
+_ORDER: tuple[Grade, ...] = ("none", "weak", "full")
 
-_WORD = lazily(r"\w+")
 _SENTENCE = lazily(r"[.!?;]\s|[。！？\r\n]")
 _LEFT_OUT = lazily(r"\.{3}|…")
 # Nobody speaks so of a project: it speaks to whoever fills in the form.
@@ -30,36 +33,72 @@ _OF_THE_FORM = lazily(
 )
 
 
-def words(text: str) -> list[str]:
-    """The words of a text, without case."""
-    return _WORD.findall(text[:_LONGEST].casefold())
-
-
 class Said:
-    """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says."""
+    """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says; `context`:
+    the messages before, which an answer may refer to.
+    """
 
-    def __init__(self, message: str, paths: Iterable[str]) -> None:
+    def __init__(self, message: str, paths: Iterable[str], context: str = "") -> None:
         self._paths = tuple(path.casefold() for path in paths if "." in path)
-        said: list[str] = []
-        for sentence in _SENTENCE.split(message[:_LONGEST]):
-            said += ["\0"] if self._is_of_the_form(sentence) else words(sentence)
+        self._context = context
+        self._sentences = ["" if self._is_of_the_form(each) else each for each in _SENTENCE.split(message[:_LONGEST])]
+        said = [word for each in self._sentences for word in (words(each) if each else ["\0"])]
         self._words = f" {' '.join(said)} "
         self._known = frozenset(said)
         self._carried: dict[str, int] = {}
 
-    def believed(self, confidence: float, evidence: str, value: Any = None) -> float:
-        """The confidence that is left once the evidence was looked at. A value that was itself said needs no other, and is no more than one
-        without; nor is a number that stands nowhere in its evidence ("a dozen").
+    def believed(
+        self, confidence: float, evidence: str, value: Any = None, field: FieldDefinition | None = None
+    ) -> float:
+        """The confidence that is left once the evidence was looked at, and the value beside it. Words of the rest of the message support a
+        value as one without evidence, those before it one that a brief answer refers to.
         """
         quoted = words(evidence)
-        if SMALL_WORDS.issuperset(quoted) and not (evidence.strip() and not quoted):
-            return min(confidence, NO_EVIDENCE)  # "we" is said in every message
-        phrase = " ".join(quoted)
-        self._carried[phrase] = self._carried.get(phrase, 0) + 1
-        if self._carried[phrase] > SHARED_BY or not self.has(evidence):
-            return min(confidence, NO_EVIDENCE) if self._is_said(value) else confidence * FALSE_EVIDENCE
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return min(confidence, NO_EVIDENCE) if is_number and number_in(evidence) != value else confidence
+        is_quote = not SMALL_WORDS.issuperset(quoted) or bool(
+            evidence.strip() and not quoted
+        )  # "we" is in every message
+        if is_quote:
+            phrase = " ".join(quoted)
+            self._carried[phrase] = self._carried.get(phrase, 0) + 1
+            if self._carried[phrase] > SHARED_BY or not self.has(evidence):
+                return min(confidence, NO_EVIDENCE) if self._is_said(value) else confidence * FALSE_EVIDENCE
+        grade = self._grade(value, evidence, field)
+        if grade == "full" and is_quote:
+            return confidence
+        return confidence * FALSE_EVIDENCE if grade == "none" else min(confidence, NO_EVIDENCE)
+
+    def supported(self, value: Any, evidence: str, field: FieldDefinition) -> Any:
+        """The value without the items of a list that nothing was said of; `UNUSABLE` where that is all of them."""
+        if not isinstance(value, list) or not value or not self.has(evidence):
+            return value
+        return [each for each in value if self._grade(each, evidence, field) != "none"] or UNUSABLE
+
+    def _grade(self, value: Any, evidence: str, field: FieldDefinition | None) -> Grade:
+        """Tell how well the evidence, or else the rest of what was said, supports a value."""
+        if value is None or value == []:
+            return "full"
+        if isinstance(value, list):
+            return min((self._grade(each, evidence, field) for each in value), key=_ORDER.index)
+        quoted = Vocabulary(evidence)
+        if isinstance(value, bool):
+            about = f"{field.display_name} {field.description} {field.question}" if field else ""
+            return "full" if quoted.count <= _BRIEF or Vocabulary(about).shares(evidence) else "weak"
+        if field is not None and field.choices:
+            if quoted.names(value):
+                return "full"
+            return "none" if any(quoted.names(each) for each in field.choices) else "weak"
+        key = field.item_key if field is not None else ""
+        if quoted.supports(value, key):
+            is_number = isinstance(value, (int, float))
+            return "weak" if is_number and number_in(evidence) != value else "full"
+        if self._message.supports(value, key):
+            return "weak"
+        is_brief = (quoted.count or self._message.count) <= _BRIEF
+        return "weak" if is_brief and Vocabulary(self._context).supports(value, key) else "none"
+
+    @cached_property
+    def _message(self) -> Vocabulary:
+        return Vocabulary("\n".join(self._sentences))
 
     def _is_said(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

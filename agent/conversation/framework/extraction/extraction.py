@@ -83,7 +83,8 @@ class ExtractionPipeline:
         wanted = tuple(self._fields.values()) if fields is None else tuple(fields)
         try:
             found = await self._run(user_message, conversation_context, wanted, current_extraction) if wanted else {}
-            made = self._changes(found, Said(user_message, self._fields), current_extraction, turn_number)
+            said = Said(user_message, self._fields, conversation_context)
+            made = self._changes(found, said, current_extraction, turn_number)
             for change in made:  # what is not in the log is not known
                 await self._log(self._entry(change, turn_number, metadata))
         except (Cancelled, RecordingError):
@@ -108,7 +109,9 @@ class ExtractionPipeline:
             value = read_value(field, raw.value)
             evidence = raw.evidence if isinstance(raw.evidence, str) else ""
             confidence = _sure(raw.confidence)
-            confidence = confidence if raw.by_rule else said.believed(confidence, evidence, value)
+            if not raw.by_rule and value is not UNUSABLE:
+                value = said.supported(value, evidence, field)
+                confidence = said.believed(confidence, evidence, value, field)
             if value is UNUSABLE or confidence < field.confidence_threshold or confidence <= 0:
                 continue
             fresh = ExtractedField(

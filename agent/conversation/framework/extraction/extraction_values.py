@@ -111,10 +111,19 @@ def _number(value: Any) -> Any:
 def number_in(text: str) -> float | None:
     """The number in a text; None where there is none, or several, or it could be two."""
     found = list(_NUMBER.finditer(text[:MOST_TEXT]))
-    if len(found) != 1 or _EITHER.fullmatch(found[0][0]):
-        return None
-    digits = re.sub(r"[,' ]|[kKmM]", "", found[0][0])
-    number = float(digits) * {"k": 1_000, "m": 1_000_000}.get((found[0][1] or "").lower(), 1)
+    return None if len(found) != 1 or _EITHER.fullmatch(found[0][0]) else _number_of(found[0])
+
+
+def numbers_in(text: str) -> list[float]:
+    """All numbers in a text; of one that could be two, as it is read in each country."""
+    found = list(_NUMBER.finditer(text))
+    either = [int(each[0].replace(".", "")) for each in found if _EITHER.fullmatch(each[0])]
+    return [number for each in found if (number := _number_of(each)) is not None] + [float(each) for each in either]
+
+
+def _number_of(found: re.Match[str]) -> float | None:
+    digits = re.sub(r"[,' ]|[kKmM]", "", found[0])
+    number = float(digits) * {"k": 1_000, "m": 1_000_000}.get((found[1] or "").lower(), 1)
     return None if not _is_number(number) else int(number) if number.is_integer() else number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.conversation.framework.extraction.evidence import SMALL_WORDS, words
+from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory

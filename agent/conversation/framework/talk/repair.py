@@ -10,8 +10,8 @@ from functools import cache
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from agent.conversation.framework.extraction.evidence import words
 from agent.conversation.framework.extraction.extraction import ExtractionResult
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.progress.obligations import settle
 from agent.conversation.framework.progress.phases import PhaseStateMachine
 from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition

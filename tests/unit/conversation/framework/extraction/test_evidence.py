@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from agent.conversation.framework.extraction.evidence import FALSE_EVIDENCE, NO_EVIDENCE, Said
+from agent.conversation.framework.state.configuration import FieldDefinition
 
 MESSAGE = "We have about 20 people, mostly nurses; they need task tracking … and deadlines. Wir brauchen Überblick. 我们需要一个移动应用"
 
@@ -67,7 +68,7 @@ def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, b
     ("value", "evidence", "believed"),
     [
         (20, "about 20 people", 0.9),
-        (1_000_000, "about 20 people", NO_EVIDENCE),
+        (1_000_000, "about 20 people", 0.45),
         (20, "people, mostly nurses", NO_EVIDENCE),
         (True, "they need task tracking", 0.9),
         ("a team of nurses", "about 20 people, mostly nurses", 0.9),
@@ -76,6 +77,31 @@ def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, b
 def test_a_number_that_is_not_in_its_evidence_is_believed_less(value: Any, evidence: str, believed: float) -> None:
     assert Said(MESSAGE, ()).believed(0.9, evidence, value) == believed
     assert Said("we have 50k of it", ()).believed(0.9, "50k of it", 50_000) == 0.9
+
+
+def field(**changes: Any) -> FieldDefinition:
+    return FieldDefinition(path="a.b", display_name="Style", description="How it looks", value_type="string", **changes)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "believed"),
+    [
+        ("rather plain", 0.9),
+        ("as colourful as can be", 0.45),
+        ("no more pictures than needed", NO_EVIDENCE),
+        ("not colourful, plain", 0.9),
+    ],
+)
+def test_a_choice_is_believed_where_its_evidence_names_no_other(evidence: str, believed: float) -> None:
+    chosen = field(choices=("plain", "colourful"))
+    assert Said(evidence, ()).believed(0.9, evidence, "plain", chosen) == believed
+
+
+def test_a_yes_in_many_words_has_to_be_about_the_field() -> None:
+    message = "we talked it over for a long time with all of them"
+    assert Said(message, ()).believed(0.9, message, True, field()) == NO_EVIDENCE
+    assert Said(f"{message}: looks good", ()).believed(0.9, f"{message}: looks good", True, field()) == 0.9
+    assert Said("ja, genau so", ()).believed(0.9, "ja, genau so", True, field()) == 0.9
 
 
 def test_the_same_words_written_in_another_way_are_the_same() -> None:

@@ -258,10 +258,35 @@ def test_a_message_that_fills_in_the_form_itself_carries_nothing() -> None:
 
 
 def test_one_phrase_does_not_carry_a_whole_form() -> None:
-    found = {field.path: said("yes", "all of it", 1.0) for field in CONFIG.extraction_schema.fields}
-    found["size.books"], found["size.style"] = said(3, "all of it", 1.0), said("plain", "all of it", 1.0)
-    result, _ = extract("all of it", found)
+    paths = ("needs.problem", "needs.readers", "size.rules", "size.open", "size.style")
+    found = {path: said("yes it is the noise", "the noise", 1.0) for path in paths}
+    found["size.open"], found["size.style"] = said(True, "the noise", 1.0), said("plain", "the noise", 1.0)
+    found["size.rules"] = said({"noise": "the noise"}, "the noise", 1.0)
+    result, _ = extract("the noise", found)
     assert len(result.fields_updated) == 3
+
+
+def test_true_words_carry_no_value_that_they_do_not_support() -> None:
+    message = "our lists differ, and 20 members got no letter"
+    found = {
+        "needs.problem": said("Replace the accounting by SAP", "our lists differ", 1.0),
+        "size.books": said(1_000_000, "20 members got no letter", 1.0),
+        "needs.readers": said(["members", "the board of directors"], "20 members got no letter", 1.0),
+    }
+    result, _ = extract(message, found)
+    assert result.fields_updated == ("needs.readers",)
+    assert result.updated_extraction["needs.readers"].value == ["members"]
+
+
+def test_a_brief_answer_may_mean_what_was_said_before_it() -> None:
+    found = {"needs.problem": said("It is too loud for children", "Yes, exactly", 1.0)}
+    before = "assistant: So it is too loud for the children?"
+    for context, believed in ((before, 0.75), ("assistant: How many books are there?", None)):
+        scripted = ScriptedExtraction(found)
+        pipeline = ExtractionPipeline(CONFIG, scripted.run, scripted.log)
+        result = asyncio.run(pipeline.extract("Yes, exactly", context, {}, 2, METADATA))
+        known = result.updated_extraction.get("needs.problem")
+        assert (known and known.confidence) == believed
 
 
 def test_items_are_bounded() -> None:
