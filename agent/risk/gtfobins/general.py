@@ -11,6 +11,7 @@ from agent.risk.gtfobins.effects import add_effect
 from agent.risk.invocations.environment import from_elsewhere, is_trusted, others_may_change
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -30,9 +31,13 @@ def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("run", [word], invocation.place, level=level, reason=f"has {name} run {{targets}}", rule="escape.run")
 
 
+_XONSH = LazyPattern(r"[$!][\[(]([^\])]*)[\])]")  # a command, in the midst of Python
+
+
 def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
     if word.text.strip():
-        walker.script(word.text, invocation.place, invocation)
+        text = _XONSH.sub(r"(\1)", word.text) if invocation.words[0].text.endswith("xonsh") else word.text
+        walker.script(text, invocation.place, invocation)
         runs(walker, invocation, word)
 
 

@@ -103,6 +103,8 @@ def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
     """Judge the texts that an unknown program is given or reads as in any code: they may be code in a language of its own."""
     given = [word.text for word in invocation.words[1:_MOST_WORDS] if not _BARE.fullmatch(word.text)]
     read = (invocation.stdin or ("", ""))[0] or ""
+    known = [walker.files.read(word, invocation.cwd) for word in invocation.words[1:_MOST_WORDS]]
+    given += [content[0] for content in known if content is not None and content[0]]
     for text in (*given, *([read] if len(read) < _LONGEST_INPUT else [])):
         if " " in text or "," in text:
             judge_suspects(walker, invocation, text)

@@ -243,7 +243,7 @@ def _tells(word: Word) -> bool:
 
 def secrets_stored(walker: Walker, invocation: Invocation, table: Program, before: int) -> None:
     """A copy of a secret in a place that others read is a secret given away."""
-    if table.name not in _COPIERS:
+    if table.name not in _COPIERS and table.handler != "programs.secret_tools:secret_store":
         return
     effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
     if not any(effect.kind == "secret" or (effect.kind == "move" and effect.scope in _KEPT) for effect in effects):

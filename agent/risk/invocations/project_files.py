@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
+from agent.risk.inline.files import judge_deletions
 from agent.risk.inline.programs import is_like_command, judge_suspects, suspect_text
 from agent.risk.invocations.written_code import judge_text
 from agent.risk.paths.absolute import absolute
@@ -80,6 +81,8 @@ def _judge_content(walker: Walker, invocation: Invocation, path: str, content: t
     for line in _commands(text):
         suspect_text(walker, invocation, line)
     judge_suspects(walker, invocation, text)
+    if '"' in text or "'" in text:
+        judge_deletions(walker, invocation, text, "")
     walker.findings[before:] = [one for one in walker.findings[before:] if one.level is Level.HIGH]
 
 

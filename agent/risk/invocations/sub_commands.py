@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _ALL = LazyPattern(r"--(?:all|purge|everything|all-namespaces)")
 _DELETES = LazyPattern(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
 _UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
+_UNLISTED = frozenset(("run.subcommand", "cluster-change.any", "cloud-change.any", "remote-change.any"))
 _WORDS = 6  # the verb of a program stands among its first words
 _ASKS = frozenset(("help", "plan"))
 
@@ -41,13 +42,13 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
     if not _ASKS.isdisjoint(texts):
         return
     operands = [word for word in words if not word.text.startswith("-")][:_WORDS]
-    unlisted = any(finding.rule == "run.subcommand" for finding in found)  # of a program that we know
+    unlisted = any(finding.rule in _UNLISTED for finding in found)  # of a program that we know
     everything = any(_ALL.fullmatch(text) for text in texts)
     for word in operands:
         if (
             pattern("destruction.strong").fullmatch(word.text)
             or (everything and _DELETES.fullmatch(word.text))
-            or (unlisted and re.fullmatch(r"(?:batch-?)?(?:delete|destroy)(?:-\w+)*", word.text))
+            or (unlisted and re.fullmatch(r"(?:[\w-]+:)*(?:batch-?)?(?:delete|destroy|remove)(?:-\w+)*", word.text))
         ):
             reason = f"is told to {word.text[:40]}, and what that affects is unknown"
             unknown = any(finding.rule == "run.unknown" for finding in found)

@@ -59,6 +59,9 @@ def _is_far(name: str, word: Word) -> bool:
 
 
 _CLONES = frozenset(("clone", "checkout", "co"))
+_PROGRAM = LazyPattern(
+    r"([\w-]+)(?:@[^/]*|\.git|\.tgz|[-\d.]*\.(?:tar\.\w+|whl|zip))?/?$"
+)  # that a package most likely brings
 _COPIES = ("copy-to", "send")  # of scp, rsync and clients of stores, where they bring something here
 _ADDRESS = LazyPattern(r"://|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*:(?!:)")  # of a repository elsewhere
 
@@ -124,6 +127,11 @@ def keep_fetched_folders(walker: Walker, invocation: Invocation, found: list[Fin
     cwd, home = invocation.cwd, walker.rater.scopes.home
     for one in found:
         kind = one.effect.kind if one.effect is not None else ""
+        if kind == "package-install":
+            far = [
+                word.text for word in invocation.words[1:] if _ADDRESS.search(word.text) or _MODULE.fullmatch(word.text)
+            ]
+            walker.downloads |= {f"/usr/local/bin/{named[1]}" for text in far if (named := _PROGRAM.search(text))}
         if kind not in ("vcs-change", "extract", *_COPIES) or UNKNOWN in cwd:
             continue
         operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]

@@ -79,7 +79,7 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
     if "delimiter" not in bare.lower():
         bare = _SQL_EXPLAINED.sub(lambda match: match[0] if "ANALY" in match[0].upper() else " ", bare)
     _client_commands(walker, invocation, text)
-    if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
+    if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text) or _hands_on(bare, text):
         walker.add("db-destroy", [], place)
         return
     for match in _SQL_DELETE.finditer(bare):
@@ -98,6 +98,18 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
             walker.add("db-change", [], place, reason=reason, rule="db.unread")
         elif unseen(text, taint):
             walker.add("db-change", [], place, reason="runs statements with unknown parts", rule="db.unknown")
+
+
+_SQL_RUNS = LazyPattern(
+    r"(?:^|;)\s*(?:CALL|DO|EXEC(?:UTE)?|PREPARE|SET\s+@)\b|\b(?:dblink|query_to_xml|sp_executesql)\w*\s*\(", re.I
+)
+_SQL_TEXT = LazyPattern(r"'((?:[^']|'')*)'")
+
+
+def _hands_on(bare: str, text: str) -> bool:
+    """Tell whether a statement that runs texts, or may, has one that destroys: `execute 'drop table x'`."""
+    texts = _SQL_TEXT.finditer(text) if "'" in text and _SQL_RUNS.search(bare) else ()
+    return any(_SQL_DESTROY.match(found[1].strip()) for found in texts)
 
 
 def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
@@ -178,6 +190,8 @@ def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     verb = args.operands[0].text if args.operands else ""
     if verb in ("eval", "eval_ro", "function") or (verb == "script" and len(args.operands) > 2):
         _lua(walker, invocation, " ".join(word.text for word in args.operands[1:]))
+    for word in args.values("--eval"):
+        _lua(walker, invocation, (walker.files.read(word, invocation.cwd) or ("", ""))[0] or "")
     if verb in ("del", "unlink") and any("every" in word.taint.split() for word in args.operands[1:]):
         reason = "deletes every key that another command lists"
         walker.add("db-destroy", [], invocation.place, reason=reason, rule="db-destroy.listed")

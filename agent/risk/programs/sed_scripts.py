@@ -44,6 +44,7 @@ class SedScript(Struct):
     runs_result: bool = False
     unread: bool = False  # an unknown part stands where a command, a flag or a delimiter would
     reads: list[str] = []
+    texts: list[str] = []  # what a, i and c put in
 
 
 def judge_sed(text: str) -> SedScript:
@@ -58,6 +59,7 @@ def judge_sed(text: str) -> SedScript:
             continue
         found.writes += [name for name in read.writes if name not in found.writes]
         found.commands += [command for command in read.commands if command not in found.commands]
+        found.texts += [put for put in read.texts if put not in found.texts]
         found.reads += [name for name in read.reads if name not in found.reads]
         found.runs_result = found.runs_result or read.runs_result
     if refused == 2:
@@ -106,7 +108,9 @@ def _command(text: str, position: int, script: SedScript) -> int:
         script.commands.append(text[position:end].strip())
         return end
     if letter and letter in _TEXT_COMMANDS:
-        return _text_end(text, position)
+        end = _text_end(text, position)
+        script.texts.append(text[position:end].lstrip("\\ \t\n"))
+        return end
     if letter and letter in _OTHER_FILES:
         end = _line_end(text, position)
         script.reads.append(text[position:end].strip())

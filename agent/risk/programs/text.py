@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.inline.programs import judge_suspects
 from agent.risk.invocations.shells import program_file
+from agent.risk.invocations.written_code import judge_later
 from agent.risk.programs.awk_code import read_awk
 from agent.risk.programs.sed_scripts import judge_sed
 from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Word, is_name, unseen
@@ -139,10 +140,14 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not args.has("--sandbox"):
         for file in args.values("-f", "--file"):
             program_file(walker, invocation, file)
-        for script in scripts:
-            _sed_script(walker, invocation, script)
+    texts = [
+        text for script in scripts for text in _sed_script(walker, invocation, script, alone=args.has("--sandbox"))
+    ]
     if in_place:
         walker.add("modify", operands, invocation.place, invocation=invocation)
+        if texts and any(walker.rater.scopes.of(word, invocation.cwd) in ("config", "schedule") for word in operands):
+            for text in texts:  # lines that will run later
+                judge_later(walker, invocation, text)
     else:
         for word in operands:
             walker.add("read", [word], invocation.place, invocation=invocation)
@@ -160,10 +165,12 @@ _LINES_FROM = frozenset(("file", "input", "net", "opaque", "found", "listed"))
 """Sources of values that may well hold line ends, behind which other commands would stand."""
 
 
-def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
-    """Judge what `w` writes to, and what `e` runs."""
+def _sed_script(walker: Walker, invocation: Invocation, script: Word, *, alone: bool) -> list[str]:
+    """Judge what `w` writes to, and what `e` runs, unless sed runs it `alone`; the lines that it puts in."""
     walker.work.spend(len(script.text) / 2)
     found = judge_sed(script.text if script.taint != NUMBER else script.text.replace(UNKNOWN, "1"))
+    if alone:
+        return found.texts
     if found.unread or (UNKNOWN in script.text and not _LINES_FROM.isdisjoint(script.taint.split())):
         reason = "has sed run a script with unknown parts"
         walker.add("run", [script], invocation.place, reason=reason, rule="sed.unknown")
@@ -180,6 +187,7 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
     for name in found.writes:
         if name not in ("/dev/stdout", "/dev/stderr"):
             walker.add("write", [script.part(name)], invocation.place, invocation=invocation, rule="sed.write")
+    return found.texts
 
 
 def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -194,7 +194,9 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
         from agent.risk.inline.powershell import judge_cmdlets
 
         judge_cmdlets(walker, invocation, " ".join(given.text for given in invocation.words))
-    if invocation.stdin is not None or any(_SPACED.search(given.text) for given in invocation.words[1:]):
+    if invocation.stdin is not None or any(
+        _SPACED.search(given.text) or given.text.startswith("/dev/fd/") for given in invocation.words[1:]
+    ):
         from agent.risk.inline.programs import judge_given_texts
 
         judge_given_texts(walker, invocation)
