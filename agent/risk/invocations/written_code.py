@@ -128,10 +128,10 @@ def keep_fetched_folders(walker: Walker, invocation: Invocation, found: list[Fin
     for one in found:
         kind = one.effect.kind if one.effect is not None else ""
         if kind == "package-install":
-            far = [
+            texts = [
                 word.text for word in invocation.words[1:] if _ADDRESS.search(word.text) or _MODULE.fullmatch(word.text)
             ]
-            walker.downloads |= {f"/usr/local/bin/{named[1]}" for text in far if (named := _PROGRAM.search(text))}
+            walker.downloads |= {f"/usr/local/bin/{named[1]}" for text in texts if (named := _PROGRAM.search(text))}
         if kind not in ("vcs-change", "extract", *_COPIES) or UNKNOWN in cwd:
             continue
         operands = [word for word in invocation.words[1:] if not word.text.startswith("-")]
