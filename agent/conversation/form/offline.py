@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agent.conversation.form.answers import SURE, corrections, read_answer
 from agent.conversation.form.asking_back import asks_back, explained
 from agent.conversation.framework.extraction.vocabulary import words
-from agent.conversation.framework.progress.questions import QuestionOrder
+from agent.conversation.framework.progress.questions import IN_A_ROW, QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
@@ -70,6 +70,7 @@ class GuidedForm:
         form, asked = QuestionOrder(self._memory, self._config), self._config.field(self._memory.asked)
         unread, corrected, self._unread, self._corrected = self._unread, self._corrected, False, False
         stays = corrected and asked is not None and form.is_open(asked) and not form.confirms(asked)
+        unread = unread and asked is not None and self._memory.unanswered.get(asked.path, 0) < IN_A_ROW
         again = self._repair in ASK_AGAIN
         field = asked if asked is not None and (unread or again or stays) else form.next()
         lines = list(_reply(self._memory, self._config, form, field))

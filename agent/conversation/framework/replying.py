@@ -9,13 +9,14 @@ from agent.conversation.framework.context.context import ContextAssembler, TurnT
 from agent.conversation.framework.handoff.exits import offer, offered_exit
 from agent.conversation.framework.handoff.handoff import format_handoff_for_context
 from agent.conversation.framework.handoff.verification import reminder, take_up, verify_handoff
-from agent.conversation.framework.progress.questions import next_question
+from agent.conversation.framework.progress.questions import MOST_TRIES, counted, next_question
 from agent.conversation.framework.progress.sidebar import SidebarBuilder
 from agent.conversation.framework.progress.tasks import BackgroundTaskManager
 from agent.conversation.framework.progress.telemetry import measure
 from agent.conversation.framework.state.ports import StepDone
-from agent.conversation.framework.state.working_memory import QUESTIONS_KEPT
-from agent.conversation.framework.talk import modes, techniques
+from agent.conversation.framework.state.repair_data import Repair
+from agent.conversation.framework.state.working_memory import QUESTIONS_KEPT, WorkingMemory
+from agent.conversation.framework.talk import modes, repair, techniques
 from agent.conversation.framework.talk.quality import check
 from agent.conversation.framework.talk.scheduling import RuleBasedScheduler
 from agent.conversation.framework.turn import Turn, step
@@ -51,7 +52,7 @@ async def select_techniques(turn: Turn) -> StepDone | None:
 
 async def assemble(turn: Turn) -> StepDone | None:
     """10: the prompt."""
-    memory = turn.memory
+    turn.memory = memory = _counted(turn)
     again = turn.asks_again and bool(memory.asked)
     question = None if again else next_question(memory, turn.config)
     if not again:
@@ -66,6 +67,10 @@ async def assemble(turn: Turn) -> StepDone | None:
     ]
     if question is not None:
         guidance.append(f"The next thing to find out, in your own words and when it fits: {question.text}")
+        if question.path in memory.put_off:
+            guidance.append(
+                "The person put that off before. Say in half a sentence that the next part needs it; once is enough."
+            )
     handoff = memory.inbound_handoff
     texts = TurnTexts(
         user_message=turn.given.user_message,
@@ -82,6 +87,19 @@ async def assemble(turn: Turn) -> StepDone | None:
     turn.assembled = done = await assembler.assemble(turn.config, memory, texts)
     turn.memory = replace(memory, context=done.context)
     return step(values={"tokens": done.tokens_used, "parts": dict(done.parts)})
+
+
+def _counted(turn: Turn) -> WorkingMemory:
+    """Return the state with what became of the last question. One that never brings an answer is left open, as if nobody knew."""
+    asked, memory = turn.before.asked, turn.memory
+    kind = turn.repair.kind if turn.repair else ""
+    if turn.config.field(asked) is None or kind == "topic_switch" or not (turn.tells or kind in ("skip", "dont_know")):
+        return memory
+    memory = counted(memory, asked, answered=asked in turn.found.fields_updated)
+    if memory.unanswered.get(asked, 0) < MOST_TRIES:
+        return memory
+    left = repair.apply(Repair(kind="dont_know"), replace(memory, asked=asked), turn.config).memory
+    return replace(left, asked=memory.asked)
 
 
 async def compression(turn: Turn) -> StepDone | None:

@@ -59,7 +59,7 @@ async def extract(turn: Turn) -> StepDone | None:
         turn.memory.extraction,
         turn.memory.turn_number,
         turn.given.metadata,
-        fields=relevant_fields(turn.config, turn.memory),
+        fields=relevant_fields(turn.config, turn.memory, turn.given.user_message),
     )
     turn.memory = memory = replace(turn.memory, extraction=found.updated_extraction)
     turn.repair = repair.after_extraction(turn.repair, turn.given.user_message, found, memory, turn.config)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.configuration import (
     AllOf,
     Condition,
@@ -11,27 +12,33 @@ from agent.conversation.framework.state.configuration import (
     FieldDefinition,
     ObligationSatisfaction,
 )
+from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
 
 MOST_FIELDS = 24  # a call: beyond it small models lose their way
+_TELLING = 4  # letters of a word by which a value is recalled
+_MOST_VALUE = 400  # characters of a value that are looked at
 
 
 def relevant_fields(
-    config: EngineConfiguration, memory: WorkingMemory, most: int = MOST_FIELDS
+    config: EngineConfiguration, memory: WorkingMemory, message: str = "", most: int = MOST_FIELDS
 ) -> tuple[FieldDefinition, ...]:
-    """The fields to look for, `most` where there are more: what was asked about first, what the phase still misses, what else is
-    missing, and what was learnt latest, as that is what people correct.
+    """The fields to look for, `most` where there are more: what was asked about first, what the message names or recalls, what the phase
+    still misses, what else is missing, and what was learnt latest, as that is what people correct.
     """
     fields = config.extraction_schema.fields
     if len(fields) <= most:
         return fields
     asked = {path for each in config.obligations if each.id == memory.asked for path in each.fields} | {memory.asked}
     of_phase = _paths_of_phase(config, memory)
+    said = frozenset(words(message)) - SMALL_WORDS
 
     def rank(field: FieldDefinition) -> tuple[int, int, int]:
         known = memory.extraction.get(field.path)
         if field.path in asked:
             return (0, 0, 0)
+        if _is_spoken_of(field, memory, said):
+            return (0, 1, 0)
         if known is None:
             return (1, 0, 0) if field.path in of_phase else (2, 0 if field.required else 1, 0)
         told = known if isinstance(known, tuple) else (known,)
@@ -41,6 +48,16 @@ def relevant_fields(
     recent = [each for each in ranked if rank(each)[0] == 3][: most // 4]
     chosen = [each for each in ranked if each not in recent][: most - len(recent)] + recent
     return tuple(each for each in fields if each in chosen)
+
+
+def _is_spoken_of(field: FieldDefinition, memory: WorkingMemory, said: Set[str]) -> bool:
+    """Tell if a message has all words of the field's name, or most of those that its value would be recalled by."""
+    name = set(words(field.display_name)) - SMALL_WORDS
+    if not said or (name and name <= said):
+        return bool(said)
+    known = memory.value(field.path)
+    telling = {each for each in words(as_text(known, limit=_MOST_VALUE)) if len(each) >= _TELLING} - SMALL_WORDS
+    return bool(telling) and 2 * len(telling & said) >= len(telling)
 
 
 def _paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[str]:

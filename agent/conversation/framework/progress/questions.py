@@ -1,14 +1,24 @@
-"""Choose the next question: the fields in their order, what is optional once, what is required until it is known or put off."""
+"""Choose the next question: the fields in their order, what is optional once, what is required until it is known or put off.
+
+One that brought no answer is put again at once, since people speak of something else, and models overlook what was said. What was put off
+and is needed to leave the phase comes once more, before anything is confirmed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
+
+IN_A_ROW = 2
+"""Times that a question is put that brings no answer, before another one is."""
+MOST_TRIES = 4
+"""Such times at all; then it is left open."""
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -26,6 +36,13 @@ def next_question(memory: WorkingMemory, config: EngineConfiguration) -> Questio
     if chosen is None:
         return None
     return Question(path=chosen.path, text=form.question(chosen), confirmation=form.confirms(chosen))
+
+
+def counted(memory: WorkingMemory, path: str, *, answered: bool) -> WorkingMemory:
+    """Return the state in which the question of that field was put once more, and brought an answer or none."""
+    times = 0 if answered else memory.unanswered.get(path, 0) + 1
+    others = {each: number for each, number in memory.unanswered.items() if each != path}
+    return replace(memory, unanswered=others | ({path: times} if times else {}))
 
 
 class QuestionOrder:
@@ -49,11 +66,27 @@ class QuestionOrder:
 
     def next(self) -> FieldDefinition | None:
         """Return the field to ask for: confirmations wait until the rest is done, and what comes after them waits for them."""
+        asked = self._config.field(self._memory.asked)
+        if asked is not None and self.waits(asked):
+            return asked
         confirmations = [at for at, each in enumerate(self._fields) if self.confirms(each)]
         border = min(confirmations, default=len(self._fields))
         before, behind = range(border), [at for at in range(border, len(self._fields)) if at not in confirmations]
-        found = (self._next_in(places) for places in (before, confirmations, behind))
-        return next((self._fields[at] for at in found if at is not None), None)
+        if (at := self._next_in(before)) is None and (needed := self._needed()) is not None:
+            return needed
+        found = (at, self._next_in(confirmations), self._next_in(behind))
+        return next((self._fields[each] for each in found if each is not None), None)
+
+    def _needed(self) -> FieldDefinition | None:
+        """Return what was put off once and keeps the phase from being left."""
+        memory, phase = self._memory, self._config.phase(self._memory.phase.current)
+        gates = {each.obligation_id for each in phase.mandatory_checkpoints if each.required} if phase else set()
+        for field in self._fields:
+            needed = any(each.id in gates and not each.confirmation for each in self._of_field.get(field.path, ()))
+            again = field.path in memory.put_off and memory.unanswered.get(field.path, 0) < IN_A_ROW
+            if needed and again and not is_known(memory, self._config, field.path):
+                return field
+        return None
 
     def _next_in(self, places: Sequence[int]) -> int | None:
         """Return the first place behind the last question; where there is none, the first of what is required."""
@@ -61,6 +94,10 @@ class QuestionOrder:
         wanted = [at for at in places if self.is_open(self._fields[at])]
         behind = [at for at in wanted if at > asked]
         return min(behind or [at for at in wanted if self._is_required(self._fields[at])], default=None)
+
+    def waits(self, field: FieldDefinition) -> bool:
+        """Tell whether it was asked for in vain, and is to be asked for at once again."""
+        return 0 < self._memory.unanswered.get(field.path, 0) < IN_A_ROW and self.is_open(field)
 
     def is_open(self, field: FieldDefinition) -> bool:
         """Tell whether it is to be asked for: a confirmation until there is a yes."""

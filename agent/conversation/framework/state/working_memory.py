@@ -172,6 +172,7 @@ class WorkingMemory(_Data, frozen=True, kw_only=True):
     `put_off`: fields that the person does not know or want to tell; they are not asked for again. `quality`: what the last reply lacked,
     told to the next one.
 
+    `unanswered`: how often the question of a field was put and brought nothing.
     `offered`: the target engine of the exit that the person was asked about. `ended`: the interview is over, by that exit or a cancel.
     """
 
@@ -196,6 +197,7 @@ class WorkingMemory(_Data, frozen=True, kw_only=True):
     asked: str = ""
     asked_before: tuple[str, ...] = ()
     put_off: tuple[str, ...] = ()
+    unanswered: dict[str, int] = {}
     quality: tuple[str, ...] = ()
     offered: str = ""
     ended: str = ""

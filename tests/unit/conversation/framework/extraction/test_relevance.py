@@ -1,5 +1,7 @@
 from typing import Any
 
+from msgspec.structs import replace
+
 from agent.conversation.framework.extraction.relevance import MOST_FIELDS, relevant_fields
 from tests.support.interview_world import engine, known, memory
 
@@ -24,6 +26,26 @@ def test_of_many_fields_those_that_matter_now_are_asked_for() -> None:
     paths = [each.path for each in relevant_fields(config, memory(config, asked="asked", extraction=extraction))]
     assert len(paths) == MOST_FIELDS and paths == sorted(paths, key=lambda path: int(path[3:]))
     assert {"a.f59", "a.f50", "a.f51", "a.f29", "a.f24"} <= set(paths) and "a.f0" not in paths
+
+
+def test_what_the_message_speaks_of_is_looked_for_however_long_ago_it_was_learnt() -> None:
+    config = large()
+    extraction = {f"a.f{number}": known("x", turn=number + 1) for number in range(30)}
+    extraction["a.f0"] = known("a whiteboard at the gate", turn=1)
+    named = [
+        each if each.path != "a.f1" else replace(each, display_name="Other costs")
+        for each in config.extraction_schema.fields
+    ]
+    config = replace(config, extraction_schema=replace(config.extraction_schema, fields=tuple(named)))
+    state = memory(config, asked="asked", extraction=extraction)
+
+    def looked_for(message: str) -> set[str]:
+        return {each.path for each in relevant_fields(config, state, message)} & {"a.f0", "a.f1", "a.f59"}
+
+    assert looked_for("There is nothing else") == {"a.f59"}
+    assert looked_for("By now the other costs are higher") == {"a.f59", "a.f1"}
+    assert looked_for("costs") == {"a.f59"}
+    assert looked_for("We threw the whiteboard out, it has left the gate") == {"a.f59", "a.f0"}
 
 
 def test_the_phase_is_found_in_conditions_of_several_parts() -> None:
