@@ -42,6 +42,7 @@ def app_state(process: Process) -> AppState:
         pull_requests=built_late(lambda: _pull_requests(process)),
         processes=process.processes,
         state_dir=state_dir(process.environ),
+        interview_database=process.settings.interview_database if process.settings.persist else "none",
         rate_action=process.policies.rate_action,
         lacking=process.manuals.lacking,
         open_sub_agent=lambda parent, name: _open_sub_agent(process, parent, name),

@@ -74,6 +74,7 @@ class Process:
         from agent.redaction.redactor import SecretRedactor, secrets_in
 
         known = {**secrets_in(self.environ), **self.loaded.secrets}
+        known |= secrets_in({"interview_database": self.settings.interview_database})
         personal = self.settings.redact == "pii"
         if not self.settings.persist:
             return SecretRedactor(known, personal=personal)

@@ -6,13 +6,22 @@ from urllib.parse import urlsplit
 
 
 def shown_url(url: str) -> str:
-    """The URL without user, password and options."""
+    """The URL without user, password and options; nothing of it where a password may stand in another part."""
     try:
         parts = urlsplit(url)
+        if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+            return "postgresql://…"
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme.partition('+')[0]}://{parts.hostname or ''}{port}{parts.path}"
     except ValueError:
         return "postgresql://…"
+
+
+def shown_setting(value: str) -> str:
+    """The setting `interview_database` as it may be seen."""
+    if value in ("", "none"):
+        return value
+    return shown_url(value) if "://" in value else "…"
 
 
 def secrets_of(url: str) -> list[str]:

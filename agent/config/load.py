@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.config import paths
+from agent.config.database_url import shown_setting
 from agent.config.settings import Settings, parse_value
 from agent.config.table import BY_NAME, SETTINGS, Setting
 from agent.protocol.errors import ConfigError
@@ -39,8 +40,9 @@ class Loaded(Struct, frozen=True, kw_only=True):
         return bool(self.given(variable)) or variable in vault_names(self.environ)
 
     def rows(self) -> list[dict[str, str]]:
-        """Each setting with its value and where that is from."""
-        found = ((name, getattr(self.settings, name), self.origins.get(name, "default")) for name in BY_NAME)
+        """Each setting with its value and where that is from. The address of a database is shown without its password."""
+        shown = structs.replace(self.settings, interview_database=shown_setting(self.settings.interview_database))
+        found = ((name, getattr(shown, name), self.origins.get(name, "default")) for name in BY_NAME)
         return [
             {"setting": name, "value": "" if value is None else str(value), "from": at} for name, value, at in found
         ]
@@ -134,7 +136,8 @@ class _Merge:
                 self.values[name] = parse_value(setting, raw)
             except ValueError as error:
                 shown = setting.env if variable else name
-                raise ConfigError(f"{origin}: {shown} = {str(raw)[:80]!r}: {error}") from None
+                given = "…" if name == "interview_database" else str(raw)[:80]  # there may be a password in it
+                raise ConfigError(f"{origin}: {shown} = {given!r}: {error}") from None
             self.origins[name] = origin
 
     def project(self, values: Mapping[str, Any], origin: str) -> None:

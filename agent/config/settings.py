@@ -65,6 +65,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     rag: str | None = None
     prelude: str | None = None
     interview_strategies: str = "engine"
+    interview_database: str = ""
     agent: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()

@@ -229,6 +229,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="interview_strategies", kind="choice", choices=("engine", "rules", "model"), group="run",
         help="who chooses techniques and names modes in interviews: rules, the model (two more calls a turn), or as the engine says",
     ),
+    Setting(
+        name="interview_database", kind="text", group="files",
+        help="where interviews are kept beside their logs: postgresql://…, sqlite:///PATH, or none (by default a file in the state folder)",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file or image to the planner"

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.extraction_call import ExtractionCall
 from agent.conversation.form.offline import GuidedForm
 from agent.conversation.framework.runner import EngineRunner
+from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import (
     AgentReply,
     EngineResponse,
@@ -18,14 +20,13 @@ from agent.conversation.framework.state.ports import (
     StepDone,
     TurnMetadata,
 )
-from agent.conversation.framework.state.working_memory import (
-    WorkingMemory,
-)
+from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.strategies import mode_classifier, technique_scheduler
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.models import GoalContext, context_tokens, has_model
+from agent.conversation.persistence.keeping import KeptSession
 from agent.conversation.registry.loading import Engine
-from agent.conversation.state_record import messages, record_turn
+from agent.conversation.state_record import kept_state, messages, record_turn
 from agent.engine.goal import Goal
 from agent.engine.model_call import complete
 from agent.engine.strategy import Ending
@@ -37,16 +38,40 @@ from agent.protocol.messages import ChatMessage
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ModelRequest
 
+_KEPT = "persist state"
+"""The step that is told of when the turn is in the log and in the database."""
+
+
+class _LastOnes:
+    """ports.StateStore: keeps what a turn gives it until the turn is in the log, since the database only follows that."""
+
+    verification: dict[str, Any] | None = None
+
+    async def save_state(self, memory: WorkingMemory) -> None:
+        """It is what the turn returns."""
+
+    async def save_handoff(self, handoff: EngineHandoff, verification: Mapping[str, Any]) -> None:
+        self.verification = dict(verification)
+
 
 class SessionTurn:
-    """One turn of an engine in a session."""
+    """One turn of an engine in a session. `kept`: its interview in the database, None where it is in its log only."""
 
     def __init__(
-        self, engine: Engine, goal: Goal, memory: WorkingMemory, names: Mapping[str, str], backend: InlineTaskBackend
+        self,
+        engine: Engine,
+        goal: Goal,
+        memory: WorkingMemory,
+        names: Mapping[str, str],
+        backend: InlineTaskBackend,
+        *,
+        kept: KeptSession | None = None,
     ) -> None:
         self._engine, self._goal, self._memory = engine, goal, memory
-        self._names, self._backend = names, backend
-        self._learnt: list[str] = []
+        self._names, self._backend, self._kept = names, backend, kept
+        self._understood: list[FieldExtracted] = []
+        self._store = _LastOnes() if kept is not None else None
+        self._later: list[StepDone] = []
         self._form = None if has_model(goal) else GuidedForm(engine.config)
 
     async def run(self, *, spoken: bool = True) -> EngineResponse:
@@ -63,6 +88,7 @@ class SessionTurn:
             technique_scheduler=technique_scheduler(self._engine.config, small, goal.options.interview.strategies),
             context_service=GoalContext(goal),
             task_backend=self._backend,
+            store=self._store,
             observe=self._observe,
             see=form.see if form else unseen,
             names=self._names,
@@ -84,16 +110,26 @@ class SessionTurn:
         )
 
     async def keep(self, response: EngineResponse) -> Ending:
-        """Say the reply, and record the state; then it counts."""
+        """Say the reply, and record the state; then it counts. The database follows."""
         goal = self._goal
         await goal.say(response.response_text)
         sidebar = msgspec.to_builtins(response.sidebar_state)
         names = {each.path: each.display_name for each in self._engine.config.extraction_schema.fields}
-        learnt = tuple(dict.fromkeys(names.get(path, path) for path in self._learnt))
+        learnt = tuple(dict.fromkeys(names.get(each.path, each.path) for each in self._understood))
         goal.interview = await record_turn(
             goal, self._memory, response.updated_state, sidebar=sidebar, learnt=learnt, steps=response.steps
         )
+        await self._keep_in_database(response.updated_state)
         return Ending(GoalStatus.ANSWERED, response.response_text)
+
+    async def _keep_in_database(self, after: WorkingMemory) -> None:
+        if self._kept is None or self._store is None:
+            return
+        understood, checked = tuple(self._understood), self._store.verification
+        why = await self._kept.add(self._goal, kept_state(self._memory), kept_state(after), understood, checked)
+        for each in self._later:
+            failed = bool(why) and each.name == _KEPT
+            await self._tell(replace(each, outcome="failed", detail=why) if failed else each)
 
     async def _complete(self, prompt: str, schema: dict[str, Any] | None) -> str:
         request = ModelRequest(messages=(ChatMessage(role="user", content=prompt),), schema=schema)
@@ -107,21 +143,27 @@ class SessionTurn:
         return AgentReply(text=answer.text, prompt_tokens=counted)
 
     async def _extracted(self, entry: ExtractionLogEntry) -> None:
-        self._learnt.append(entry.field_path)
-        await self._goal.events.send(
-            FieldExtracted(
-                turn=entry.turn_number,
-                engine=entry.engine_id,
-                path=entry.field_path,
-                value=entry.extracted_value,
-                confidence=entry.confidence,
-                how=entry.extraction_type,
-                reasoning=entry.reasoning or "",
-                evidence=entry.evidence,
-            )
+        event = FieldExtracted(
+            turn=entry.turn_number,
+            engine=entry.engine_id,
+            path=entry.field_path,
+            value=entry.extracted_value,
+            confidence=entry.confidence,
+            how=entry.extraction_type,
+            reasoning=entry.reasoning or "",
+            evidence=entry.evidence,
+            replaced=entry.replaced,
         )
+        self._understood.append(event)
+        await self._goal.events.send(event)
 
     async def _observe(self, step: StepDone) -> None:
+        if self._kept is not None and (self._later or step.name == _KEPT):
+            self._later.append(step)
+        else:
+            await self._tell(step)
+
+    async def _tell(self, step: StepDone) -> None:
         events = self._goal.events
         told = InterviewStepped(
             turn=self._memory.turn_number + 1,

@@ -38,7 +38,7 @@ LAST_TURNS = 4
 
 
 async def record_beginning(goal: Goal, engine: Engine, memory: WorkingMemory, handoff: EngineHandoff | None) -> None:
-    config, state = engine.config, _kept(memory)
+    config, state = engine.config, kept_state(memory)
     await goal.events.send(
         InterviewStarted(
             engine=config.engine_id,
@@ -61,7 +61,7 @@ async def record_turn(
     steps: Sequence[StepDone] = (),
 ) -> InterviewReport:
     """Record the state after a turn, and take it. Raises RecordingError; then the state before it counts."""
-    new, known = _kept(after), after.completeness
+    new, known = kept_state(after), after.completeness
     indicator = sidebar.get("phaseIndicator") or {}
     await goal.events.send(
         InterviewTurned(
@@ -71,7 +71,7 @@ async def record_turn(
             ready=known.is_ready,
             label=indicator.get("label", ""),
             learnt=learnt,
-            difference=difference(_kept(before), new),
+            difference=difference(kept_state(before), new),
             steps=kept_steps(steps),
         )
     )
@@ -88,8 +88,8 @@ async def record_turn(
     )
 
 
-def _kept(memory: WorkingMemory) -> dict[str, Any]:
-    """The state for the log, without the summary of the obligations: each turn makes it anew."""
+def kept_state(memory: WorkingMemory) -> dict[str, Any]:
+    """Return the state for log and database, without the summary of the obligations: each turn makes it anew."""
     return to_data(replace(memory, obligations=replace(memory.obligations, summary="")))
 
 

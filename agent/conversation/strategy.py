@@ -23,6 +23,7 @@ from agent.conversation.framework.state.working_memory import (
     create_empty_working_memory,
 )
 from agent.conversation.models import asking_beside
+from agent.conversation.persistence.keeping import FILE, NOWHERE, KeptSession, database_of
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import EngineRegistry
 from agent.conversation.session_turn import SessionTurn
@@ -46,6 +47,7 @@ class Interview:
     """strategy.TurnStrategy: each goal is a message of the person's."""
 
     registry: EngineRegistry
+    _kept: WeakKeyDictionary[RequestContext, KeptSession] = field(default_factory=WeakKeyDictionary)
     _backends: WeakKeyDictionary[RequestContext, InlineTaskBackend] = field(default_factory=WeakKeyDictionary)
 
     async def pursue(self, goal: Goal) -> Ending:
@@ -58,7 +60,9 @@ class Interview:
         return await turn.keep(response)
 
     def _turn(self, engine: Engine, goal: Goal, memory: WorkingMemory) -> SessionTurn:
-        return SessionTurn(engine, goal, memory, _names(self.registry, engine, memory), self._backend(goal))
+        return SessionTurn(
+            engine, goal, memory, _names(self.registry, engine, memory), self._backend(goal), kept=self._keeping(goal)
+        )
 
     def _backend(self, goal: Goal) -> InlineTaskBackend:
         """The background work of a session, which goes on between its turns."""
@@ -67,6 +71,16 @@ class Interview:
             means = TaskMeans(folder=ctx.base or ctx.cwd, complete=asking_beside(goal))
             self._backends[ctx] = InlineTaskBackend(TaskKinds(HANDLERS), means)
         return self._backends[ctx]
+
+    def _keeping(self, goal: Goal) -> KeptSession | None:
+        """The interview of a session in the database; None where it is in its log only, or nowhere."""
+        ctx, app = goal.ctx, goal.app
+        if app.interview_database == NOWHERE or ctx.recorder.path is None:
+            return None
+        if ctx not in self._kept:
+            database = database_of(app.interview_database, os.path.join(app.state_dir, FILE))
+            self._kept[ctx] = KeptSession(ctx, database, _project_id(goal), _project(goal))
+        return self._kept[ctx]
 
     async def _state(self, goal: Goal) -> tuple[WorkingMemory, Engine]:
         """The state of the session's interview; where there is none yet, one with the engine that is asked for begins."""
@@ -98,6 +112,8 @@ class Interview:
             turned = await record_turn(goal, memory, after)
             goal.interview = replace(turned, handoff=data, target=target)
             goal.done = True
+            if (kept := self._keeping(goal)) is not None:
+                await kept.follow(goal)
             return Ending(GoalStatus.ANSWERED, f"handed over to {_NAMES[target]}")
         other = self.registry.get(target)
         fresh = create_empty_working_memory(other.config, memory.session_id, memory.project_id, inbound=handoff)
@@ -142,6 +158,10 @@ def _names(registry: EngineRegistry, engine: Engine, memory: WorkingMemory) -> d
     return {each: registry.load(each).config.name for each in ids if each in registry.ids()} | _NAMES
 
 
+def _project(goal: Goal) -> str:
+    return goal.options.interview.project or goal.ctx.base or goal.ctx.cwd
+
+
 def _project_id(goal: Goal) -> str:
     """Return the same id for the same folder (X-14)."""
-    return str(uuid.uuid5(_NAMESPACE, goal.options.interview.project or goal.ctx.base or goal.ctx.cwd))
+    return str(uuid.uuid5(_NAMESPACE, _project(goal)))

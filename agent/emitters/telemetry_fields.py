@@ -46,6 +46,7 @@ from agent.protocol.events.interview import (
     InterviewStarted,
     InterviewStepped,
     InterviewTurned,
+    InterviewWentBack,
 )
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
@@ -133,6 +134,7 @@ _FIELDS: dict[type, str] = {
     InterviewStepped: "turn number step:word outcome:word",
     FieldExtracted: "turn engine:word confidence how:word",
     InterviewTurned: "turn completeness ready learnt:len",
+    InterviewWentBack: "turn",
     HandedOver: "source:word target:word",
     CycleStarted: "task resumed rehearse features:len",
     CyclePlanned: "calls:len",

@@ -19,6 +19,7 @@ from agent.protocol.events.goal import (
     ToolFinished,
     ToolStarted,
 )
+from agent.protocol.events.interview import InterviewWentBack
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantMessage, CoreCommandFinished, SessionChanged
 from agent.protocol.messages import (
@@ -35,6 +36,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, Usage, add_usage
 from agent.protocol.records import Record
+from agent.recording.interview_fold import said_until
 from agent.recording.lifecycle import HistoryCommand, summary_of
 from agent.struct_types import built
 
@@ -112,6 +114,8 @@ class HistoryFold:
                 self._before_macro = list(self.items)
             case SessionChanged(key="history", by="macro"):  # what its steps told the planner is put back
                 self.items = self._before_macro
+            case InterviewWentBack(goal=goal_id):
+                self.items = said_until(self.items, goal_id)
             case SessionChanged(key="history") | CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 

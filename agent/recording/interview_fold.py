@@ -6,9 +6,11 @@ object or list stay and something within changed, the difference of those. Items
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from agent.protocol.events.interview import InterviewStarted, InterviewTurned
+from agent.protocol.messages import GoalItem, HistoryItem
 
 State = dict[str, Any]
 _EARLIER_FIELDS = "extraction"
@@ -31,6 +33,19 @@ def folded(state: State, event: InterviewStarted | InterviewTurned) -> State:
         fields = _with_values(state.get(_EARLIER_FIELDS, {}), event.extraction)
         state = _with_values({**state, _EARLIER_FIELDS: fields}, event.changes)
     return _applied(state, event.difference, 0)
+
+
+def said_until(history: Sequence[HistoryItem], goal_id: str) -> list[HistoryItem]:
+    """Return what was said up to the answer to the message `goal_id`; nothing where that is not there."""
+    found = list[HistoryItem]()
+    reached = False
+    for item in history:
+        if isinstance(item, GoalItem):
+            if reached:
+                break
+            reached = item.goal_id == goal_id
+        found.append(item)
+    return found if reached else []
 
 
 def _told(before: Any, after: Any) -> Any:

@@ -14,7 +14,7 @@ from agent.protocol.approvals import PendingApproval
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, CommandFinished, CommandProposed
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, PlanProposed, PlanStepped
-from agent.protocol.events.interview import InterviewStarted, InterviewTurned
+from agent.protocol.events.interview import InterviewStarted, InterviewTurned, InterviewWentBack
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
     CoreCommandFinished,
@@ -121,6 +121,8 @@ class SessionFold:
                 self._older(event)
             case InterviewStarted() | InterviewTurned():
                 self.interview = folded(self.interview, event)
+            case InterviewWentBack(state=state):
+                self.interview = state
             case GoalStarted():
                 self.pending, self._goal, self._proposed = None, event, {}
                 if event.origin == "goal" and not (event.private or event.unlisted):

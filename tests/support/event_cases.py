@@ -48,6 +48,7 @@ from agent.protocol.events.interview import (
     InterviewStarted,
     InterviewStepped,
     InterviewTurned,
+    InterviewWentBack,
     SidebarShown,
 )
 from agent.protocol.events.known import Event, UnknownEvent
@@ -338,6 +339,7 @@ CASES: dict[str, list[Event]] = {
     "interview.turned-same-phase": [
         InterviewTurned(turn=1, phase="OPENING", completeness=0.3), InterviewTurned(turn=2, phase="OPENING", completeness=2.0, ready=True)
     ],
+    "interview.went_back": [InterviewWentBack(turn=2, goal="g2", state={"turnNumber": 2})],
     "interview.handed_over": [
         HandedOver(source="exploration", target="project-discovery", reason="a decision was made\x1b]0;x\x07")
     ],

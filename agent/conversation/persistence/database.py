@@ -34,9 +34,14 @@ _POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 class Database:
     """An open database, with all of its tables. Threads may share it; each takes a connection for a transaction."""
 
-    def __init__(self, engine: sa.Engine, shown: str, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, engine: sa.Engine, shown: str, *, path: str = "", secrets: tuple[str, ...] = ()) -> None:
         self.engine, self.shown = engine, shown
-        self._secrets = secrets
+        self._secrets, self._path = secrets, path
+        self._file = _identity(path)
+
+    def is_there(self) -> bool:
+        """Tell whether the file that was opened still is what its name leads to: what is written into another one is lost."""
+        return _identity(self._path) == self._file
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -67,6 +72,14 @@ class Database:
         for secret in self._secrets:
             text = text.replace(secret, "…")
         return shown_line(text, 300)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 def open_database(url: str, default_path: str) -> Database:
@@ -107,7 +120,8 @@ def _open_sqlite(path: str) -> Database:
     try:
         engine = sa.create_engine("sqlite://", creator=lambda: _connected(path), poolclass=sa.QueuePool, **_options())
         sa.event.listen(engine, "begin", _begin)
-        return _with_tables(Database(engine, shown))
+        engine.connect().close()  # makes the file
+        return _with_tables(Database(engine, shown, path=path))
     finally:
         os.close(lock)
 
@@ -140,7 +154,7 @@ def _open_postgres(url: str) -> Database:
         hint = "interview_database is postgresql://USER:PASSWORD@HOST:PORT/NAME"
         raise ConfigError("the address of the database cannot be read", hint=hint) from error
     sa.event.listen(engine, "connect", _bounded)
-    return _with_tables(Database(engine, shown, secrets))
+    return _with_tables(Database(engine, shown, secrets=secrets))
 
 
 def _bounded(connection: DBAPIConnection, _: Any) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
+from agent.config.database_url import shown_setting
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
 from agent.config.table import SETTINGS
@@ -25,7 +26,9 @@ def config_rows(loaded: Loaded) -> list[dict[str, Any]]:
     rows = []
     for setting in SETTINGS:
         value = getattr(loaded.settings, setting.name)
-        if isinstance(value, str) and "://" in value:
+        if setting.name == "interview_database":
+            value = shown_setting(value)
+        elif isinstance(value, str) and "://" in value:
             value = _without_password(value)
         origin = loaded.origins.get(setting.name, "default")
         rows.append({"setting": setting.name, "value": value, "from": origin})

@@ -32,7 +32,10 @@ class InterviewStepped(RecordedEvent, frozen=True, kw_only=True, tag="interview.
 
 
 class FieldExtracted(RecordedEvent, frozen=True, kw_only=True, tag="interview.extracted"):
-    """A value that was understood, with its provenance. `how`: new, update, supersede. What is sensitive in it is redacted."""
+    """A value that was understood, with its provenance. `how`: new, update, supersede. What is sensitive in it is redacted.
+
+    `replaced`: the value that it takes the place of, where that was another one.
+    """
 
     turn: int
     engine: str
@@ -42,6 +45,7 @@ class FieldExtracted(RecordedEvent, frozen=True, kw_only=True, tag="interview.ex
     how: Literal["new", "update", "supersede"] = "new"
     reasoning: str = ""
     evidence: str = ""
+    replaced: Any = None
 
 
 class InterviewTurned(RecordedEvent, frozen=True, kw_only=True, tag="interview.turned"):
@@ -71,6 +75,16 @@ class SidebarShown(RecordedEvent, frozen=True, kw_only=True, tag="interview.side
     sidebar: dict[str, Any] = {}
 
 
+class InterviewWentBack(RecordedEvent, frozen=True, kw_only=True, tag="interview.went_back"):
+    """The interview goes on from where it was after `turn`; what was said later counts no more. `goal`: the last message that does, "" for
+    none; `state`: the working memory then.
+    """
+
+    turn: int
+    goal: str = ""
+    state: dict[str, Any] = {}
+
+
 class HandedOver(RecordedEvent, frozen=True, kw_only=True, tag="interview.handed_over"):
     """An engine is done and hands what it knows to `target`: another engine, the planner, or the repo agent."""
 
@@ -80,4 +94,12 @@ class HandedOver(RecordedEvent, frozen=True, kw_only=True, tag="interview.handed
     handoff: dict[str, Any] = {}
 
 
-InterviewEvent = InterviewStarted | InterviewStepped | FieldExtracted | InterviewTurned | SidebarShown | HandedOver
+InterviewEvent = (
+    InterviewStarted
+    | InterviewStepped
+    | FieldExtracted
+    | InterviewTurned
+    | SidebarShown
+    | InterviewWentBack
+    | HandedOver
+)

@@ -38,6 +38,7 @@ def test_event_names_are_the_contract():
         "continue.triggered", "core_command.finished", "cycle.finished", "cycle.planned", "cycle.started",
         "error", "goal.finished", "goal.started",
         "interview.extracted", "interview.handed_over", "interview.sidebar", "interview.started", "interview.stepped", "interview.turned",
+        "interview.went_back",
         "job.finished", "job.started",
             "library.changed", "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "memory.forgotten", "notice",
         "plan.finished", "plan.proposed", "plan.step", "planner.finished", "planner.noted", "planner.started",

@@ -144,6 +144,7 @@ class ExtractionPipeline:
             turn_number=turn,
             reasoning=redact(change.new.reasoning) or None,
             evidence=redact(change.new.evidence),
+            replaced=redact(change.old.value) if change.old and change.old.value != change.new.value else None,
         )
 
 

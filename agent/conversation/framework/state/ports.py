@@ -46,7 +46,10 @@ class ExtractedValue(Struct, frozen=True, kw_only=True):
 
 
 class ExtractionLogEntry(Struct, frozen=True, kw_only=True, rename="camel"):
-    """One extraction, for the audit. `extracted_value` and `reasoning` are redacted where they hold something sensitive."""
+    """One extraction, for the audit. `extracted_value` and `reasoning` are redacted where they hold something sensitive.
+
+    `replaced`: the value that it takes the place of, where that was another one.
+    """
 
     session_id: str
     project_id: str
@@ -60,6 +63,7 @@ class ExtractionLogEntry(Struct, frozen=True, kw_only=True, rename="camel"):
     reasoning: str | None = None
     superseded_by: str | None = None
     evidence: str = ""
+    replaced: Any = None
 
 
 class AgentReply(Struct, frozen=True, kw_only=True):

@@ -30,7 +30,6 @@ from agent.conversation.persistence.tables import (
     uuid_of,
 )
 from agent.protocol.errors import InvalidState
-from tests.support.postgres_server import NoServer, fresh_database
 
 PROJECT, SESSION, MESSAGE = uuid_of("project", "/w"), uuid_of("session", "s"), uuid_of("message", "m")
 STATE_211 = {
@@ -40,19 +39,6 @@ STATE_211 = {
     "turnNumber": 3,
 }
 STATE = {"engineId": "ideation", "engineVersion": "1.0.0", "extraction": {"a.b": {"value": "x"}}, "turnNumber": 3}
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/interviews.sqlite3"
-        return
-    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
-    try:
-        with fresh_database() as made:
-            yield made
-    except NoServer as error:
-        pytest.skip(f"needs postgres: {error}")
 
 
 @pytest.fixture

@@ -1,0 +1,155 @@
+"""Have the interviews of a process kept in its database, which is opened when it is first needed and never costs a turn.
+
+The log of a session is written first, and counts. What the database missed, since it could not be reached or the process was killed, it
+gets from there with the next turn.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent.engine.goal import Goal
+from agent.protocol.errors import CoreError
+from agent.protocol.events.interview import FieldExtracted
+from agent.protocol.events.session import Warned
+from agent.recording.bounds import map_text
+from agent.recording.interview_turns import KeptTurn, interview_of, log_hash, with_last
+from agent.text.shown import shown_line
+from agent.waiting import in_thread
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from agent.conversation.persistence.database import Database
+    from agent.conversation.persistence.store import Interview, SqlStore
+    from agent.engine.context import RequestContext
+
+NOWHERE = "none"
+"""As the setting `interview_database`: interviews are in their logs only."""
+FILE = "interviews.sqlite3"
+"""In the state folder, where no other database is named."""
+_PATIENCE = 10
+"""It is left alone for so many times as long as it took to fail: one that does not answer must not hold up every turn."""
+
+
+class ProcessDatabase:
+    """The database of a process. Threads may share it."""
+
+    def __init__(self, url: str, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url, self._path, self._clock = url, path, clock
+        self._lock = threading.Lock()
+        self._database: Database | None = None
+        self._failed, self._not_before = "", 0.0
+
+    def opened(self) -> Database:
+        """Open it, if that was not done before. Raises CoreError."""
+        from agent.conversation.persistence.database import open_database  # a quarter of a second
+
+        with self._lock:
+            if self._database is not None and not self._database.is_there():
+                self._close()
+            if self._database is None:
+                self._database = open_database(self._url, self._path)
+            return self._database
+
+    def _close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+        self._database = None
+
+    def prepare(self) -> None:
+        """Load and open it before it is needed; what fails is said when it is."""
+        self.attempt(lambda store: None)
+
+    def attempt(self, work: Callable[[SqlStore], None]) -> str:
+        """Do `work`; why it was not done, "" where it was. Raises nothing."""
+        began = self._clock()
+        if began < self._not_before:
+            return self._failed
+        try:
+            from agent.conversation.persistence.store import SqlStore  # with SQLAlchemy
+
+            work(SqlStore(self.opened()))
+        except Exception as error:  # whatever a database, its driver or the disk does: the turn is in the log
+            told = error.message if isinstance(error, CoreError) else f"the database failed: {type(error).__name__}"
+            now = self._clock()
+            with self._lock:
+                self._close()  # it may be made anew, or be another one, when it is back
+                self._failed, self._not_before = shown_line(told, 400), now + _PATIENCE * (now - began)
+            return self._failed
+        self._failed = ""
+        return ""
+
+
+@cache
+def database_of(url: str, path: str) -> ProcessDatabase:
+    """Return the one of this process."""
+    return ProcessDatabase(url, path)
+
+
+class KeptSession:
+    """The interview of one session in the database."""
+
+    def __init__(self, ctx: RequestContext, database: ProcessDatabase, project_id: str, project: str) -> None:
+        self._database, self._redactor = database, ctx.redactor
+        self._name, self._path = ctx.session_id, ctx.recorder.path or ""
+        self._project_id, self._project = project_id, project
+        self._failing = False
+        self._about: Interview | None = None
+
+    async def add(
+        self,
+        goal: Goal,
+        before: Mapping[str, Any],
+        after: Mapping[str, Any],
+        understood: tuple[FieldExtracted, ...],
+        verification: dict[str, Any] | None,
+    ) -> str:
+        """Keep the turn that led from one state to the other, and what was missed before; why it is not kept, "" where it is."""
+
+        def work(store: SqlStore) -> None:
+            about, state = self._interview(), self._redacted(dict(after))
+            found = tuple(map(self._redacted, understood))
+            turn = KeptTurn(turn=int(state.get("turnNumber", 0)), goal=goal.id, state=state, extractions=found)
+            if not store.add(about, self._redacted(dict(before)), turn, verification):
+                store.replace(about, with_last(interview_of(self._path), turn), verification)
+
+        return await self._told(goal, work)
+
+    async def follow(self, goal: Goal) -> str:
+        """Keep the interview as its log tells it."""
+        return await self._told(goal, lambda store: store.replace(self._interview(), interview_of(self._path)))
+
+    async def _told(self, goal: Goal, work: Callable[[SqlStore], None]) -> str:
+        """Say once that the database fails, and once that it does so no more."""
+        why = await in_thread(partial(self._database.attempt, work))
+        if bool(why) != self._failing:
+            self._failing = bool(why)
+            said = (
+                f"{why}; the interview goes on, and is in its log"
+                if why
+                else "the database has all of the interview again"
+            )
+            await goal.events.send(Warned(text=said))
+        return why
+
+    def _interview(self) -> Interview:
+        from agent.conversation.persistence.store import Interview
+
+        if self._about is None:
+            project = self._redactor.redact(self._project)
+            self._about = Interview(
+                name=self._name, log=log_hash(self._path), project_id=self._project_id, project=project
+            )
+        return self._about
+
+    def _redacted(self, value: T) -> T:
+        return map_text(value, self._redact)
+
+    def _redact(self, name: str, text: str) -> str:
+        by_name = getattr(self._redactor, "redact_field", None) if name else None
+        return str(by_name(name, text)) if by_name else self._redactor.redact(text)
