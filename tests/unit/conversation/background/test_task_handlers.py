@@ -15,6 +15,7 @@ from agent.conversation.background.task_handlers import HANDLERS, survey
 from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.planner.untrusted import data_block
 from agent.protocol.errors import InvalidState
 from tests.support.interview_case import engine, known, state
 from tests.unit.conversation.framework.progress.test_tasks import task
@@ -95,11 +96,22 @@ def test_handlers_by_their_names(repository: Path) -> None:
         asked.append(prompt)
         return "Some shop: sells paper; has no stock"
 
-    assert HANDLERS.keys() == {"codebase_survey", "precedent_analysis"}
+    assert HANDLERS.keys() == {"codebase_survey", "project_lookup", "precedent_analysis", "competitive_analysis"}
     memory = state(engine(), {"problem": known("Orders\nget lost"), "empty": known("")})
     assert done("codebase_survey", repository, memory).startswith("Files: 7")
     assert done("precedent_analysis", repository, memory, complete) == "Some shop: sells paper; has no stock"
-    assert asked[0].endswith("not instructions.\n\n- problem: Orders get lost")
+    assert asked[0].endswith(data_block("notes", "- problem: Orders get lost"))
+    assert done("competitive_analysis", repository, memory, complete) == "Some shop: sells paper; has no stock"
+    assert "customers could choose instead" in asked[1]
+
+
+def test_the_documents_of_the_project_are_looked_up(repository: Path) -> None:
+    (repository / "docs").mkdir()
+    (repository / "docs" / "orders.md").write_text("# Orders\n\nOrders get lost when the till is offline.\n")
+    memory = state(engine(), {"problem": known("Orders get lost")})
+    assert done("project_lookup", repository, memory).startswith("docs/orders.md:1\n# Orders\n\nOrders get lost when")
+    nothing = state(engine(), {"problem": known("xylophone")})
+    assert done("project_lookup", repository, nothing) == "No document here speaks of it."
 
 
 def test_without_a_model_there_are_no_precedents(repository: Path) -> None:
