@@ -13,6 +13,7 @@ from agent.struct_types import built
 from agent.text.shown import shown_line
 
 _FENCE = "---"
+TOO_DEEP = "lists or keys are nested too deeply"
 _TYPES = {
     "array": "a list",
     "object": "`key: value`",
@@ -52,7 +53,9 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         line = first_line + (mark.line if mark is not None else 0)
         what = _yaml_problem(getattr(error, "problem", None) or "not YAML")
         raise ConfigError(f"{path}:{line}: {shown_line(str(what), 200)}") from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise ConfigError(f"{path}:{first_line}: {TOO_DEEP}") from None
+    except ValueError as error:
         raise ConfigError(f"{path}:{first_line}: {shown_line(str(error), 200)}") from None
     except Exception:  # constructors fail in any way on what does not fit their tag
         raise ConfigError(f"{path}:{first_line}: a value does not fit its tag (`!!...`)") from None
@@ -60,6 +63,8 @@ def typed(text: str, kind: type[T], path: str, *, first_line: int = 1) -> T:
         data = {}
     try:
         return msgspec.convert(data, built(kind))
+    except RecursionError:
+        raise ConfigError(f"{path}:{first_line}: {TOO_DEEP}") from None
     except msgspec.ValidationError as error:
         words = str(error)
         line = first_line + _line_of(words, node)

@@ -8,6 +8,7 @@ from agent.conversation.framework.state.configuration import (
     Condition,
     CustomEvaluator,
     FieldEquals,
+    FieldKnown,
     ObligationSatisfaction,
     PhaseIn,
     TurnCount,
@@ -29,5 +30,7 @@ def in_words(condition: Condition) -> str:
         case FieldEquals():
             value = condition.value
             return f"{condition.path} is {('yes' if value else 'no') if isinstance(value, bool) else value}"
+        case FieldKnown():
+            return f"{condition.path} is known"
         case AllOf():
             return " and ".join(map(in_words, condition.conditions))

@@ -5,6 +5,7 @@ All that was said stands in it as text: nothing of it is read as a task, a statu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,10 @@ from agent.protocol.errors import InvalidState
 
 _TITLE = 100  # characters
 _MOST_TASKS = 99
-_BEFORE, _BEHIND = " *_`#–—-.:\\", " .:"  # a title
+_BEFORE, _BEHIND = (
+    re.compile(r"(?:[\s#–—.:\\-]|[*+](?=\s))+"),
+    " .:",
+)  # a title: marks of lists and headings, and what ends a sentence
 
 
 class _Task(Struct, frozen=True, kw_only=True):
@@ -97,7 +101,9 @@ def _task(value: object, source: TaskSource) -> _Task:
 
 
 def _bare(name: Any) -> str:
-    return as_text(name).lstrip(_BEFORE).rstrip(_BEHIND)
+    text = as_text(name)
+    opening = _BEFORE.match(text)
+    return text[opening.end() if opening else 0 :].rstrip(_BEHIND)
 
 
 def _dependencies(tasks: list[_Task], numbers: dict[str, int]) -> dict[int, list[int]]:
@@ -132,6 +138,7 @@ def _context(memory: WorkingMemory, config: EngineConfiguration, mapping: Handof
     entries += [
         f"Constraint: {text}" for source in mapping.constraints for text in _constraints(memory, config, source)
     ]
+    entries += [f"Left out on purpose: {inline(text)}" for path in mapping.out_of_scope for text in texts(memory, path)]
     entries += [f"Open question: {inline(text)}" for path in mapping.open_questions for text in texts(memory, path)]
     if entries:
         yield from ("## Context", "", *(f"- {each}" for each in dict.fromkeys(entries)), "")

@@ -16,7 +16,7 @@ from msgspec import Struct
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.registry.references import nesting
-from agent.library.front_matter import plain_words, typed
+from agent.library.front_matter import TOO_DEEP, plain_words, typed
 from agent.planner.facts.regular_file import read_regular
 from agent.protocol.errors import ConfigError
 from agent.struct_types import built
@@ -79,11 +79,15 @@ def _from_toml(text: str, path: Path) -> EngineConfiguration:
         raise ConfigError(f"{path}: a key has too many parts")
     try:
         data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ConfigError(f"{path}: {TOO_DEEP}") from None
+    except ValueError as error:
         raise ConfigError(f"{path}: {shown_line(str(error), _LONGEST_MESSAGE)}") from None
     try:
         return msgspec.convert(data, built(EngineConfiguration))
-    except (msgspec.ValidationError, RecursionError) as error:
+    except RecursionError:
+        raise ConfigError(f"{path}: {TOO_DEEP}") from None
+    except msgspec.ValidationError as error:
         place = str(error).partition(" - at `$.")[2].rstrip("`")
         words = plain_words(str(error), EngineConfiguration)
         key = f"{place}: " if place not in words else ""

@@ -15,6 +15,7 @@ from agent.conversation.framework.state.configuration import (
     EngineConfiguration,
     EstimabilityModel,
     FieldEquals,
+    FieldKnown,
     HandoffMapping,
     MaturityModel,
     ObligationModel,
@@ -127,7 +128,7 @@ def fields(config: EngineConfiguration) -> Iterator[Reference]:
     for obligation in config.obligations:
         yield from ((each, f"obligation {obligation.id}") for each in obligation.fields)
     for place, condition in conditions(config):
-        if isinstance(condition, FieldEquals):
+        if isinstance(condition, (FieldEquals, FieldKnown)):
             yield condition.path, place
     model = config.completeness_model
     if isinstance(model, EstimabilityModel):
@@ -149,7 +150,13 @@ def mapped(mapping: HandoffMapping) -> Iterator[str]:
         yield from (each.path for each in pairs)
     for paths in (mapping.knowledge_gaps, mapping.user_goals, mapping.pain_points, mapping.prior_experience):
         yield from paths
-    yield from (*mapping.open_questions, *mapping.sensitivities, *mapping.acceptance, *mapping.seeds.values())
+    yield from (
+        *mapping.out_of_scope,
+        *mapping.open_questions,
+        *mapping.sensitivities,
+        *mapping.acceptance,
+        *mapping.seeds.values(),
+    )
     if mapping.technical_level:
         yield mapping.technical_level
 

@@ -17,6 +17,10 @@ _TOLD = lazily(
 )
 
 
+_NEVER_KEPT = ("card", "ssn")
+_LONG_NUMBER = 10**8  # from here on a number may be one of these, too
+
+
 @cache
 def _process_key() -> bytes:
     return os.urandom(16)
@@ -31,6 +35,7 @@ class SensitiveInformation:
         key = key or _process_key()
         self._all = SecretRedactor(key=key, personal=True)
         self._secrets = SecretRedactor(key=key)
+        self._numbers = _Numbers(self._all)
 
     def is_shared_in(self, text: str) -> bool:
         """Tell whether there is any in `text`; labels of what was redacted before count as well."""
@@ -41,11 +46,29 @@ class SensitiveInformation:
         return _mapped(value, self._all)
 
     def without_secrets(self, value: Any) -> Any:
-        """Plain data without passwords and keys. A person's address may be what was asked for; a key never is."""
-        return _mapped(value, self._secrets)
+        """Plain data without passwords and keys, and numbers of cards and social security. A person's address may be what was asked for;
+        these never are.
+        """
+        return _mapped(_mapped(value, self._secrets), self._numbers)
 
 
-def _mapped(value: Any, redactor: SecretRedactor, name: str = "") -> Any:
+class _Numbers:
+    """Redacts those numbers alone that nobody has to be asked for."""
+
+    def __init__(self, every: SecretRedactor) -> None:
+        self._every = every
+
+    def redact(self, text: str) -> str:
+        for start, end, kind, _ in reversed(self._every.find(text)):
+            if kind in _NEVER_KEPT:
+                text = text[:start] + self._every.redact(text[start:end]) + text[end:]
+        return text
+
+    def redact_field(self, name: str, text: str) -> str:
+        return self.redact(text)
+
+
+def _mapped(value: Any, redactor: SecretRedactor | _Numbers, name: str = "") -> Any:
     if isinstance(value, str):
         text = redactor.redact_field(name, value) if name else redactor.redact(value)
         return _TOLD.sub(r"\1[redacted:password]", text)
@@ -53,4 +76,7 @@ def _mapped(value: Any, redactor: SecretRedactor, name: str = "") -> Any:
         return [_mapped(each, redactor, name) for each in value]
     if isinstance(value, dict):
         return {redactor.redact(key): _mapped(each, redactor, key) for key, each in value.items()}
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LONG_NUMBER:
+        text = redactor.redact(str(value))
+        return value if text == str(value) else text
     return value

@@ -46,9 +46,15 @@ def map_handoff(
         action_list=data.ActionList(
             decisions_reached=decisions,
             options_eliminated=tuple(each for one in sources.options_eliminated for each in _eliminated(memory, one)),
-            constraints_identified=tuple(
-                data.Constraint(constraint=name, implication=as_text(detail))
-                for name, detail in _pairs(memory, config, sources.constraints)
+            constraints_identified=(
+                *(
+                    data.Constraint(constraint=name, implication=as_text(detail))
+                    for name, detail in _pairs(memory, config, sources.constraints)
+                ),
+                *(
+                    data.Constraint(constraint=text, implication="left out on purpose")
+                    for text in _texts(memory, sources.out_of_scope)
+                ),
             ),
             assumptions_carried_forward=tuple(
                 data.Assumption(assumption=name, warrant_review=detail is not False)
@@ -91,9 +97,14 @@ def _decisions(
 
 
 def _reasoning(given: str, field: ExtractedField) -> str:
-    """Return why it was decided: as it was given, else as it was understood, else as it was said; what is short alone, together."""
-    known = [text for each in (given, field.reasoning, field.evidence) if (text := as_text(each))]
-    return next(filter(is_reasoning, known), as_text("; ".join(dict.fromkeys(known))))
+    """Return why it was decided: as it was given, understood, and said; as many of these as it takes to make a reason."""
+    known = dict.fromkeys(text for each in (given, field.reasoning, field.evidence) if (text := as_text(each)))
+    told = ""
+    for text in known:
+        told = as_text(f"{told}; {text}" if told else text)
+        if is_reasoning(told):
+            break
+    return told
 
 
 def _eliminated(memory: WorkingMemory, source: setup.OptionSource) -> Iterator[data.EliminatedOption]:

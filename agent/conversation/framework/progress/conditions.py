@@ -12,11 +12,12 @@ from agent.conversation.framework.state.configuration import (
     CustomEvaluator,
     EngineConfiguration,
     FieldEquals,
+    FieldKnown,
     ObligationSatisfaction,
     PhaseIn,
     TurnCount,
 )
-from agent.conversation.framework.state.known import known_values, reaches, share
+from agent.conversation.framework.state.known import is_known, known_values, reaches, share
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.working_memory import WorkingMemory
 
@@ -44,6 +45,8 @@ def holds(
             if isinstance(wanted, (list, tuple)):
                 return len(wanted) > 0 and _plain(list(found)) == _plain(list(wanted))
             return any(_plain(each) == _plain(wanted) for each in found)
+        case FieldKnown():
+            return is_known(memory, config, condition.path)
         case AllOf():
             parts = condition.conditions
             return bool(parts) and all(holds(each, memory, config, evaluators, turns=turns) for each in parts)

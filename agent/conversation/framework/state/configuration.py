@@ -68,11 +68,26 @@ class FieldEquals(_Condition, frozen=True, kw_only=True, tag="field_equals"):
     value: Any
 
 
+class FieldKnown(_Condition, frozen=True, kw_only=True, tag="field_known"):
+    """Holds where that field was extracted, confidently enough, whatever its value: what nobody wanted to tell is not known."""
+
+    path: str
+
+
 class AllOf(_Condition, frozen=True, kw_only=True, tag="all_of"):
     conditions: tuple[Condition, ...]
 
 
-Condition = ObligationSatisfaction | TurnCount | CompletenessScore | CustomEvaluator | PhaseIn | FieldEquals | AllOf
+Condition = (
+    ObligationSatisfaction
+    | TurnCount
+    | CompletenessScore
+    | CustomEvaluator
+    | PhaseIn
+    | FieldEquals
+    | FieldKnown
+    | AllOf
+)
 """The triggers, entry conditions, visibility of sections and exits. Several triggers: any of them fires."""
 
 
@@ -404,12 +419,14 @@ class HandoffMapping(_Data, frozen=True, kw_only=True):
     """The sources of what a handoff holds: paths of the extraction, or paths below one (`decision.made.option`, where `decision.made` is
     an object). `seeds`: fields of the target's, each with the path of ours that fills it there.
 
-    `tasks` and `acceptance` are for TASKS.md: what is to be done, and what has to hold for all of it. Without `tasks`, `user_goals` are.
+    `out_of_scope`: what is left out on purpose, which is a constraint as well. `tasks` and `acceptance` are for TASKS.md: what is to be
+    done, and what has to hold for all of it. Without `tasks`, `user_goals` are.
     """
 
     decisions: tuple[DecisionSource, ...] = ()
     options_eliminated: tuple[OptionSource, ...] = ()
     constraints: tuple[PairSource, ...] = ()
+    out_of_scope: tuple[str, ...] = ()
     assumptions: tuple[PairSource, ...] = ()
     knowledge_gaps: tuple[str, ...] = ()
     user_goals: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from agent.conversation.framework.state.configuration import (
     CustomEvaluator,
     EngineConfiguration,
     FieldEquals,
+    FieldKnown,
     HandoffMapping,
     ObligationSatisfaction,
 )
@@ -126,6 +127,8 @@ def test_what_is_named_is_there(engine_id: str) -> None:
             case FieldEquals():
                 field = config.field(condition.path)
                 assert field is not None and condition.value in field.choices
+            case FieldKnown():
+                assert config.field(condition.path) is not None
 
 
 @every_engine

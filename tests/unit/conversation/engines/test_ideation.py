@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agent.conversation.framework.progress.completeness import evaluate
-from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.state.configuration import MaturityModel
 from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from tests.support.interview_case import known, state
@@ -54,3 +54,17 @@ def test_an_idea_matures_step_by_step() -> None:
     ]
     assert [each.overall for each in found] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
     assert [each.is_ready for each in found] == [False] * 4 + [True] * 2
+
+
+@pytest.mark.covers("S3-128")
+@pytest.mark.parametrize("path", ["problemSpace.statement", "ideaGeneration.ideas", "refinement.concept"])
+def test_no_idea_is_ready_without_its_problem_or_itself(path: str) -> None:
+    whole = gone_through(*STEPS)
+    rest = {name: each for name, each in whole.extraction.items() if name != path}
+    skipped = msgspec.structs.replace(whole, extraction=rest)
+    for each in CONFIG.obligations:
+        if path in each.fields:
+            skipped = settle(skipped, each.id, "deferred", deferred_by="person")
+    assert isinstance(CONFIG.completeness_model, MaturityModel)
+    found = evaluate(CONFIG.completeness_model, skipped, CONFIG, {})
+    assert not found.is_ready and found.overall < 0.8

@@ -126,6 +126,21 @@ def test_titles_that_begin_alike_are_two_tasks_and_the_same_name_is_one() -> Non
     assert lint(read_tasks(text)) == []
 
 
+def test_code_at_the_beginning_of_a_title_stays_whole() -> None:
+    text = written({"musts": ["`make test` in CI", "- `x` is gone", "**bold** words", "# One"]})
+    titles = [each.title.replace("\\", "") for each in read_tasks(text).tasks]
+    assert titles == ["`make test` in CI", "`x` is gone", "**bold** words", "One"]
+    assert lint(read_tasks(text)) == []
+
+
+def test_what_is_left_out_on_purpose_is_told() -> None:
+    text = written(
+        {"musts": ["Take orders"], "trigger": ["billing", "route planning"]}, outOfScope=["trigger"], constraints=[]
+    )
+    assert "- Left out on purpose: billing\n- Left out on purpose: route planning\n" in text
+    assert len(read_tasks(text).tasks) == 1
+
+
 def test_circles_of_dependencies_are_opened() -> None:
     objects = [{"title": name, "depends": [*"abc"]} for name in "abc"]
     text = written({"objects": objects})

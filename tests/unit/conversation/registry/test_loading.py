@@ -101,6 +101,18 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(tmp_path: Path, text: str, 
     assert refused(written(tmp_path, text)).startswith(error)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("engine.yaml", "engineId: x\nphases: " + "[" * 2_000 + "]" * 2_000),
+        ("engine.yaml", "engineId: x\nphases: " + "{a: " * 2_000 + "1" + "}" * 2_000),
+        ("engine.toml", "phases = " + "[" * 3_000 + "]" * 3_000),
+    ],
+)
+def test_what_is_nested_too_deeply_is_told_in_words(tmp_path: Path, name: str, text: str) -> None:
+    assert refused(written(tmp_path, text, name=name)).endswith("lists or keys are nested too deeply")
+
+
 def test_conditions_are_not_nested_without_end(tmp_path: Path) -> None:
     condition: dict[str, Any] = {"type": "turn_count", "minTurns": 1}
     for _ in range(33):

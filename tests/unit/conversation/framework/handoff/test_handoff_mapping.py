@@ -211,13 +211,14 @@ def test_nothing_is_made_up() -> None:
     ("given", "understood", "said", "reasoning"),
     [
         (WHY, "The person chose it", "a web app then", WHY),
-        ("control", "The person chose it after all", "a web app then", "The person chose it after all"),
-        ("control", "chosen", "a web app, since we want control", "a web app, since we want control"),
+        ("control", "answer to: Why that one?", "a web app then", "control; answer to: Why that one?"),
+        ("control", "chosen", "a web app, since we want control", "control; chosen; a web app, since we want control"),
+        ("", "The person chose it after all", "a web app then", "The person chose it after all"),
         ("control", "chosen", "a web app", "control; chosen; a web app"),
         ("", "", "a web app", "a web app"),
     ],
 )
-def test_the_first_real_reason_counts(given: str, understood: str, said: str, reasoning: str) -> None:
+def test_a_short_reason_is_told_with_what_makes_it_one(given: str, understood: str, said: str, reasoning: str) -> None:
     made = msgspec.structs.replace(known({"option": "Web", "why": given}), reasoning=understood, evidence=said)
     (decision,) = mapped(state(engine(), {"decision.made": made})).action_list.decisions_reached
     assert decision.reasoning == reasoning
@@ -240,6 +241,15 @@ def test_the_reason_of_the_extraction_counts_where_no_path_has_one() -> None:
     assert made.action_list.decisions_reached == (
         Decision(decision="Problem", confidence=0.7, reasoning="The person said that it is settled"),
     )
+
+
+def test_what_is_left_out_on_purpose_is_a_constraint() -> None:
+    memory = state(engine(), {"users.jobs": known(["billing", "maps"])})
+    made = mapped(memory, constraints=[], outOfScope=["users.jobs"]).action_list.constraints_identified
+    assert [(each.constraint, each.implication) for each in made] == [
+        ("billing", "left out on purpose"),
+        ("maps", "left out on purpose"),
+    ]
 
 
 def test_what_was_put_off_is_a_gap_or_an_open_question() -> None:

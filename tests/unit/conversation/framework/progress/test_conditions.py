@@ -104,6 +104,14 @@ def test_a_field_has_that_value(value: Any, wanted: Any, held: bool) -> None:
     assert check({"type": "field_equals", "path": "f", "value": wanted}, state(CONFIG, {"f": known(value)})) is held
 
 
+def test_a_field_is_known_where_it_is_sure_enough() -> None:
+    condition = {"type": "field_known", "path": "problem"}
+    assert not check(condition)
+    assert not check(condition, state(CONFIG, {"problem": known("x", 0.6)}))
+    assert not check(condition, state(CONFIG, {"problem": known(" ")}))
+    assert check(condition, state(CONFIG, {"problem": (known("y"), known("x"))}))
+
+
 def test_a_value_that_is_not_sure_enough_is_none() -> None:
     condition = {"type": "field_equals", "path": "problem", "value": "x"}
     assert not check(condition)
