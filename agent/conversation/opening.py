@@ -14,17 +14,17 @@ from agent.conversation.registry.loading import Engine
 from agent.text.sizes import counted
 
 
-def opening(engine: Engine, memory: WorkingMemory, *, names: bool) -> str:
-    """`names`: with the first question, where nothing was said yet."""
+def opening(engine: Engine, memory: WorkingMemory, *, names: bool, last: str = "") -> str:
+    """`names`: with the first question, where nothing was said yet; `last`: what was asked last, in a model's words."""
     config = engine.config
     if memory.ended:
         return f"{config.name}: {memory.ended}"
     if memory.turn_number:
         known = round(memory.completeness.overall * 100)
         question = config.field(memory.asked)
-        last = f"\n{question.question}" if question and question.question else ""
+        open_one = last or (question.question if question else "")
         turns = counted(memory.turn_number, "turn")
-        return f"{config.name}: {turns}, {known} % known; `:panel` shows what.{last}"
+        return f"{config.name}: {turns}, {known} % known; `:panel` shows what.\n{open_one}".rstrip()
     asked = config.field(memory.asked)  # where the first turn did not come to its end
     first = next_question(replace(memory, asked=""), config) if names else None
     text = asked.question if names and asked and asked.question else first.text if first else ""

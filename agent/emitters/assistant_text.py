@@ -145,7 +145,7 @@ class RawText:
     def draw(self) -> None:
         """Write what is new, but for a word at the edge of a terminal whose end may still come."""
         text, self._pending = self._pending, ""
-        if self._display.out.is_tty:
+        if self._display.out.is_screen:
             line = text[text.rfind("\n") + 1 :]
             begun = line[len(line[: line.rfind(" ") + 1].rstrip(" ")) :]
             self._write(text[: len(text) - len(begun)])
@@ -166,7 +166,7 @@ class RawText:
 
     def _write(self, text: str) -> None:
         text = prose(text)
-        self._display.write("stdout", self._in_rows(text) if self._display.out.is_tty else text)
+        self._display.write("stdout", self._in_rows(text) if self._display.out.is_screen else text)
 
     def _in_rows(self, text: str) -> str:
         """Break `text` before words that do not fit; code and commands may be copied, and stay whole."""

@@ -113,7 +113,7 @@ def say(text: str, out: Sink | None = None) -> None:
 def say_prose(text: str, out: Sink | None = None) -> None:
     """The same of sentences: on a terminal the lines end between words. Raises EmitError."""
     sink = out or sink_of(sys.stdout)
-    _line(at_words(text, sink.size()[0]) if sink.is_tty else text, sink)
+    _line(at_words(text, sink.size()[0]) if sink.is_screen else text, sink)
 
 
 def complain(text: str, err: Sink | None = None, *, style: str = "") -> None:

@@ -136,7 +136,7 @@ class Display:
         """Write a line of its own, on a terminal as several where it is too wide."""
         self.fresh_line(stream)
         sink = self.sink(stream)
-        self.write(stream, (at_words(text, sink.size()[0]) if sink.is_tty else text) + "\n")
+        self.write(stream, (at_words(text, sink.size()[0]) if sink.is_screen else text) + "\n")
 
     def fresh_line(self, stream: StreamName) -> None:
         """On a terminal: go to the next line unless at the start of one."""

@@ -10,6 +10,7 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.values import as_texts, listed
 from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
+from agent.text.sizes import counted
 
 _SURE = 0.85  # below, the confidence is told
 
@@ -18,7 +19,7 @@ def requirements(memory: WorkingMemory, config: EngineConfiguration) -> str:
     """Return the document: a section for each category of obligations, what is left open, and what the person agreed to."""
     lines = [f"# {inline(config.name)}: requirements", ""]
     percent = int(memory.completeness.overall * 100 + 0.5)
-    lines += [f"From {memory.turn_number} turns of an interview; {percent} % complete.", ""]
+    lines += [f"From {counted(memory.turn_number, 'turn')} of an interview; {percent} % complete.", ""]
     told = set[str]()
     for category in dict.fromkeys(each.category for each in config.obligations if not each.confirmation):
         paths = [

@@ -32,7 +32,7 @@ from agent.frontends.screen import Fragments, Screen
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
-from agent.protocol.messages import ContextBlock, UserInput
+from agent.protocol.messages import ContextBlock, ReplyItem, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.replies import usage_text
 from agent.protocol.requests import RunOptions
@@ -108,10 +108,15 @@ class Conversation:
             if line is None or typed.is_leaving(line) or await self._line(line.strip()):
                 break
         self.code = ExitCode.DONE  # a mistake on the way was mended by the person who left
-        self._tell(self._way_back())
+        if self.then is None:
+            self._tell(self._way_back())
 
     def _open(self, first: str) -> None:
-        self._tell(opening(self.engine(), self.memory(), names=first == ""))
+        """Say what it is, or where it stands, with the question that is open."""
+        ctx = self.controller.ctx
+        asked = next((each.text for each in reversed(ctx.history) if isinstance(each, ReplyItem)), "")
+        last = asked if ctx.planner.name != "offline" else ""  # a form asks its question alone
+        self._tell(opening(self.engine(), self.memory(), names=first == "", last=last).rstrip())
 
     def toolbar(self) -> str:
         """`project-discovery · offline · :help · F3: panel · exit: back to your goals`."""
@@ -119,7 +124,7 @@ class Conversation:
         model = planner.model if planner.model and planner.model != planner.name else ""
         parts = [self.engine().config.engine_id, f"{planner.name} {shown_line(model, 40)}".rstrip(), ":help"]
         parts += [f"{PANEL_KEY.upper()}: panel"] if self.switch.has_room else []
-        parts.append("exit: back to your goals" if self.repl is not None else "exit leaves, and keeps all of it")
+        parts.append("exit: back to your goals" if self.repl is not None else "exit")
         return " · ".join(filter(None, (*parts, usage_text(self.controller.ctx.usage))))
 
     def panel(self, columns: int, rows: int) -> list[Fragments]:
@@ -205,6 +210,8 @@ class Conversation:
     async def _send(self, text: str) -> None:
         outcome = await self.controller.send(UserInput.from_text(text))
         self.code = outcome.exit_code
+        if outcome.exit_code == ExitCode.CANCELLED and self.controller.interactive:
+            self._tell("stopped; that answer was not taken in")
         await self._offer(outcome)
 
     async def _offer(self, outcome: RunOutcome) -> None:
