@@ -45,13 +45,17 @@ class Typed:
 
 @dataclass
 class Story:
-    """What is recorded under `name`: the files of its folder (content by name), and what is typed in a `shell` there, or in the program."""
+    """What is recorded under `name`: the files of its folder (content by name), and what is typed in a `shell` there, or in the program.
+
+    `size`: columns and rows of the terminal.
+    """
 
     name: str
     title: str
     files: dict[str, bytes]
     typed: tuple[Typed, ...]
     shell: bool = False
+    size: tuple[int, int] = (COLUMNS, ROWS)
 
 
 _FIRST_MINUTE = (
@@ -328,6 +332,7 @@ STORIES = (
         },
         _INTERVIEW,
         shell=True,
+        size=(104, 30),
     ),
 )
 
@@ -363,7 +368,7 @@ def record(story: Story) -> list[tuple[float, str]]:
         if words[0] == "setpriv":
             for path in (home, *home.rglob("*")):
                 os.chown(path, NOBODY, NOBODY)
-        child = pexpect.spawn(program[0], program[1:], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS))
+        child = pexpect.spawn(program[0], program[1:], env=env, cwd=str(work), dimensions=story.size[::-1])
         events = _play(child, story)
         child.close(force=True)
     return events
@@ -416,22 +421,22 @@ def _play(child: pexpect.spawn, story: Story) -> list[tuple[float, str]]:
     return events
 
 
-def write_cast(events: list[tuple[float, str]], path: Path, title: str) -> None:
+def write_cast(events: list[tuple[float, str]], path: Path, story: Story) -> None:
     """asciicast v2."""
-    header = {"version": 2, "width": COLUMNS, "height": ROWS, "title": title}
+    header = {"version": 2, "width": story.size[0], "height": story.size[1], "title": story.title}
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", text]) for at, text in events)]
     path.write_text("\n".join(lines) + "\n")
 
 
-def frames(events: list[tuple[float, str]]) -> list[tuple[float, list[str]]]:
+def frames(events: list[tuple[float, str]], size: tuple[int, int]) -> list[tuple[float, list[str]]]:
     """(seconds, rows as SVG) of every screen that stood for a moment."""
-    screen = pyte.Screen(COLUMNS, ROWS)
+    screen = pyte.Screen(*size)
     stream = pyte.Stream(screen)
     out: list[tuple[float, list[str]]] = []
     for index, (at, text) in enumerate(events):
         stream.feed(text.replace("\x1b[6n", ""))
         stands = events[index + 1][0] - at if index + 1 < len(events) else 2.0
-        rows = [_row(screen, row) for row in range(ROWS)]
+        rows = [_row(screen, row) for row in range(size[1])]
         if stands >= 0.04 and (not out or out[-1][1] != rows):
             out.append((at, rows))
     return out
@@ -439,7 +444,7 @@ def frames(events: list[tuple[float, str]]) -> list[tuple[float, list[str]]]:
 
 def _row(screen: pyte.Screen, row: int) -> str:
     spans: list[tuple[str, bool, str]] = []
-    for column in range(COLUMNS):
+    for column in range(screen.columns):
         cell = screen.buffer[row][column]
         back = _color(cell.bg) if cell.bg != "default" and not cell.reverse else ""
         color = back if cell.reverse and back else _color(cell.fg)
@@ -459,11 +464,11 @@ def _color(name: str) -> str:
     return _PALETTE.get(name, f"#{name}" if len(name) == 6 else _PALETTE["default"])
 
 
-def write_svg(shots: list[tuple[float, list[str]]], path: Path) -> None:
+def write_svg(shots: list[tuple[float, list[str]]], path: Path, size: tuple[int, int]) -> None:
     """One group a frame, shown in turn by CSS; a viewer without animation sees the last."""
     total = shots[-1][0] + 3.0
     line, char = 18, 8.4
-    width, height = int(COLUMNS * char) + 32, ROWS * line + 32
+    width, height = int(size[0] * char) + 32, size[1] * line + 32
     style, groups = [], []
     for index, (at, rows) in enumerate(shots):
         end = shots[index + 1][0] if index + 1 < len(shots) else total
@@ -495,8 +500,8 @@ def main() -> None:
         if len(sys.argv) > 2 and story.name != sys.argv[2]:
             continue
         events = record(story)
-        write_cast(events, folder / f"{story.name}.cast", story.title)
-        write_svg(frames(events), folder / f"{story.name}.svg")
+        write_cast(events, folder / f"{story.name}.cast", story)
+        write_svg(frames(events, story.size), folder / f"{story.name}.svg", story.size)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,17 @@ def test_the_first_question_comes_again_where_its_answer_was_lost() -> None:
     assert opening(engine, fresh, names=False).endswith("limits it.\n")
 
 
+def test_the_question_that_is_open_comes_again_in_the_words_of_a_model_where_there_are_some() -> None:
+    engine = loaded("project-discovery")
+    left = state(engine.config, turn_number=2, asked="purposeAndProblem.triggerEvent")
+    form = opening(engine, left, names=True)
+    assert form.splitlines() == [
+        "Project Requirements Discovery: 2 turns, 0 % known; `:panel` shows what.",
+        "Why now? What happened that made it worth doing something about?",
+    ]
+    assert opening(engine, left, names=True, last="Since when?").splitlines()[1:] == ["Since when?"]
+
+
 def test_the_state_of_a_log_that_somebody_changed_is_refused_in_words() -> None:
     with pytest.raises(InvalidState, match="the state of the interview in the log cannot be read: Expected"):
         read_state({"engineId": 5})
