@@ -10,7 +10,7 @@ import pytest
 
 Row = TypeVar("Row")
 
-_USUAL = 20
+_USUAL = 12
 ALL = os.environ.get("AGENT_TEST_TRIES") == "all"
 
 
@@ -25,5 +25,5 @@ def some(rows: Iterable[Row], every: int) -> list[Row]:
 
 
 def tries(number: int, least: int = _USUAL) -> int:
-    """The number of a property test that says one of its own, or an eighth of it; `least` is enough where each takes long."""
-    return number if ALL else min(number, max(number // 8, least))
+    """The number of a property test that says one of its own, or a sixteenth of it; `least` is enough where each takes long."""
+    return number if ALL else min(number, max(number // 16, least))

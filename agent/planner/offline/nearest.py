@@ -55,29 +55,30 @@ class Nearest:
         self._matcher = matcher
         self._offers = offers
 
-    def choices(self, reading: Reading, goal: GoalItem, around: Surroundings) -> tuple[Alternative, ...]:
-        """At most five commands, the nearest first."""
+    def choices(
+        self, reading: Reading, goal: GoalItem, around: Surroundings
+    ) -> tuple[tuple[Alternative, ...], Recipe | None]:
+        """At most five commands, the nearest first; and the recipe that comes nearest of all, where a program that it needs is not here."""
+        safe, shared = _Safety(reading.goal, goal, around), self._shared(reading)
         found: dict[str, Alternative] = {}
-        safe = _Safety(reading.goal, goal, around)
-        for proposed, reason, slots in self._candidates(reading, goal, around, safe):
+        for proposed, reason, slots in self._candidates(reading, goal, around, safe, shared):
             command = as_meant(proposed, goal.environment.cwd)
             if command not in found:
                 found[command] = Alternative(command=command, reason=reason, slots=slots)
             if len(found) == MOST:
                 break
-        return tuple(found.values())
+        nearest = next((match.recipe for match in (*reading.near, *(each.match for each in shared))), None)
+        return tuple(found.values()), nearest if nearest and self._is_lacking(nearest, goal, around, safe) else None
 
-    def lacking(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Recipe | None:
-        """The recipe that comes nearest of all, where a program that it needs is not here."""
-        matches = [*reading.near, *(each.match for each in self._shared(reading))]
-        if not matches or self._offers.usable(near := matches[0].recipe, goal, around):
-            return None
-        said, safe = _words_of(near), _Safety(reading.goal, goal, around)
+    def _is_lacking(self, near: Recipe, goal: GoalItem, around: Surroundings, safe: _Safety) -> bool:
+        if self._offers.usable(near, goal, around):
+            return False
+        said = _words_of(near)
         slots = {form.command: tuple(found[0] for found in SLOT.finditer(form.command)) for form in near.forms}
-        return near if all(safe.offers(command, said, blanks) for command, blanks in slots.items()) else None
+        return all(safe.offers(command, said, blanks) for command, blanks in slots.items())
 
     def _candidates(
-        self, reading: Reading, goal: GoalItem, around: Surroundings, safe: _Safety
+        self, reading: Reading, goal: GoalItem, around: Surroundings, safe: _Safety, shared: list[_Near]
     ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         for offer in self._offers.every(reading, goal, around)[:2]:
             if safe.offers(offer.command, _words_of(offer.match.recipe) if offer.match is not None else frozenset()):
@@ -88,7 +89,7 @@ class Nearest:
             before = sum(each.worth >= composed.composed.score for each in near) if composed.composed is not None else 0
             yield from self._filled(near[:before], goal, around, safe)
             yield composed.command, composed.reason, ()
-        yield from self._filled([*near, *self._shared(reading)], goal, around, safe)
+        yield from self._filled([*near, *shared], goal, around, safe)
 
     def _filled(
         self, found: list[_Near], goal: GoalItem, around: Surroundings, safe: _Safety

@@ -132,11 +132,10 @@ class NoOffer:
 
     def _choices(self, told: str, reading: Reading, goal: GoalItem, around: Surroundings) -> Chat:
         """Offer what comes near, to be picked from; or say what can be done at all."""
-        lacking = self._near.lacking(reading, goal, around)
+        choices, lacking = self._near.choices(reading, goal, around)
         if lacking is not None:
             message = self.missing(lacking, goal, around).message
             told = f"{told} {message[:1].upper()}{message[1:]}"
-        choices = self._near.choices(reading, goal, around)
         if not choices:
             shown = "\n".join(f"  - {goal}" for goal in _SHOWCASE)
             return Chat(

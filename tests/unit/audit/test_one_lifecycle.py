@@ -185,7 +185,7 @@ def _session(draw: st.DrawFn) -> Session:
     return made
 
 
-@settings(max_examples=tries(80, 12), deadline=None)
+@settings(max_examples=tries(80, 6), deadline=None)
 @given(_session())
 def test_whatever_comes_in_whatever_order_sql_tells_what_the_lifecycle_tells(made: Session) -> None:
     """Row by row and column by column: what is in the views is the fold's, also where a log makes no sense."""

@@ -79,7 +79,7 @@ def letters(text: str) -> str:
 
 @sampled
 @each("name", TEXTS)
-@each("columns", some([4, 9, 10, 13, 20, 33, 60, 100], 2))
+@each("columns", some([4, 9, 10, 13, 20, 33, 60, 100], 4))
 def test_a_narrow_terminal_shows_all_of_it_in_rows_of_its_width(name: str, columns: int) -> None:
     text = TEXTS[name]
     lines = RENDERER.render(text, columns)
@@ -95,7 +95,7 @@ def test_a_narrow_terminal_shows_all_of_it_in_rows_of_its_width(name: str, colum
 @sampled
 @each("name", TEXTS)
 @each("wraps", [True, False], ids=["wraps", "cuts"])
-@each(("old", "new"), some([(33, 32), (60, 25), (80, 12), (25, 60)], 2))
+@each(("old", "new"), some([(33, 32), (60, 25), (80, 12), (25, 60)], 4))
 def test_another_width_on_the_way(name: str, old: int, new: int, wraps: bool) -> None:
     """The block under way stands there whole, as the new width has it, below all that was finished before; nothing is taken away."""
     text = TEXTS[name]

@@ -131,6 +131,7 @@ def test_without_the_option_nothing_is_compressed():
 
 
 @pytest.mark.covers("S1-55")
+@pytest.mark.thorough
 def test_two_hundred_turns_stay_under_the_budget_with_two_calls_of_the_model():
     model = Model()
     engine, ctx, log = session(model)

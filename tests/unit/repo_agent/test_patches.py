@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import InvalidRequest
 from agent.repo_agent.patches import patched, patches_in
+from tests.support.tries import tries
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 21))
 
@@ -24,7 +25,7 @@ def applied(text: str, hunks: str, newline: str = "\n") -> str:
 TEXTS = st.lists(st.sampled_from(["a", "b", "", "  c", "-- d", "++ e", "@@ f", "\\ g", "x y"]), max_size=14)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(TEXTS, TEXTS, st.booleans(), st.integers(0, 3))
 def test_a_diff_takes_one_text_to_the_other(before: list[str], after: list[str], windows: bool, context: int) -> None:
     end = "\r\n" if windows else "\n"
@@ -36,7 +37,7 @@ def test_a_diff_takes_one_text_to_the_other(before: list[str], after: list[str],
     assert patched(old, patch, end) == new
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40, 8), deadline=None)
 @given(TEXTS, TEXTS, st.booleans(), st.booleans())
 def test_what_git_writes_is_read_ends_of_files_too(before: list[str], after: list[str], one: bool, two: bool) -> None:
     import tempfile

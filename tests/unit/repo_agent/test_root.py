@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent.protocol.errors import InvalidRequest
 from agent.repo_agent.root import protected, read_up_to, root_of
 from agent.tools.root import Root
+from tests.support.tries import tries
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_what_only_looks_like_it_is_free(path: str) -> None:
     assert protected(path) == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(
     st.lists(
         st.sampled_from(["..", ".", "dir", "deep", "up", "in", "near", "back", "out", "far", "over", "a", "", "new"]),

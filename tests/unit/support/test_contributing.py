@@ -18,11 +18,13 @@ WALKTHROUGHS = {
 
 
 def apply(diff: str, tree: Path) -> None:
-    """Do what the diff says to the files of `tree`, which are links to those of the repository."""
+    """Do what the diff says to the files of `tree`, which links to those of the repository."""
     parts = re.split(r"^\+\+\+ b/(.+)\n", diff, flags=re.M)
     assert parts[0] == ""
     for name, changes in zip(parts[1::2], parts[2::2], strict=True):
         path = tree / name
+        for folder in (*reversed(path.relative_to(tree).parents[:-1]),):
+            _take_apart(tree / folder)
         text = path.read_text() if path.exists() else ""
         for hunk in re.split(r"^@@\n", changes, flags=re.M):
             lines = hunk.splitlines(keepends=True)
@@ -34,14 +36,20 @@ def apply(diff: str, tree: Path) -> None:
         path.write_text(text)
 
 
+def _take_apart(folder: Path) -> None:
+    """Make of a link to a folder a folder of links: to what is compiled too, as long as its source is the same."""
+    if folder.is_symlink():
+        real = folder.resolve()
+        folder.unlink()
+        folder.mkdir()
+        for entry in real.iterdir():
+            (folder / entry.name).symlink_to(entry)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for part in ("agent", "tests/support", "tests/unit/engine", "tests/unit/commands"):
-        for folder, _, names in os.walk(ROOT / part):
-            target = tmp_path / os.path.relpath(folder, ROOT)
-            target.mkdir(parents=True)
-            for name in names:  # what is compiled too, as long as its source is the same
-                (target / name).symlink_to(Path(folder, name))
+    for part in ("agent", "tests"):
+        (tmp_path / part).symlink_to(ROOT / part)
     return tmp_path
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from agent.config.load import vault_names
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest, InvalidState, NotFound, WrongPassphrase
 from agent.vault.store import Vault
+from tests.support.tries import tries
 
 CHEAP = 10
 PASSPHRASE = "correct horse battery"
@@ -39,7 +40,7 @@ def held(tmp_path: Path) -> Vault:
     return vault
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.text(min_size=1))
 def test_what_goes_in_comes_out(
     tmp_path_factory: pytest.TempPathFactory, secrets: dict[str, str], passphrase: str

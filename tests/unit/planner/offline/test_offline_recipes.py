@@ -43,7 +43,7 @@ BUILTINS = {
 
 
 @pytest.mark.parametrize("area", AREAS)
-@pytest.mark.few(8)
+@pytest.mark.few(5)
 def test_example_goals_give_their_commands(area: str, tmp_path: Path) -> None:
     examples = [(entry.id, example) for of, entry in entries() if of == area for example in entry.examples]
 
