@@ -113,7 +113,8 @@ def finished(job: Job) -> JobFinished:
     """The event for a job that ended, or that outlives the session."""
     outcome = "left" if job.running else "killed" if job.killed else "lost" if job.lost else "ended"
     by = f"by {signal_name(job.signal)}" if job.signal is not None else ""
-    note = "; ".join(text for text in (by, job.note) if text)
+    until = "suspended: it ends when you leave" if job.running and job.suspended else ""
+    note = "; ".join(text for text in (by, until, job.note) if text)
     return JobFinished(job_id=job.job_id, outcome=outcome, command=job.command, exit_code=job.exit_code, note=note)
 
 

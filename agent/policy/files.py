@@ -93,10 +93,10 @@ def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
     safety = settings.safety_policy or ""
     folder = config_dir(dict(environ))
     own = (os.path.abspath(settings.config),) if settings.config else ()
-    work = os.path.join(state_dir(dict(environ)), "work")  # what the repo agent has kept of tasks
+    state = state_dir(dict(environ))  # a run in its journals that looks interrupted is brought to an end unasked
     return Sources(
         user=os.path.join(folder, USER_FILE),
-        settings=(folder, work, *own),
+        settings=(folder, state, *own),
         safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
         home=home if home.startswith("/") else "",
     )

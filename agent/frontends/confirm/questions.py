@@ -213,6 +213,10 @@ async def _plain_line(screen: Screen) -> str | None:
     loop.add_reader(descriptor, readable)
     try:
         return await done
+    except asyncio.CancelledError:  # what is said of that has a line of its own
+        screen.output.write("\n")
+        screen.output.flush()
+        raise
     finally:
         loop.remove_reader(descriptor)
 

@@ -140,3 +140,8 @@ def test_states_and_outcomes() -> None:
 def test_what_is_told_of_a_killed_job_says_how_it_ended() -> None:
     job = replace(RUNNING, ended="2026-01-02T03:05:00Z", exit_code=143, killed=True, signal=15)
     assert job_ending(finished(job), color=False) == "job 1 killed: make -j8 (by SIGTERM)"
+
+
+def test_what_is_told_of_a_suspended_job_that_is_left_says_until_when() -> None:
+    told = job_ending(finished(replace(RUNNING, suspended=True)), color=False)
+    assert told == "job 1 keeps running: make -j8 (suspended: it ends when you leave)"

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.policy.files import PolicyFiles, Sources, read_policy_file
+from agent.config.settings import Settings
+from agent.policy.deciding import decide
+from agent.policy.files import PolicyFiles, Sources, policy_sources, read_policy_file
 from agent.policy.model import PolicyFile, Rule, SessionRules
+from agent.protocol.decisions import RiskContext
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
 
 DENY = '[[rule]]\nname = "x"\naction = "deny"\nprogram = "nc"\n'
 
@@ -33,6 +38,25 @@ def test_without_files_there_is_no_policy(files: PolicyFiles, tmp_path: Path) ->
         "s",
         "/home/you",
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir -p ~/.local/state/agent-shell/undo/journals/aaaaaaa",
+        "echo x > ~/.local/state/agent-shell/undo/journals/aaaaaaa/record.json",
+        "cp -r forged ~/.local/state/agent-shell/undo",
+        "cd ~/.local/state && ln -s /tmp/x agent-shell/undo",
+        "mv ~/.local/state ~/old",
+        "rm ~/.local/state/agent-shell/heads/a.json",
+    ],
+)
+def test_nobody_puts_runs_to_be_finished_into_our_journals_unasked(command: str) -> None:
+    """What an undo left half done is brought to an end by whatever looks at the journals next."""
+    policy = PolicyFiles(policy_sources(Settings(), {"HOME": "/home/you"})).policy()
+    context = RiskContext(cwd="/home/you/work", home="/home/you")
+    verdict = decide(classify(command, context), Approval(mode="medium"), policy=policy)
+    assert verdict.action == "type"
 
 
 def test_every_source_with_its_trust(files: PolicyFiles, tmp_path: Path) -> None:

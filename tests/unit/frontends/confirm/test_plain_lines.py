@@ -74,6 +74,20 @@ def test_answers_of_the_terminal_are_no_part_of_a_line(keyboard: tuple[Screen, i
     assert ends(terminal, screen, ours, "\x1b[?62cn\x1b]ly\x1b\\\n") == "n"
 
 
+def test_what_interrupts_a_question_ends_its_line(keyboard: tuple[Screen, int], terminal: FakeTerminal) -> None:
+    screen, _ = keyboard
+
+    async def interrupted() -> None:
+        asking = asyncio.ensure_future(read_plain_line(screen, "sure?"))
+        while "sure?: " not in terminal.seen:
+            await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.wait([asking])
+
+    asyncio.run(interrupted())
+    assert terminal.seen.endswith("sure?: \n")
+
+
 def test_of_two_lines_at_once_only_the_first_is_an_answer(keyboard: tuple[Screen, int], terminal: FakeTerminal) -> None:
     """`?` asks again; the `y` that came with it says nothing about what it shows."""
     screen, ours = keyboard
