@@ -470,6 +470,7 @@ def write_svg(shots: list[tuple[float, list[str]]], path: Path, size: tuple[int,
     line, char = 18, 8.4
     width, height = int(size[0] * char) + 32, size[1] * line + 32
     style, groups = [], []
+    drawn: dict[tuple[int, str], str] = {}  # each row once, however many frames show it
     for index, (at, rows) in enumerate(shots):
         end = shots[index + 1][0] if index + 1 < len(shots) else total
         a, b = 100 * at / total, 100 * end / total
@@ -478,18 +479,20 @@ def write_svg(shots: list[tuple[float, list[str]]], path: Path, size: tuple[int,
             f"#f{index}{{animation:f{index} {total:.1f}s step-end infinite}}"
         )
         text = "".join(
-            f'<text x="16" y="{16 + (row + 1) * line - 5}">{content}</text>'
-            for row, content in enumerate(rows)
-            if content
+            f'<use href="#{drawn.setdefault(place, f"r{len(drawn)}")}"/>' for place in enumerate(rows) if place[1]
         )
         groups.append(
             f'<g id="f{index}"{"" if index + 1 == len(shots) else " opacity=" + chr(34) + "0" + chr(34)}>{text}</g>'
         )
+    texts = "".join(
+        f'<text id="{name}" x="16" y="{16 + (row + 1) * line - 5}">{content}</text>'
+        for (row, content), name in drawn.items()
+    )
     path.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {width} {height}" width="{width}" role="img" '
         'aria-label="Recorded session of agent-shell">'
         "<style>text{font:14px ui-monospace,Menlo,Consolas,monospace;white-space:pre}" + "".join(style) + "</style>"
-        f'<rect width="{width}" height="{height}" rx="8" fill="#21252b"/>{"".join(groups)}</svg>\n'
+        f'<rect width="{width}" height="{height}" rx="8" fill="#21252b"/><defs>{texts}</defs>{"".join(groups)}</svg>\n'
     )
 
 
