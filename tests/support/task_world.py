@@ -21,7 +21,8 @@ from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.background.journal_tasks import JournalTaskBackend
 from agent.conversation.background.task_context import Handler, Handlers, TaskContext, TaskHandler, TaskMeans
 from agent.conversation.background.task_kinds import TaskKinds
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.persistence.database import Database, open_database

@@ -17,7 +17,8 @@ import msgspec
 from agent.conversation.background.task_context import Lost, TaskContext, TaskMeans, bounded, failure_text
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.background.task_steps import Steps
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.persistence.tables import uuid_of

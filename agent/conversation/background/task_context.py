@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import CoreError

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 import msgspec
 
 from agent.conversation.background.task_context import Handler, Handlers
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import NotFound
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agent.conversation.framework.state.configuration import (
-    AllOf,
-    CompletenessScore,
+from agent.conversation.framework.state.completeness_data import (
     CoverageModel,
-    CustomEvaluator,
-    EngineConfiguration,
     MaturityModel,
-    ObligationSatisfaction,
     ProfileModel,
     SaturationModel,
+)
+from agent.conversation.framework.state.condition_data import (
+    AllOf,
+    CompletenessScore,
+    CustomEvaluator,
+    ObligationSatisfaction,
     TurnCount,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.registry import references
 
 _ABOUT = 0.01

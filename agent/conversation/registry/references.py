@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from agent.conversation.framework.progress.phases import targets
-from agent.conversation.framework.state.configuration import (
-    AllOf,
-    Condition,
+from agent.conversation.framework.state.background_data import CustomTrigger, ObligationStatusIs
+from agent.conversation.framework.state.completeness_data import (
     CoverageModel,
-    CustomEvaluator,
-    CustomTrigger,
     DecisionReadinessModel,
-    EngineConfiguration,
     EstimabilityModel,
-    FieldEquals,
-    FieldKnown,
-    HandoffMapping,
     MaturityModel,
     ObligationModel,
+)
+from agent.conversation.framework.state.condition_data import (
+    AllOf,
+    Condition,
+    CustomEvaluator,
+    FieldEquals,
+    FieldKnown,
     ObligationSatisfaction,
-    ObligationStatusIs,
     PhaseIn,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.mapping_data import HandoffMapping
 
 Reference = tuple[str, str]
 """A name, and where it stands."""

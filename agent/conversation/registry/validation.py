@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from msgspec import UNSET, Struct
 
 from agent.conversation.framework.context.prompt_template import unknown_variables
-from agent.conversation.framework.state.configuration import (
+from agent.conversation.framework.state.completeness_data import (
     CoverageModel,
-    EngineConfiguration,
     MaturityModel,
     ObligationModel,
     ProfileModel,
     SaturationModel,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.registry import figures, references
 
 PLANNER, REPO_AGENT = "planner", "repo-agent"

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import AgentReply, TaskReport
 from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD
 from agent.conversation.framework.state.working_memory import WorkingMemory

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
-from agent.conversation.framework.state.configuration import (
-    AllOf,
-    Condition,
-    EngineConfiguration,
-    FieldDefinition,
-    ObligationSatisfaction,
-)
+from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
 

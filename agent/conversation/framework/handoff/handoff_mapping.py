@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.handoff.handoff import is_reasoning
 from agent.conversation.framework.progress.obligations import NOT_APPLYING
-from agent.conversation.framework.state import configuration as setup
 from agent.conversation.framework.state import handoff_data as data
-from agent.conversation.framework.state.configuration import EngineConfiguration, ExitTransition, HandoffMapping
+from agent.conversation.framework.state import mapping_data as setup
+from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
+from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
+from agent.conversation.framework.state.mapping_data import ExitTransition, HandoffMapping
 from agent.conversation.framework.state.values import as_text, as_texts, found, is_empty, listed, texts
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, HandoffWatch, WorkingMemory
 
@@ -175,7 +177,7 @@ def _told(config: EngineConfiguration, path: str, kept: ExtractedField | tuple[E
     return as_text(f"{_name(config, path)}: {'; '.join(as_text(e.value, limit=120) for e in listed(kept))}", limit=240)
 
 
-def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: setup.PhaseDefinition | None) -> tuple[str, ...]:
+def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: PhaseDefinition | None) -> tuple[str, ...]:
     """Return what a phase was to find out, by its checkpoints and triggers, and did not."""
     if phase is None:
         return ()
@@ -187,11 +189,11 @@ def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: setup.Phase
     return tuple(each.description for each in wanted if each.id not in over)
 
 
-def _categories(conditions: tuple[setup.Condition, ...]) -> Iterator[str]:
+def _categories(conditions: tuple[Condition, ...]) -> Iterator[str]:
     for each in conditions:
-        if isinstance(each, setup.ObligationSatisfaction):
+        if isinstance(each, ObligationSatisfaction):
             yield each.of
-        elif isinstance(each, setup.AllOf):
+        elif isinstance(each, AllOf):
             yield from _categories(each.conditions)
 
 

@@ -7,19 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent.conversation.framework.progress.conditions import Evaluators, holds, rating
-from agent.conversation.framework.state.configuration import (
+from agent.conversation.framework.state.completeness_data import (
     CompletenessModel,
     CoverageModel,
     DecisionReadinessModel,
     DimensionWeight,
-    EngineConfiguration,
     EstimabilityModel,
-    FieldDefinition,
     MaturityModel,
     ObligationModel,
     ProfileModel,
     SaturationModel,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.known import confidence_of, known_values, reaches, share, threshold_of
 from agent.conversation.framework.state.working_memory import Completeness, ObligationState, WorkingMemory
 

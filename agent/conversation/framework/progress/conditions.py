@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent.conversation.framework.state.configuration import (
+from agent.conversation.framework.state.condition_data import (
     AllOf,
     CompletenessScore,
     Condition,
     CustomEvaluator,
-    EngineConfiguration,
     FieldEquals,
     FieldKnown,
     ObligationSatisfaction,
     PhaseIn,
     TurnCount,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.known import is_known, known_values, reaches, share
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.working_memory import WorkingMemory

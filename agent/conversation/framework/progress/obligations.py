@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from agent.conversation.framework.progress.conditions import Evaluators, holds, rating
-from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition, ObligationStatus
+from agent.conversation.framework.state.config_data import ObligationStatus
+from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition
 from agent.conversation.framework.state.known import confidence_of, is_known, known_values, reaches
 from agent.conversation.framework.state.working_memory import ObligationsState, ObligationState, WorkingMemory
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from agent.conversation.framework.progress.conditions import Evaluators, holds
 from agent.conversation.framework.progress.obligations import NOT_APPLYING
-from agent.conversation.framework.state.configuration import Condition, EngineConfiguration, PhaseDefinition
+from agent.conversation.framework.state.condition_data import Condition
+from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 from agent.conversation.framework.state.working_memory import PhaseState, PhaseVisit, WorkingMemory
 from agent.protocol.errors import NotFound
 

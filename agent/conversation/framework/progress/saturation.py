@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.conversation.framework.state.configuration import EngineConfiguration, SaturationModel
+from agent.conversation.framework.state.completeness_data import SaturationModel
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import Saturation
 
 USUAL = SaturationModel(ready_threshold=0.8)

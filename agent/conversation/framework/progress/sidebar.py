@@ -6,9 +6,13 @@ from collections.abc import Mapping
 
 from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.progress.obligations import NOT_APPLYING
-from agent.conversation.framework.state import configuration as setup
 from agent.conversation.framework.state import sidebar_data as data
-from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition, PhaseDefinition
+from agent.conversation.framework.state.configuration import (
+    DynamicSection,
+    EngineConfiguration,
+    ObligationDefinition,
+    PhaseDefinition,
+)
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.values import as_text, listed
 from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
@@ -59,7 +63,7 @@ class SidebarBuilder:
             else None,
         )
 
-    def _appears(self, dynamic: setup.DynamicSection, memory: WorkingMemory) -> bool:
+    def _appears(self, dynamic: DynamicSection, memory: WorkingMemory) -> bool:
         turns = memory.turn_number
         return holds(dynamic.appears_when, memory, self._config, self._evaluators, turns=turns)
 

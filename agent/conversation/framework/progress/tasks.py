@@ -14,8 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.conversation.framework.progress.conditions import rating
-from agent.conversation.framework.state import configuration as setup
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, Duration, EngineConfiguration
+from agent.conversation.framework.state import background_data as setup
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition, Duration
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.known import reaches
 from agent.conversation.framework.state.ports import Evaluator, TaskBackend, TaskFailureStrategy, TaskReport
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, PendingTask, WorkingMemory

@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, FieldDefinition, Mode
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import FieldDefinition, Mode
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.sidebar_data import SidebarState
 from agent.conversation.framework.state.technique_data import TechniqueDefinition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.conversation.framework.state.configuration import ObligationStatus
+from agent.conversation.framework.state.config_data import ObligationStatus
 
 
 class _Data(Struct, frozen=True, kw_only=True, rename="camel"):

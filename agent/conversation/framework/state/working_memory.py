@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct
 
-from agent.conversation.framework.state.configuration import EngineConfiguration, EngineType, Mode, ObligationStatus
+from agent.conversation.framework.state.config_data import ObligationStatus
+from agent.conversation.framework.state.configuration import EngineConfiguration, EngineType, Mode
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.struct_types import built
 

@@ -12,7 +12,7 @@ import pytest
 
 from agent.conversation.background.task_context import TaskContext, TaskMeans, Work
 from agent.conversation.background.task_handlers import HANDLERS, survey
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.planner.untrusted import data_block

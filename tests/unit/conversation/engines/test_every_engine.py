@@ -8,16 +8,16 @@ import pytest
 
 from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.context.prompt_template import system_prompt
-from agent.conversation.framework.state.configuration import (
+from agent.conversation.framework.state.condition_data import (
     AllOf,
     Condition,
     CustomEvaluator,
-    EngineConfiguration,
     FieldEquals,
     FieldKnown,
-    HandoffMapping,
     ObligationSatisfaction,
 )
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.mapping_data import HandoffMapping
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.conversation.framework.talk.techniques import library
 from tests.support.shipped_engines import ENGINES, evaluators, registry, shipped

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.conversation.framework.runner import STEPS, EngineRunner
-from agent.conversation.framework.state.configuration import ObligationStatusIs
+from agent.conversation.framework.state.background_data import ObligationStatusIs
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TaskReport, TurnMetadata
 from agent.conversation.framework.state.working_memory import create_empty_working_memory, from_data, to_data
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps

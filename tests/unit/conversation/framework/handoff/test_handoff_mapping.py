@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.handoff.handoff import validate_handoff
 from agent.conversation.framework.handoff.handoff_mapping import map_handoff, seed
-from agent.conversation.framework.state.configuration import EngineConfiguration, ExitTransition
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.handoff_data import (
     Concept,
     Constraint,
@@ -19,6 +19,7 @@ from agent.conversation.framework.state.handoff_data import (
     EliminatedOption,
     EngineHandoff,
 )
+from agent.conversation.framework.state.mapping_data import ExitTransition
 from agent.conversation.framework.state.working_memory import (
     Completeness,
     ExtractedField,

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.progress.saturation import USUAL, track
 from agent.conversation.framework.progress.saturation import settings as model_of
-from agent.conversation.framework.state.configuration import SaturationModel
+from agent.conversation.framework.state.completeness_data import SaturationModel
 from agent.conversation.framework.state.working_memory import Saturation
 from tests.support.interview_world import engine
 from tests.support.tries import tries

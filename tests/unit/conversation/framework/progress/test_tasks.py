@@ -15,7 +15,8 @@ from agent.conversation.framework.progress.tasks import (
     ConfigDrivenFailureStrategy,
     seconds,
 )
-from agent.conversation.framework.state.configuration import BackgroundTaskDefinition, EngineConfiguration
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import (
     BackgroundState,
