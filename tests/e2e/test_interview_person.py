@@ -96,9 +96,22 @@ def test_the_panel_stands_beside_the_answers_and_nothing_of_it_stays(home: Path,
         assert person.leaves() == 0
 
 
-def test_ctrl_c_at_the_question_leaves_and_nothing_is_lost(home: Path, work: Path) -> None:  # noqa: F811
-    with interview(home, work, "exploration", "a", "site", "for", "our", "club") as person:
-        person.see(r"Noted: Goal: a site for our club.*interview ❯")
+def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home: Path, work: Path) -> None:  # noqa: F811
+    replies = [
+        {"json": {}},
+        {"text": "Since when?", "delay": 0.3},
+        {"json": {}},
+        {"text": "And for whom?"},
+        {"json": {}, "delay": 600},
+    ]
+    (home / "talk.json").write_text(json.dumps({"reply": replies}))
+    with interview(home, work, "--planner", f"scripted:{home}/talk.json", "exploration", "lists", "differ") as person:
+        person.type("since spring\r")
+        person.see(r"Since when\?.*❯ since spring *\n.*And for whom\?.*interview ❯ ?\n")
+        person.type("for all of us\r")
+        person.see("thinking…")
+        person.type(CTRL_C)
+        person.see("stopped; that answer was not taken in\\s+(root )?interview ❯")
         person.type("never mind")
         person.see("interview ❯ never mind$", where="line")
         person.type(CTRL_C)
@@ -106,6 +119,9 @@ def test_ctrl_c_at_the_question_leaves_and_nothing_is_lost(home: Path, work: Pat
         person.type(CTRL_C)
         person.see("kept: agent-shell interview --resume ")
         assert person.leaves() == 0
+    [log] = (home / "sessions").glob("*.jsonl")
+    events = [json.loads(line) for line in log.open()]
+    assert [each["turn"] for each in events if each["type"] == "interview.turned"] == [1, 2]
 
 
 def test_as_a_mode_of_the_repl_it_is_left_gone_on_with_and_hands_over(home: Path, work: Path, engine: Path) -> None:  # noqa: F811

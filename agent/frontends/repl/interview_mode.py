@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,16 +41,25 @@ class InterviewMode:
         wanted: str | None = argument
         try:
             while wanted is not None:
-                named, _, first = wanted.partition(" ")
+                named, first = self._parted(wanted)
                 conversation = await self._chosen(named)
                 self._conversations.remove(conversation)
                 self._conversations.append(conversation)
                 await conversation.controller.take_choices(self.controller.ctx)
                 conversation.controller.take_signals()
-                await conversation.talk(self.screen, first.strip())
+                await conversation.talk(self.screen, first)
                 wanted = conversation.then
         finally:
             self.controller.take_signals()
+
+    def _parted(self, argument: str) -> tuple[str, str]:
+        """The engine and what to begin with; a folder is one that is seen from where commands run."""
+        word, _, first = argument.partition(" ")
+        for named, rest in ((argument, ""), (word, first.strip())):
+            folder = os.path.join(self.controller.ctx.cwd, os.path.expanduser(named))
+            if named and named not in registry().ids() and os.path.isdir(folder):
+                return folder, rest
+        return word, first.strip()
 
     async def _chosen(self, named: str) -> Conversation:
         """The newest one of that engine that has not ended, else a new one. Raises CoreError."""
