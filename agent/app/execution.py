@@ -33,14 +33,15 @@ class ProcessExecution:
         """Hand there from now on what is typed while a command runs that does not read."""
         self._on_unread = to
 
-    def jobs(self) -> LazyJobs:
-        """A table for the jobs of the sessions that follow each other at one front end."""
+    def jobs(self, *, brings_back: bool) -> LazyJobs:
+        """A table for the jobs of the sessions that follow each other at one front end. `brings_back`: it has a `:fg`."""
 
         def build() -> JobTable:
             from agent.config.paths import state_dir
             from agent.execution.job_table import JobTable
 
-            return JobTable(os.path.join(state_dir(self._environ), "jobs") if self._settings.persist else None)
+            folder = os.path.join(state_dir(self._environ), "jobs") if self._settings.persist else None
+            return JobTable(folder, brings_back=brings_back)
 
         return LazyJobs(build)
 

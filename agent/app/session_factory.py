@@ -154,7 +154,9 @@ class SessionFactory:
             todo = own.todo(past, resumed, cwd) if own is not None else ()
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
-            jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
+            jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else None
+            if jobs is None:
+                jobs = process.execution.jobs(brings_back=frontend != "cli")
             jobs.go_on_in(recorder.session_id)
             executor = LazyExecutor(
                 cwd,

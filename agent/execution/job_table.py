@@ -156,10 +156,12 @@ class Entry:
 class JobTable:
     """The jobs of the sessions that follow each other at one front end. Thread-safe.
 
-    `folder` is where their output is kept, None for memory only. `session`: whose jobs begin now.
+    `folder` is where their output is kept, None for memory only. `session`: whose jobs begin now. `brings_back`: a person can bring
+    back there what Ctrl-Z has suspended; elsewhere it would end with us, and what was not saved with it.
     """
 
-    def __init__(self, folder: str | None = None) -> None:
+    def __init__(self, folder: str | None = None, *, brings_back: bool = True) -> None:
+        self.brings_back = brings_back
         self.session = ""
         self._folder = folder
         self._entries: dict[int, Entry] = {}

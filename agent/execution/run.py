@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Literal
 
 from msgspec.structs import replace as with_fields
 
@@ -51,6 +52,7 @@ class RunningCommand:
         self._sink = sink
         self._ours, self._theirs = socket.socketpair()
         self._handing = Handing(jobs, launch, self._ours) if jobs is not None else None
+        self._brings_back = jobs is not None and jobs.brings_back
         self._watched: wire.Message = {}
         self._stopped = False
         self._session = 0
@@ -155,7 +157,9 @@ class RunningCommand:
         channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through, screen=screen)
         channels.output_limit = self._launch.limits.output
         if real is not None:
-            master, slave = terminals.open_pty(real, keep_suspend_key=pass_through, bare_newlines=screen)
+            master, slave = terminals.open_pty(
+                real, keep_suspend_key=pass_through and self._brings_back, bare_newlines=screen
+            )
             ours.append(master)
             given.append(slave)
             channels.master = master
@@ -184,7 +188,8 @@ class RunningCommand:
         """Have the helper start it; a result where it could not. Closes what was given away."""
         launch = self._launch
         master = () if channels.master is None else (channels.master,)
-        request = launch.request(tty=bool(master), background="end" if self._handing is None else "keep")
+        background: Literal["end", "keep"] = "end" if self._handing is None else "keep"
+        request = launch.request(tty=bool(master), background=background, suspends=self._brings_back)
         try:
             self._session = self._helper.request(request, (self._theirs.fileno(), *given, *master))
             self._theirs.close()

@@ -42,8 +42,10 @@ class Launch:
     sandbox: dict[str, Any] | None = None
     limits: RunLimits = UNLIMITED
 
-    def request(self, *, tty: bool, background: Literal["end", "keep"]) -> wire.Message:
-        """The message to the helper. `tty`: a PTY's master comes with it; `background`: what becomes of what is left behind."""
+    def request(self, *, tty: bool, background: Literal["end", "keep"], suspends: bool = False) -> wire.Message:
+        """The message to the helper. `tty`: a PTY's master comes with it; `background`: what becomes of what is left behind;
+        `suspends`: somebody could bring back what has stopped.
+        """
         message: wire.Message = {
             "op": "run",
             "argv": [encoded(word) for word in self.argv],
@@ -54,7 +56,7 @@ class Launch:
             "grace": self.grace,
             "strays": self.strays,
             "background": background,
-            "suspend": tty and self.pass_through and background == "keep",
+            "suspend": tty and self.pass_through and suspends,
         }
         if any(limit is not None for limit in self.limits):
             message["limits"] = self.limits._asdict()

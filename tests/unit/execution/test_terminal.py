@@ -319,6 +319,16 @@ def test_a_limit_of_output_goes_on_where_a_program_was_suspended(terminal: Termi
     assert (answer["running"], terminal.shown.count(b"x") < 60) == (False, True)
 
 
+def test_where_nothing_brings_it_back_a_program_is_not_suspended(terminal: Terminal) -> None:
+    stops = "import os, signal; os.kill(0, signal.SIGTSTP); print(ascii(input('goes on')))"
+    child = terminal.start(":no-fg", f'python3 -c "{stops}"', programs="python3")
+    child.expect_exact(b"goes on")
+    child.send("\x1a\r")
+    answer = terminal.result()
+    assert (answer["code"], answer["job"]) == (0, 0)
+    assert "'\\x1a'" in answer["stdout"]
+
+
 def test_a_suspended_program_can_be_ended(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("python3 -c 'input(0)'", ":kill", programs="python3")
     child.expect_exact(b"0")

@@ -1,7 +1,7 @@
 """Runs commands in an executor with a terminal, as the REPL does; started by test_terminal.py inside a PTY.
 
-Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto`, `:limit-output BYTES` or `:fg` between
-them. Prints one `RESULT {json}` line for each command and each `:fg`, which SIGTERM cancels.
+Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto`, `:limit-output BYTES`, `:no-fg` or `:fg`
+between them. Prints one `RESULT {json}` line for each command and each `:fg`, which SIGTERM cancels.
 """
 
 import asyncio
@@ -49,6 +49,9 @@ async def main() -> None:
             continue
         if command.startswith(":limit-output "):
             executor._limits = RunLimits(output=int(command.split()[1]))
+            continue
+        if command == ":no-fg":
+            jobs.brings_back = False
             continue
         before = settings()
         if command in (":fg", ":kill"):
