@@ -34,6 +34,7 @@ from agent.protocol.events.interview import (
     FieldExtracted,
     InterviewStepped,
 )
+from agent.protocol.events.session import Notice
 from agent.protocol.messages import ChatMessage
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ModelRequest
@@ -174,3 +175,5 @@ class SessionTurn:
             values=step.values,
         )
         await (events.send(told) if step.outcome == "failed" else events.show(told))
+        for text in step.told:
+            await events.send(Notice(text=text))

@@ -11,7 +11,7 @@ from agent.conversation.framework.handoff.handoff import format_handoff_for_cont
 from agent.conversation.framework.handoff.verification import reminder, take_up, verify_handoff
 from agent.conversation.framework.progress.questions import MOST_TRIES, counted, next_question
 from agent.conversation.framework.progress.sidebar import SidebarBuilder
-from agent.conversation.framework.progress.tasks import BackgroundTaskManager
+from agent.conversation.framework.progress.tasks import WAITING, BackgroundTaskManager
 from agent.conversation.framework.progress.telemetry import measure
 from agent.conversation.framework.state.ports import StepDone
 from agent.conversation.framework.state.repair_data import Repair
@@ -30,12 +30,19 @@ async def background_tasks(turn: Turn) -> StepDone | None:
     if turn.deps.task_backend is None or not turn.config.background_tasks:
         return None
     manager = BackgroundTaskManager(turn.config, turn.deps.task_backend, turn.evaluators, turn.deps.failure_strategy)
-    looked = await manager.advance(turn.memory, now=turn.deps.clock())
-    turn.memory = looked.memory
-    turn.guidance += looked.told
+    told: tuple[str, ...] = ()
+    if turn.memory.ended:
+        turn.memory = await manager.cancel(turn.memory)
+    elif turn.repair is not None and turn.repair.kind == "impatience":  # the way out of a wait
+        turn.memory = await manager.release(turn.memory)
+    else:
+        looked = await manager.advance(turn.memory, now=turn.deps.clock())
+        turn.memory, told = looked.memory, looked.told
+    turn.guidance += told
     tasks = turn.memory.background_tasks
     values = {"pending": [each.task_id for each in tasks.pending], "completed": len(tasks.completed)}
-    return step(detail="; ".join(looked.told), values=values)
+    waits = (WAITING, "“just do it” goes on without it") if WAITING in told else ()
+    return replace(step(detail="; ".join(told), values=values), told=waits)
 
 
 async def select_techniques(turn: Turn) -> StepDone | None:

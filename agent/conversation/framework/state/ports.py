@@ -78,13 +78,17 @@ class AgentReply(Struct, frozen=True, kw_only=True):
 
 
 class StepDone(Struct, frozen=True, kw_only=True):
-    """One of the 19 steps. `outcome`: done, skipped, failed; `detail` in words; `values` are what is worth keeping, plain data."""
+    """One of the 19 steps. `outcome`: done, skipped, failed; `detail` in words; `values` are what is worth keeping, plain data.
+
+    `told`: what the person has to know of it.
+    """
 
     number: int
     name: str
     outcome: Literal["done", "skipped", "failed"] = "done"
     detail: str = ""
     values: dict[str, Any] = {}
+    told: tuple[str, ...] = ()
 
 
 class TaskReport(Struct, frozen=True, kw_only=True):
@@ -159,10 +163,9 @@ class JourneyCompressor(Protocol):
 
 
 class EngineResponse(Struct, frozen=True, kw_only=True):
-    """The result of a turn. `handoff`: that of an exit which the person agreed to.."""
+    """The result of a turn."""
 
     response_text: str
     sidebar_state: SidebarState
     updated_state: WorkingMemory
-    handoff: EngineHandoff | None = None
     steps: tuple[StepDone, ...] = ()

@@ -8,9 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from agent.conversation.framework.runner import STEPS, EngineRunner
-from agent.conversation.framework.state.background_data import ObligationStatusIs
+from agent.conversation.framework.state.background_data import ObligationStatusIs, Stall
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TaskReport, TurnMetadata
-from agent.conversation.framework.state.working_memory import create_empty_working_memory, from_data, to_data
+from agent.conversation.framework.state.working_memory import (
+    BackgroundState,
+    PendingTask,
+    create_empty_working_memory,
+    from_data,
+    to_data,
+)
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
 from agent.protocol.errors import Cancelled, InvalidRequest, ProviderError
 from tests.support.handoff_case import handoff
@@ -200,6 +206,54 @@ def test_what_a_reply_lacked_is_told_to_the_next_one():
 
 
 @pytest.mark.covers("S3-13")
+@pytest.mark.covers("S3-91")
+def test_who_waits_for_a_task_is_told_and_can_go_on_without_it():
+    task = replace(
+        EXPLORATION.background_tasks[0],
+        trigger_condition=ObligationStatusIs(obligation_ids=("decision_made",), status="pending"),
+        failure_strategy=Stall(),
+    )
+    config = replace(EXPLORATION, background_tasks=(task,))
+    cancelled = []
+
+    class Backend:
+        async def dispatch(self, task, memory):
+            return task.task_id
+
+        async def poll(self, handle):
+            return TaskReport(status="failed", error="no answer")
+
+        async def cancel(self, handle):
+            cancelled.append(handle)
+
+    model, state = Model(), empty(config)
+    for text in ("we need a wiki", "for our team"):
+        done = turn(model, text, state, config, task_backend=Backend())
+        state = done.updated_state
+    step = done.steps[7]
+    assert step.told == ("Waiting for background research...", "“just do it” goes on without it")
+    assert [each.stalled for each in state.background_tasks.pending] == [True]
+    done = turn(model, "just do it", state, config, task_backend=Backend())
+    assert done.updated_state.background_tasks.pending == ()
+    assert [each.status for each in done.updated_state.background_tasks.completed] == ["gap"]
+
+
+def test_an_interview_that_ends_ends_its_tasks():
+    ended = []
+
+    class Backend:
+        async def dispatch(self, task, memory):
+            raise AssertionError("nothing begins at the end")
+
+        async def cancel(self, handle):
+            ended.append(handle)
+
+    pending = PendingTask(task_id=EXPLORATION.background_tasks[0].task_id, handle="one")
+    state = replace(empty(EXPLORATION), background_tasks=BackgroundState(pending=(pending,)))
+    done = turn(Model(), "cancel", state, EXPLORATION, task_backend=Backend())
+    assert done.updated_state.ended and done.updated_state.background_tasks.pending == () and ended == ["one"]
+
+
 def test_background_tasks_are_begun_and_their_results_used():
     task = replace(
         EXPLORATION.background_tasks[0],
