@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS, UNUSABLE, read_value
+from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.ports import ExtractedValue
 from agent.text.fuzzy import most_alike
@@ -17,6 +21,7 @@ _LONGEST = 20_000  # characters of an answer
 _NAMED = re.compile(r"\s*(?:[-*]\s+)?([^:\n]{2,60}):[ \t]+(\S.*)")
 _PAIR = re.compile(r"([^:=\n]{1,60}?)(?:\s*[:=]\s*(?=\S)|\s+(?=-?\d+(?:\.\d+)?$))(.+)")
 _DIGITS = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_HEADED = re.compile(r"\s*(?:[-*]\s+)?([^:\n]{2,60}):\s*")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _YES = frozenset(("yes", "y", "ok", "okay", "right", "correct", "true", "agreed"))
 _NO = frozenset(("no", "n", "wrong", "false", "not"))
@@ -54,7 +59,7 @@ def _chosen(field: FieldDefinition, text: str) -> tuple[Any, float]:
             meant.append(names[bare])
         else:
             begun = [name for name in names if bare and name.startswith(bare)]
-            alike = begun if len(begun) == 1 else most_alike(bare[:200], names, least=0.75)
+            alike = begun if len(begun) == 1 else most_alike(bare[:200], names, least=0.75) or _named_in(each, names)
             meant += [names[name] for name in alike[:1]]
             confidence = NEARLY_SURE
     if not meant:
@@ -62,18 +67,33 @@ def _chosen(field: FieldDefinition, text: str) -> tuple[Any, float]:
     return (meant if field.value_type == "array" else meant[0]), confidence
 
 
+def _named_in(text: str, names: Iterable[str]) -> list[str]:
+    """Return the only choice that a longer answer names, which denies nothing."""
+    said = words(text)
+    phrase = f" {' '.join(said)} "
+    named = [name for name in names if f" {' '.join(words(name))} " in phrase]
+    return named if len(named) == 1 and _NO.isdisjoint(said) else []
+
+
 def _yes_or_no(text: str) -> bool | None:
-    word = re.match(r"\w+", text.casefold())
-    return True if word and word[0] in _YES else False if word and word[0] in _NO else None
+    """Read the first word that is one of them; people clear their throat before it."""
+    first = next((word for word in words(text)[:2] if word in _YES or word in _NO), "")
+    return first in _YES if first else None
 
 
 def _listed(text: str) -> list[str]:
-    """Return the items of a list: lines, else what semicolons or else commas separate."""
-    lines = [_BULLET.sub("", line, count=1).strip() for line in text.splitlines() if line.strip()]
+    """Return the items of a list: lines, else what semicolons or else commas separate. What leads up to them is no item."""
+    said = [line for line in text.splitlines() if line.strip()]
+    first = next((at for at, line in enumerate(said) if _BULLET.match(line)), 0)
+    lines = [_BULLET.sub("", line, count=1).strip() for line in said[first:]]
     if len(lines) > 1:
         return lines
-    sign = ";" if ";" in text else ","
-    return [item for each in (lines or [""])[0].split(sign) if (item := each.strip(" ."))]
+    line = (lines or [""])[0]
+    sign = ";" if ";" in line else ","
+    _, colon, behind = line.partition(": ")
+    if colon and sign in behind and ": " not in behind:
+        line = behind
+    return [item for each in line.split(sign) if (item := each.strip(" ."))]
 
 
 def _object(field: FieldDefinition, text: str) -> dict[str, Any]:
@@ -95,11 +115,23 @@ def _number(text: str) -> Any:
 
 
 def corrections(config: EngineConfiguration, message: str) -> tuple[list[tuple[FieldDefinition, str]], str]:
-    """Return what lines `NAME: value` say of fields, named as they are displayed or by their paths, and the rest of the message."""
+    """Return what lines `NAME: value` say of fields, named as they are displayed or by their paths, and the rest of the message. The value
+    of a list may stand below its name.
+    """
     fields = config.extraction_schema.fields
     names = {name.casefold(): each for each in fields for name in (each.path, each.display_name)}
     found, rest = list[tuple[FieldDefinition, str]](), list[str]()
-    for line in message.splitlines():
+    lines = deque(message.splitlines())
+    while lines:
+        line = lines.popleft()
+        headed = _HEADED.fullmatch(line[:100])
+        field = names.get(headed[1].strip().casefold()) if headed and len(found) < _MOST_CORRECTIONS else None
+        if field and lines and _BULLET.match(lines[0]):
+            items = list(takewhile(_BULLET.match, lines))
+            found.append((field, "\n".join(items)))
+            for _ in items:
+                lines.popleft()
+            continue
         match = _NAMED.fullmatch(line[:5_000]) if len(found) < _MOST_CORRECTIONS else None
         if match and (field := names.get(match[1].strip().casefold())):
             found.append((field, match[2]))
