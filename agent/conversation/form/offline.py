@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from msgspec.structs import replace
 
 from agent.conversation.form.answers import SURE, corrections, read_answer
 from agent.conversation.form.asking_back import asks_back, explained
-from agent.conversation.framework.extraction.vocabulary import words
+from agent.conversation.form.taking_back import taken_back
+from agent.conversation.framework.extraction.evidence import Said
 from agent.conversation.framework.progress.questions import IN_A_ROW, QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff
@@ -22,7 +22,6 @@ from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
 from agent.conversation.framework.state.repair_data import ASK_AGAIN, REPAIR, RepairKind
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, WorkingMemory
-from agent.conversation.framework.talk.repair import meant, recognize
 
 _MOST_NOTED, _MOST_SUMMED_UP = 5, 60
 _HINTS = {
@@ -52,12 +51,14 @@ class GuidedForm:
         """Read corrections; what else is said is the answer to the question that was asked."""
         corrected, rest = corrections(self._config, user_message)
         if not corrected and self._memory is not None:
-            corrected, rest = _taken_back(self._memory, self._config, user_message)
+            back = taken_back(self._memory, self._config, user_message)
+            corrected, rest = ([back], "") if back else ([], user_message)
         found = {field.path: _instead(read_answer(field, text)) for field, text in corrected}
         asked = self._config.field(self._memory.asked) if self._memory else None
         self._corrected = bool(corrected) and not rest.strip()
         if asked is not None and asked.path not in found and not self._corrected:
-            found[asked.path] = answer = read_answer(asked, rest)
+            said = Said(rest, (each.path for each in self._config.extraction_schema.fields))
+            found[asked.path] = answer = None if said.is_of_the_form else read_answer(asked, rest)
             taken_as_text = asked.value_type in ("string", "array", "object") and not asked.choices
             if (answer is None or taken_as_text) and asks_back(rest, asked):
                 return {REPAIR: ExtractedValue(value="question", confidence=SURE)}
@@ -82,30 +83,6 @@ class GuidedForm:
             hint = "one of these" if asked.choices else _HINTS.get(asked.value_type, "an answer")
             lines = [f"I could not read that as {hint}.", *_asked(asked, form)]
         return AgentReply(text="\n".join(lines), asked=field.path if field else "")
-
-
-def _taken_back(
-    memory: WorkingMemory, config: EngineConfiguration, message: str
-) -> tuple[list[tuple[FieldDefinition, str]], str]:
-    """Read "no, I meant …" as what was meant by the answer before; and what else is said."""
-    mended, said = recognize(message, memory, config), meant(message)
-    before = memory.turn_number - 1
-    last = (
-        field
-        for field in config.extraction_schema.fields
-        if (kept := memory.extraction.get(field.path))
-        and max(each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))) == before > 0
-    )
-    told = next(last, None)
-    if mended is None or mended.kind != "correction" or not said or told is None:
-        return [], message
-    return [(told, _without_the_old(said, memory.value(told.path)))], ""
-
-
-def _without_the_old(said: str, old: Any) -> str:
-    """Return what is said instead, without the words "…, not parcels" that only name what it takes the place of."""
-    new, sign, named = said.rpartition(", not ")
-    return new if sign and new.strip() and set(words(named)) <= set(words(as_text(old))) else said
 
 
 def _instead(found: ExtractedValue | None) -> ExtractedValue | None:

@@ -35,13 +35,15 @@ _OF_THE_FORM = lazily(
 
 class Said:
     """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says; `context`:
-    the messages before, which an answer may refer to.
+    the messages before, which an answer may refer to. `is_of_the_form`: some of it speaks to whoever fills in the form.
     """
 
     def __init__(self, message: str, paths: Iterable[str], context: str = "") -> None:
         self._paths = tuple(path.casefold() for path in paths if "." in path)
         self._context = context
-        self._sentences = ["" if self._is_of_the_form(each) else each for each in _SENTENCE.split(message[:_LONGEST])]
+        sentences = _SENTENCE.split(message[:_LONGEST])
+        self._sentences = ["" if self._is_of_the_form(each) else each for each in sentences]
+        self.is_of_the_form = self._sentences != sentences
         said = [word for each in self._sentences for word in (words(each) if each else ["\0"])]
         self._words = f" {' '.join(said)} "
         self._known = frozenset(said)

@@ -35,11 +35,18 @@ CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
         (field("boolean"), "Yes, of course", True, 0.95),
         (field("boolean"), "no!", False, 0.95),
         (field("boolean"), "perhaps", None, 0),
+        (field("boolean"), "Ja, correct", True, 0.95),
+        (field("boolean"), "Hm, no, not quite", False, 0.95),
+        (field("boolean"), "it is not to be said, yes", None, 0),
         (field("boolean"), "", None, 0),
         (field("array"), "speed, price and looks", ["speed", "price and looks"], 0.95),
         (field("array"), "fast, cheap; good", ["fast, cheap", "good"], 0.95),
         (field("array"), "- fast, cheap\n\n2) good\n* small", ["fast, cheap", "good", "small"], 0.95),
         (field("array"), "None.", [], 0.95),
+        (field("array"), "Short answer:\n- fast\n- cheap", ["fast", "cheap"], 0.95),
+        (field("array"), "In the end it is this: fast, cheap", ["fast", "cheap"], 0.95),
+        (field("array"), "shift: early", ["shift: early"], 0.95),
+        (field("array"), "shift: early, place: yard", ["shift: early", "place: yard"], 0.95),
         (field("array"), "search - a quick one; 3. export", ["search - a quick one", "3. export"], 0.95),
         (field("array"), "", None, 0),
         (field(**CHOICES), "2", "Desktop", 0.95),
@@ -47,6 +54,10 @@ CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
         (field(**CHOICES), "web", "Web", 0.95),
         (field(**CHOICES), "command", "Command line", 0.8),
         (field(**CHOICES), "dekstop", "Desktop", 0.8),
+        (field(**CHOICES), "The desktop, I would say, as ever", "Desktop", 0.8),
+        (field(**CHOICES), "Well, the command line first of all", "Command line", 0.8),
+        (field(**CHOICES), "The web or the desktop", None, 0),
+        (field(**CHOICES), "Everything, but not the desktop", None, 0),
         (field(**CHOICES), "4", None, 0),
         (field(**CHOICES), "0", None, 0),
         (field(**CHOICES), "phone", None, 0),
@@ -97,3 +108,9 @@ def test_corrections_name_their_fields_and_leave_the_rest() -> None:
     ]
     assert rest == "nothing: x\nProblem:"
     assert len(corrections(config, "problem: x\n" * 1000)[0]) == 50
+
+
+def test_a_list_may_stand_below_its_name() -> None:
+    found, rest = corrections(engine(), "sell\nMain user:\n- clerks\n- buyers\nThat is all\nTrigger:\nnothing")
+    assert [(each.path, text) for each, text in found] == [("users.main", "- clerks\n- buyers")]
+    assert rest == "sell\nThat is all\nTrigger:\nnothing"

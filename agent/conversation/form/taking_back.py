@@ -1,0 +1,69 @@
+"""Read what takes an answer back ("no, I meant …") without a model: the field that it names, else that of the answer before; the new value.
+
+The value is what is left beside the name of the field and what it was before, both of which are known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.framework.talk.repair import meant, recognize
+
+_FAR = 60  # characters before a name that is the subject
+_MOST_OLD = 40  # words of what it was before
+_JOINTS = frozenset("is are was were it its not no but now the our that as to about".split())
+_FIRST, _LAST = re.compile(r"^\W*(\w+)(?:'\w+)?"), re.compile(r"(\w+)\W*$")
+
+
+def taken_back(memory: WorkingMemory, config: EngineConfiguration, message: str) -> tuple[FieldDefinition, str] | None:
+    """Return the field that a message corrects, and its new value in words; None where it corrects nothing that is known."""
+    mended, said = recognize(message, memory, config), meant(message)
+    if mended is None or mended.kind != "correction" or not said:
+        return None
+    if (named := _named(said, memory, config)) is not None:
+        return named, _left(said, named.display_name, memory.value(named.path))
+    before = memory.turn_number - 1
+    learnt = (each for each in config.extraction_schema.fields if 0 < before == _turn(memory, each.path))
+    last = next(learnt, None)
+    return None if last is None else (last, _without_the_old(said, memory.value(last.path)))
+
+
+def _turn(memory: WorkingMemory, path: str) -> int:
+    kept = memory.extraction.get(path, ())
+    return max((each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))), default=0)
+
+
+def _named(said: str, memory: WorkingMemory, config: EngineConfiguration) -> FieldDefinition | None:
+    """Return the known field that is the subject: the one with the longest name of those that are named in the beginning."""
+    known = [each for each in config.extraction_schema.fields if each.path in memory.extraction]
+    named = [each for each in known if (at := _phrase(each.display_name).search(said)) and at.start() <= _FAR]
+    return max(named, key=lambda each: len(each.display_name), default=None)
+
+
+def _phrase(text: str) -> re.Pattern[str]:
+    """Return the pattern of these words beside each other, whatever stands between them; one that fits nothing for none that tell."""
+    found = words(text)[:_MOST_OLD]
+    tells = not SMALL_WORDS.issuperset(found)
+    together = r"\W+".join(map(re.escape, found))
+    return re.compile(rf"(?i)\b{together}\b" if tells else r"(?!)")
+
+
+def _left(said: str, name: str, old: Any) -> str:
+    """Return what is left without name, old value, and the joints at both ends; all of it where that is nothing."""
+    rest = _phrase(as_text(old)).sub(" ", _phrase(name).sub(" ", said, count=1), count=1)
+    while (edge := _FIRST.search(rest)) and edge[1].casefold() in _JOINTS:
+        rest = rest[edge.end() :]
+    while (edge := _LAST.search(rest)) and edge[1].casefold() in _JOINTS:
+        rest = rest[: edge.start()]
+    return " ".join(rest.split()).strip(" ,.;:") or said
+
+
+def _without_the_old(said: str, old: Any) -> str:
+    """Return what is said instead, without the words "…, not parcels" that only name what it takes the place of."""
+    new, sign, named = said.rpartition(", not ")
+    return new if sign and new.strip() and set(words(named)) <= set(words(as_text(old))) else said
