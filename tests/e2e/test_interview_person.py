@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_repl_person import home, work  # noqa: F401  # fixtures
-from tests.support.interview_case import ENGINE
+from tests.support.interview_case import asking
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 
 ASKS = "interview ❯ ?$"
@@ -22,21 +22,9 @@ def interview(home: Path, work: Path, *words: str, columns: int = 90) -> Termina
 @pytest.fixture
 def engine(tmp_path: Path) -> Path:
     """An engine that is ready with two answers, and hands over to the planner."""
-    ready = {"type": "completeness_score", "minCompleteness": 0.5}
-    mapping = {"decisions": [{"option": "problem", "reasoning": "trigger"}], "userGoals": ["problem"]}
-    mapping["constraints"] = [{"path": "trigger"}]  # type: ignore[list-item]
-    exits = [{"targetEngine": "planner", "reason": "It is clear", "condition": ready, "mapping": mapping}]
-    questions = {
-        "problem": "What is wrong?",
-        "trigger": "Why now?",
-        "users.main": "Who uses it?",
-        "users.jobs": "To do what?",
-    }
-    fields = [each | {"question": questions[each["path"]]} for each in ENGINE["extractionSchema"]["fields"]]
     folder = tmp_path / "sample"
     folder.mkdir()
-    whole = ENGINE | {"exitTransitions": exits, "extractionSchema": {"fields": fields}}
-    (folder / "engine.yaml").write_text(json.dumps(whole))
+    (folder / "engine.yaml").write_text(json.dumps(asking("planner", ready=0.5)))
     return folder
 
 
@@ -106,6 +94,7 @@ def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home
     ]
     (home / "talk.json").write_text(json.dumps({"reply": replies}))
     with interview(home, work, "--planner", f"scripted:{home}/talk.json", "exploration", "lists", "differ") as person:
+        person.see("Exploration Engine")
         person.type("since spring\r")
         person.see(r"Since when\?.*❯ since spring *\n.*And for whom\?.*interview ❯ ?\n")
         person.type("for all of us\r")

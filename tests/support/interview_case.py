@@ -70,6 +70,34 @@ ENGINE: dict[str, Any] = {
 }  # fmt: skip
 
 
+_QUESTIONS = {
+    "problem": "What is wrong?",
+    "trigger": "Why now?",
+    "users.main": "Who uses it?",
+    "users.jobs": "To do what?",
+}
+
+
+def asking(*targets: str, ready: float) -> dict[str, Any]:
+    """The sample with questions for a form, that hands over to these where so much is known: for a file."""
+    mapping = {
+        "decisions": [{"option": "problem", "reasoning": "trigger"}],
+        "constraints": [{"path": "trigger"}],
+        "userGoals": ["problem"],
+    }
+    exits = [
+        {
+            "targetEngine": each,
+            "reason": "It is clear",
+            "condition": {"type": "completeness_score", "minCompleteness": ready},
+            "mapping": mapping,
+        }
+        for each in targets
+    ]
+    fields = [each | {"question": _QUESTIONS[each["path"]]} for each in ENGINE["extractionSchema"]["fields"]]
+    return ENGINE | {"exitTransitions": exits, "extractionSchema": {"fields": fields}}
+
+
 def engine(**changes: Any) -> EngineConfiguration:
     """The sample with these surfaces in place of its own, named as in files."""
     return msgspec.convert(ENGINE | changes, EngineConfiguration)
