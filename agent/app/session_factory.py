@@ -154,10 +154,7 @@ class SessionFactory:
             todo = own.todo(past, resumed, cwd) if own is not None else ()
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
-            jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else None
-            if jobs is None:
-                jobs = process.execution.jobs(brings_back=frontend != "cli")
-            jobs.go_on_in(recorder.session_id)
+            jobs = self._jobs(before, frontend, recorder.session_id)
             executor = LazyExecutor(
                 cwd,
                 lambda folder: process.execution.make_executor(
@@ -221,6 +218,13 @@ class SessionFactory:
         if "rag" not in past.settings:
             resumed.settings = structs.replace(resumed.settings, rag=plain_rag)
         return OpenedAgent.resumed(resumed, past, self._process, redactor)
+
+    def _jobs(self, before: RequestContext | None, frontend: str, session_id: str) -> LazyJobs:
+        """The jobs of the front end, those of the session before it, too."""
+        known = before.jobs if before is not None else None
+        jobs = known if isinstance(known, LazyJobs) else self._process.execution.jobs(brings_back=frontend != "cli")
+        jobs.go_on_in(session_id)
+        return jobs
 
     def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor) -> Planner:
         """The planner that was chosen in the session, where there is one and it can be made."""

@@ -1,7 +1,7 @@
 """Runs commands in an executor with a terminal, as the REPL does; started by test_terminal.py inside a PTY.
 
-Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto`, `:limit-output BYTES`, `:no-fg` or `:fg`
-between them. Prints one `RESULT {json}` line for each command and each `:fg`, which SIGTERM cancels.
+Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto`, `:limit-output BYTES`, `:no-fg` or
+`:fg` between them. Prints one `RESULT {json}` line for each command and each `:fg`, which SIGTERM cancels.
 """
 
 import asyncio
