@@ -136,6 +136,8 @@ def add_interview(parser: argparse.ArgumentParser) -> None:
         help="what you want, to begin with; of lint, graph, simulate and export: their subject",
     )
     add("--resume", metavar="ID", help="go on with that interview; last: the newest")
+    add("--turn", type=int, metavar="N", help="of --resume: go on from where it was after turn N")
+    add("--branch", action="store_true", help="of --resume: in a new session, the other stays as it is")
     add("--mermaid", action="store_true", help="of graph: as Mermaid, for a page")
     add("--person", metavar="NAME", default="", help="of simulate: that person alone, as terse or hostile")
     add("--turns", type=int, metavar="N", default=120, help="of simulate: the most turns of an interview (120)")

@@ -233,6 +233,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell interview                           what a project has to do, for whom, and within which bounds
   agent-shell interview exploration               how something could be done, and which way is yours
   agent-shell interview --resume last             go on where it was left
+  agent-shell interview --resume last --turn 3    go on from where it was after turn 3; --branch: in a new session
   agent-shell interview export requirements       what was found out, as Markdown; provenance, tasks and context likewise
   agent-shell interview lint ./my-engine          the mistakes of an engine of your own
   agent-shell interview graph project-discovery   its phases, and what leads from one to the next

@@ -27,7 +27,9 @@ from agent.recording.reader import SessionFile
 
 
 class KeptTurn(Struct, frozen=True, kw_only=True):
-    """One turn; number 0 is the beginning. `goal`: the id of the message, "" where the engine began."""
+    """One turn; number 0 is the beginning, which was later where it was taken up from a database. `goal`: the id of the message, "" at the
+    beginning.
+    """
 
     turn: int
     goal: str
@@ -82,7 +84,9 @@ class _Fold:
             self._goal, self._understood = record.goal_id, []
         event = record.event
         if isinstance(event, InterviewStarted):
-            self.legs.append((event.engine, [KeptTurn(turn=0, goal="", state=event.state)], []))
+            begun = event.state.get("turnNumber", 0)
+            number = begun if isinstance(begun, int) else 0
+            self.legs.append((event.engine, [KeptTurn(turn=number, goal="", state=event.state)], []))
         elif isinstance(event, FieldExtracted):
             self._understood.append(event)
         elif self.legs and isinstance(event, InterviewTurned | InterviewWentBack | HandedOver):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent.conversation.persistence.found import Found
 from agent.engine.goal import Goal
 from agent.protocol.errors import CoreError
 from agent.protocol.events.interview import FieldExtracted
@@ -64,6 +65,12 @@ class ProcessDatabase:
     def prepare(self) -> None:
         """Load and open it before it is needed; what fails is said when it is."""
         self.attempt(lambda store: None)
+
+    def find(self, name: str, turn: int | None = None) -> Found | None:
+        """Return the interview of that short id or UUID after `turn`, None where it is not kept. Raises CoreError."""
+        from agent.conversation.persistence.store import SqlStore
+
+        return SqlStore(self.opened()).find(name, turn)
 
     def attempt(self, work: Callable[[SqlStore], None]) -> str:
         """Do `work`; why it was not done, "" where it was. Raises nothing."""

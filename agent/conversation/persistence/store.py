@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
-from msgspec import Struct
 
 from agent.conversation.persistence.database import Database
+from agent.conversation.persistence.found import Found
 from agent.conversation.persistence.tables import (
     CHECKPOINTS,
     EXTRACTIONS,
@@ -63,17 +63,6 @@ class Interview:
             return uuid_of("project", self.project_id)
 
 
-class Stored(Struct, frozen=True, kw_only=True):
-    """An interview as it is in the database: the state after `turn`, and the number of the last turn there is."""
-
-    id: uuid.UUID
-    name: str
-    project: str
-    turn: int
-    last: int
-    state: State
-
-
 class SqlStore:
     """Interviews in one database. Every method is a transaction, and raises IoError."""
 
@@ -112,7 +101,7 @@ class SqlStore:
                     checked = verification if leg is legs[-1] else None
                     _received(connection, inbound, key, checked or leg.last.state.get("handoffWatch") or {})
 
-    def find(self, name: str, turn: int | None = None) -> Stored | None:
+    def find(self, name: str, turn: int | None = None) -> Found | None:
         """Return the interview of that short id (or UUID) that was written last, as it was after `turn`; None where there is none."""
         with self._database.reading() as connection:
             row = connection.execute(_found(name)).first()
@@ -123,7 +112,7 @@ class SqlStore:
             state = connection.execute(sa.select(CHECKPOINTS.c.state_snapshot).where(*where)).scalar()
             if state is None:
                 return None
-            return Stored(id=row.id, name=row.name, project=row.project, turn=wanted, last=row.turn_number, state=state)
+            return Found(id=row.id, name=row.name, turn=wanted, last=row.turn_number, state=state)
 
     def forget(self, names: Iterable[str]) -> int:
         """Remove the interviews of these short ids with all that belongs to them; how many rows of sessions there were."""
@@ -142,9 +131,8 @@ def _found(name: str) -> sa.Select[Any]:
         wanted: Any = SESSIONS.c.id == uuid.UUID(name)
     except ValueError:
         wanted = SESSIONS.c.name == name
-    columns = (SESSIONS.c.id, SESSIONS.c.name, SESSIONS.c.turn_number, PROJECTS.c.name.label("project"))
-    newest = SESSIONS.c.updated_at.desc()
-    return sa.select(*columns).join(PROJECTS).where(wanted).order_by(newest).limit(1)
+    columns = (SESSIONS.c.id, SESSIONS.c.name, SESSIONS.c.turn_number)
+    return sa.select(*columns).where(wanted).order_by(SESSIONS.c.updated_at.desc()).limit(1)
 
 
 def _digest_of(connection: sa.Connection, key: uuid.UUID) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -26,6 +27,7 @@ from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
 from agent.frontends.confirm.questions import asking_at, words_at
 from agent.frontends.interview import typed
+from agent.frontends.interview.earlier import go_back, prepare_database
 from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch, panel_rows
 from agent.frontends.piped import read_lines
 from agent.frontends.screen import Fragments, Screen
@@ -37,6 +39,9 @@ from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.replies import usage_text
 from agent.protocol.requests import RunOptions
 from agent.text.shown import shown_line
+from agent.waiting import beside
+
+_READING = 0.5  # seconds in which the prompt is drawn, and somebody reads what stands above it
 
 
 class Prompt(Protocol):
@@ -99,6 +104,9 @@ class Conversation:
         self._open(first)
         if first:
             await self._send(first)
+        else:
+            later = partial(prepare_database, self.controller.services)
+            asyncio.get_running_loop().call_later(_READING, beside, later)
         signals = self.controller.signals
         while not self.memory().ended and signals.ended_by is None:
             if self.repl is not None:
@@ -238,6 +246,8 @@ class Conversation:
                 await self._answer(name, "\n".join(why(memory, engine.config, rest, self._log())))
             case "export":
                 await self._answer(name, export(rest or EXPORTS[0], memory, engine.config, self._log()))
+            case "back":
+                await self._back(rest, memory.turn_number)
             case "go":
                 await self._go(rest or memory.offered or _missing_target(engine))
             case "help" if rest and self.repl is not None and rest.lstrip(":") not in typed.COMMANDS:
@@ -262,6 +272,15 @@ class Conversation:
             print_rows([{"command": "panel", "sidebar": sidebar}], json=True, out=out)
         else:
             say_prose(panel(sidebar, completeness, color=out.color), out)
+
+    async def _back(self, rest: str, last: int) -> None:
+        """Go on from where it was after an earlier turn. Raises CoreError."""
+        number = int(rest) if rest.isascii() and rest.isdigit() and len(rest) < 9 else -1
+        if rest and number < 0:
+            raise InvalidRequest(":back takes the number of a turn", hint=f"this is turn {last}")
+        told = await go_back(self.controller, number if rest else max(last - 1, 0))
+        self._offered.clear()
+        await self._answer("back", "\n".join(filter(None, (told, opening(self.engine(), self.memory(), names=True)))))
 
     async def _go(self, target: str) -> None:
         """Hand over, and go on there: another engine in this session, the planner where goals are typed. Raises CoreError."""

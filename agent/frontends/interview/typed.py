@@ -19,6 +19,7 @@ COMMANDS = {
     "panel": ("[on|off]", "what is known, how surely, and what is missing; beside the answers or not"),
     "why": ("FIELD", "where a value comes from"),
     "export": ("KIND", "requirements, provenance, tasks or context"),
+    "back": ("[N]", "go on from after turn N; without N from before your last answer"),
     "go": ("[TARGET]", "hand over to another engine, the planner or the repo-agent"),
     "help": ("", "this"),
 }

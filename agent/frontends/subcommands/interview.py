@@ -15,6 +15,7 @@ from agent.emitters.console import Noticing, say
 from agent.emitters.streams import sink_of
 from agent.frontends.interview.choosing import interview_named
 from agent.frontends.interview.conversation import Conversation
+from agent.frontends.interview.earlier import begin_from, earlier
 from agent.frontends.interview.side_panel import PanelSwitch
 from agent.frontends.one_session import open_controller
 from agent.frontends.repl.answer_prompt import AnswerPrompt
@@ -24,14 +25,28 @@ from agent.protocol.outcomes import ExitCode
 from agent.waiting import in_thread
 
 
-async def run_interview(services: Services, engine: str, first: str, resume: str | None = None) -> int:
-    """Hold an interview in a new session, in the one of the settings, or go on with the one that `resume` names. Raises CoreError."""
+async def run_interview(
+    services: Services,
+    engine: str,
+    first: str,
+    resume: str | None = None,
+    *,
+    turn: int | None = None,
+    branch: bool = False,
+) -> int:
+    """Hold an interview in a new session, in the one of the settings, or go on with the one that `resume` names: after `turn`, where one
+    is given, in a session of its own with `branch`. Raises CoreError.
+    """
     wanted = engine_id(engine)
     registry().get(wanted)
-    session = None if resume is None else (await in_thread(partial(interview_named, services, resume))).session_id
+    found = await in_thread(partial(earlier, services, resume, turn, branch=branch))
     switch = PanelSwitch(wanted=services.settings.panel)
     emitter = Noticing(services.make_emitter(interview=lambda: switch.stands))
-    async with open_controller(services, emitter=emitter, profile="interview", session=session) as controller:
+    opened = open_controller(services, emitter=emitter, profile="interview", session=found.session, origin=found.origin)
+    async with opened as controller:
+        told = await begin_from(controller, found)
+        if told and not services.settings.json:
+            controller.tell(told)
         return await Conversation(controller, wanted, AnswerPrompt, switch).run(first)
 
 

@@ -1,0 +1,115 @@
+"""Go on with an interview from where it was: after an earlier turn, in a branch, or from the database where its log is not here."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.audit.queries.interviews import place_after, turn_of
+from agent.conversation.persistence.found import Found
+from agent.conversation.persistence.keeping import FILE, NOWHERE, ProcessDatabase, database_of
+from agent.conversation.shipped import registry
+from agent.conversation.state_record import read_state
+from agent.frontends.interview.choosing import interview_named
+from agent.frontends.services import Services
+from agent.frontends.session_controller import SessionController
+from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.events.interview import InterviewStarted, InterviewWentBack
+from agent.protocol.outcomes import Origin
+from agent.recording.interview_fold import said_until
+from agent.text.sizes import counted
+from agent.waiting import in_thread
+
+
+class Earlier(Struct, frozen=True, kw_only=True):
+    """The interview that `--resume` means: the `session` to go on in, the `origin` of a branch, or what the database `stored`; `turn`: the
+    one to go back to first, None for the last.
+    """
+
+    session: str | None = None
+    origin: Origin | None = None
+    stored: Found | None = None
+    turn: int | None = None
+
+
+def earlier(services: Services, wanted: str | None, turn: int | None = None, *, branch: bool = False) -> Earlier:
+    """Find what is wanted. Raises CoreError."""
+    if wanted is None:
+        if turn is not None or branch:
+            raise InvalidRequest("which interview?", hint="--turn and --branch go with --resume ID")
+        return Earlier()
+    try:
+        session = interview_named(services, wanted)
+    except NotFound:
+        stored = _stored(services, wanted, turn)
+        if stored is None:
+            raise
+        return Earlier(session=None if branch else stored.name, stored=stored)
+    if branch:
+        return Earlier(origin=replace(place_after(session, turn), how="branch"))
+    if turn is not None:
+        turn_of(session.path, turn)
+    return Earlier(session=session.session_id, turn=turn)
+
+
+def _stored(services: Services, wanted: str, turn: int | None) -> Found | None:
+    """Look in the database, where there is one. Raises CoreError."""
+    database = _database(services)
+    return database.find(wanted, turn) if database is not None else None
+
+
+def _database(services: Services) -> ProcessDatabase | None:
+    app = services.engine.app
+    if app.interview_database == NOWHERE:
+        return None
+    return database_of(app.interview_database, os.path.join(app.state_dir, FILE))
+
+
+def prepare_database(services: Services) -> None:
+    """Load and open it before the first turn needs it. Raises nothing."""
+    database = _database(services)
+    if database is not None:
+        database.prepare()
+
+
+async def begin_from(controller: SessionController, found: Earlier) -> str:
+    """Bring the session that was opened for it to where it is wanted; what is to be said of that, "" for nothing. Raises CoreError."""
+    if found.stored is not None:
+        return await _take_up(controller, found.stored)
+    if found.turn is not None:
+        return await go_back(controller, found.turn)
+    if found.origin is not None:
+        return f"a branch of {found.origin.session}"
+    return ""
+
+
+async def _take_up(controller: SessionController, stored: Found) -> str:
+    """Begin a log with a state from the database."""
+    memory = read_state(stored.state)
+    config = registry().get(memory.engine_id).config
+    state = {**stored.state, "sessionId": controller.ctx.session_id}
+    await controller.record(
+        InterviewStarted(engine=config.engine_id, version=memory.engine_version, name=config.name, state=state)
+    )
+    controller.ctx.interview = state
+    of = "" if stored.turn == stored.last else f" of {stored.last}"
+    return f"its log is not here; taken up from the database after turn {stored.turn}{of}"
+
+
+async def go_back(controller: SessionController, number: int) -> str:
+    """Go on from where the interview was after a turn; what was done. Raises CoreError."""
+    ctx = controller.ctx
+    if ctx.recorder.path is None:
+        raise InvalidState(expected="a log to go back in", found="none (--no-persist)")
+    if not ctx.interview:
+        raise NotFound("turn", str(number), hint="nothing was said yet")
+    last = read_state(ctx.interview).turn_number
+    turn = await in_thread(partial(turn_of, ctx.recorder.path, number))
+    if number == last:
+        return ""
+    await controller.record(InterviewWentBack(turn=number, goal=turn.goal, state=turn.state))
+    ctx.interview, ctx.history = turn.state, said_until(ctx.history, turn.goal)
+    return f"back at turn {number}; what was said in {counted(last - number, 'turn')} after it counts no more"
