@@ -95,12 +95,20 @@ class Said:
             return "weak" if is_number and number_in(evidence) != value else "full"
         if self._message.supports(value, key):
             return "weak"
+        # "the second one": who speaks of a thing that was named before may name it by one word, or none
+        named = bool(key and isinstance(value, dict) and value.get(key))
         is_brief = (quoted.count or self._message.count) <= _BRIEF
-        return "weak" if is_brief and Vocabulary(self._context).supports(value, key) else "none"
+        refers = named or is_brief or self._message.shares(value)
+        return "weak" if refers and self._before.supports(value, key) else "none"
 
     @cached_property
     def _message(self) -> Vocabulary:
         return Vocabulary("\n".join(self._sentences))
+
+    @cached_property
+    def _before(self) -> Vocabulary:
+        """The messages before, and this one."""
+        return Vocabulary("\n".join((self._context, *self._sentences)))
 
     def _is_said(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

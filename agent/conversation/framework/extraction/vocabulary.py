@@ -70,9 +70,9 @@ class Vocabulary:
         named = value.get(key) if isinstance(value, dict) else None
         return self._has_text(" ".join(_texts(value if named is None else named)))
 
-    def shares(self, text: str) -> bool:
-        """Tell whether it has any word of a text that says something."""
-        return any(word in self for word in _content(text) - SMALL_WORDS)
+    def shares(self, value: Any) -> bool:
+        """Tell whether it has any word of a value that says something."""
+        return any(word in self for word in _content(" ".join(_texts(value))) - SMALL_WORDS)
 
     def names(self, choice: str) -> bool:
         """Tell whether it has the words of a choice."""

@@ -104,6 +104,32 @@ def test_a_yes_in_many_words_has_to_be_about_the_field() -> None:
     assert Said("ja, genau so", ()).believed(0.9, "ja, genau so", True, field()) == 0.9
 
 
+BEFORE = "assistant: There is a static site, which costs nothing to run, and WordPress, which has a shop. Do you need it offline?"
+
+
+@pytest.mark.parametrize(
+    ("message", "value", "believed"),
+    [
+        (
+            "I like that we need no server with the first one, that is easier for us",
+            {"name": "Static site", "liked": True},
+            NO_EVIDENCE,
+        ),
+        (
+            "I take the first one as it is the easier one for all of us here",
+            {"option": "Static site", "why": "easier"},
+            0.9,
+        ),
+        ("the first one, please", "A static site", NO_EVIDENCE),
+        ("we have 20 members in the club and two of them build it", "Needed offline", 0.45),
+        ("we have 20 members in the club and two of them build it", {"name": "Drupal", "liked": True}, 0.45),
+    ],
+)
+def test_what_was_named_before_may_be_meant(message: str, value: Any, believed: float) -> None:
+    about = field(item_key="name") if isinstance(value, dict) and "name" in value else field()
+    assert Said(message, (), BEFORE).believed(0.9, message, value, about) == believed
+
+
 def test_the_same_words_written_in_another_way_are_the_same() -> None:
     said = Said(MESSAGE, ())
     assert [said.believed(0.9, each) for each in ("20 people", "20  People", "20, people", "20 people!")] == [
