@@ -73,7 +73,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     if reading is None or not reading.harmless or taint or UNKNOWN in code:
         _scan(walker, invocation, code, language)
     if reading is None or not reading.harmless:
-        judge_suspects(walker, invocation, code)
+        judge_suspects(walker, invocation, home_named(code))
     if reading is not None:
         judge_deeds(walker, invocation, reading, before)
         if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):

@@ -96,6 +96,9 @@ def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before
         walker.dispatch(invocation.inner(started, ""))
 
 
+_RECURSIVE = LazyPattern(r"recursive\s*(?:[:=]|=>)\s*(?:true|T)\b", re.I)
+
+
 def judge_deletions(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*deleteDir\b", code):  # new File("x").deleteDir()
         word = Word(match.group(1), *invocation.place)
@@ -121,7 +124,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
         inner.stdin = invocation.stdin
         walker.dispatch(inner)
     only_a_word = "fs" not in code and _only_a_word(code)
-    all_of_it = bool(sign("all").search(code)) or "recursive: true" in code or "recursive:true" in code
+    all_of_it = bool(sign("all").search(code)) or _RECURSIVE.search(code) is not None
     listed = [] if language == "python" else listed_places(code)  # its reader knows them better
     chosen = bool(listed) and sign("chooses").search(code) is not None
     paths = [m.group("s") for m in sign("text").finditer(joined(code)[0]) if m.group("s")[:1] in ("/", "~")]

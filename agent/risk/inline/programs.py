@@ -12,7 +12,7 @@ from agent.risk.inline.files import judge_deletions
 from agent.risk.inline.origins import first, tell_cut
 from agent.risk.inline.texts import joined, listed, q_quoted, sign
 from agent.risk.reader.expansions import decode_ansi_c
-from agent.risk.reader.words import Invocation, Output, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import LazyPattern
 
@@ -27,6 +27,11 @@ _WORDS_IN_ANGLES = LazyPattern(r"(?<![\w<])<([\w./-]+(?:[ \t]+[^<>\s]+){1,20})[ 
 _WORD_LISTS = LazyPattern(  # `["rm" "-rf" "x"]`, with or without commas
     r"""(?:'[\w./~*$:=@%+-]{1,200}'|"[\w./~*$:=@%+-]{1,200}")(?:[\s,]{1,9}(?:'[^'\\\n]{1,200}'|"[^"\\\n]{1,200}")){1,20}"""
 )
+_MORE_WORDS = LazyPattern(r"[\s,]+[$@\w(]")
+_HOLE = LazyPattern(r"#\{[^{}]*\}|\{\$[^{}]*\}|(?<![+\w%])%[sdr](?!\w)")
+_FORMAT_HOLE = LazyPattern(r"(?<![$\\{])\{[^{},\s]*\}(?!\})")
+_FORMATS = LazyPattern(r"""\b(?:[rb]?f|fr|s)['"]|\.format\b|format!|\$['"]""")
+_ITS_OWN = ("find", "fd", "xargs", "parallel", "awk")  # where braces are a placeholder or code
 _LONGEST = 2_000
 _DEEPEST = 3
 _MOST_WORDS = 20
@@ -71,9 +76,23 @@ def _commands(code: str, depth: int) -> Iterator[str]:
             continue
         plain = decode_ansi_c(text) if "\\" in text else text
         if is_like_command(plain):
-            yield plain
+            yield filled(plain, code, begun=True)
         if depth > 1 and plain != code:
             yield from _commands(plain, depth - 1)
+
+
+def filled(text: str, code: str, *, begun: bool = False) -> str:
+    """The command with an unknown part for each that the code puts into it, or behind it: `f"rm -rf {x}"`, `"rm -rf " + x`.
+
+    `begun`: words that are no more than a program and options are the beginning of a command: `paste("rm -rf", x)`.
+    """
+    if "{" in text or "%" in text:
+        text = _HOLE.sub(UNKNOWN, text)
+        if "{" in text and _FORMATS.search(code) and not any(name in text for name in _ITS_OWN):
+            text = _FORMAT_HOLE.sub(UNKNOWN, text)
+    words = text.split()
+    is_cut = text[-1:].isspace() or (begun and len(words) > 1 and all(word[0] == "-" for word in words[1:]))
+    return f"{text.rstrip()} {UNKNOWN}" if is_cut else text
 
 
 def is_like_command(text: str) -> bool:
@@ -96,7 +115,8 @@ def _texts(code: str) -> Iterator[str]:
     for match in _WORDS_IN_ANGLES.finditer(code) if "<" in code else ():
         yield match[1]
     for match in _WORD_LISTS.finditer(code):
-        yield " ".join(found.group("s") for found in sign("text").finditer(match.group()))
+        more = " " if _MORE_WORDS.match(code, match.end()) else ""
+        yield " ".join(found.group("s") for found in sign("text").finditer(match.group())) + more
 
 
 def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
@@ -154,7 +174,7 @@ def _started(code: str, language: str, program: str) -> Iterator[str]:
     for words in (*(match.group(1) for match in sign("list").finditer(code)), *_executed_lists(code)):
         items = [m.group("s") for m in sign("text").finditer(words)]
         if len(items) > 1:
-            yield " ".join(items)
+            yield " ".join(items) + (" " if re.search(r"[$@\w]", sign("text").sub("", words)) else "")
 
 
 def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -165,7 +185,7 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
             continue
         found = True
         plain = text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n")
-        fetched |= "net" in walker.script(plain, invocation.place, invocation)[1].split()
+        fetched |= "net" in walker.script(filled(plain, code), invocation.place, invocation)[1].split()
     if language == "perl":
         for text in first(walker, invocation, iter(q_quoted(code))):
             suspect_text(walker, invocation, text)
@@ -174,7 +194,7 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
     ):  # whatever the call is named, its text gives it away
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
-            fetched |= "net" in suspect_text(walker, invocation, text)[1].split()
+            fetched |= "net" in suspect_text(walker, invocation, filled(text, code, begun=True))[1].split()
     if fetched and sign("evaluates").search(code):
         reason = "evaluates what a program that it starts fetches"
         walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.fetched")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.wrappers import argv, with_variables
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.words import UNKNOWN, Invocation, Output
+from agent.risk.reader.words import Invocation, Output
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -38,8 +38,6 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         return walker.script(text, invocation.place, inner, invocation.stdin)
     inner = invocation.inner(words, table.name)
     inner.environment = environment
-    if (folder := args.value("-D", "--chdir", "-R", "--chroot")) is not None:
-        inner.cwd = absolute(folder.text, invocation.cwd) if folder.known else UNKNOWN
     if not invocation.elevated:
         walker.add("elevate", [words[0]], (invocation.start, invocation.end), rule="elevate.sudo")
     inner.elevated = True
@@ -72,6 +70,8 @@ def other_root(walker: Walker, invocation: Invocation, table: Program, args: Arg
     if args.operands and len(args.rest) <= table.skip:
         walker.add("elevate-shell", args.operands[:1], invocation.place)
         return None, "shell"
+    if args.operands and args.operands[0].known:
+        invocation.inside = absolute(args.operands[0].text, invocation.cwd)
     inner = argv(walker, invocation, table, args)
     if isinstance(inner, Invocation):
         inner.elevated = True

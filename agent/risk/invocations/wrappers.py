@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program, may_be_command
@@ -97,9 +96,6 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         _judge_named_otherwise(walker, invocation, given, words[0])
     inner = invocation.inner(words, "env")
     inner.environment = environment
-    folder = args.value("-C", "--chdir")
-    if folder is not None:
-        inner.cwd = absolute(folder.text, invocation.cwd) if folder.known else UNKNOWN
     return inner
 
 

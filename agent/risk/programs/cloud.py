@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import is_kept
-from agent.risk.reader.words import Invocation, Output
+from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -59,8 +60,23 @@ def aws(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
             "cloud-destroy", operands[1:], place, reason="changes who may reach resources in the cloud", rule=rule
         )
     elif not _READS.search(verb):
-        walker.add("cloud-change", operands[1:], place, rule=rule)
+        _change(walker, invocation, operands[1:], rule)
     return None, ""
+
+
+_ALL_RIGHTS = LazyPattern(
+    r"\brole\S*[ =](?:roles/)?(?:owner|administrator|user access administrator)\b|\badministratoraccess\b|\bmanage all-resources\b",
+    re.I,
+)
+
+
+def _change(walker: Walker, invocation: Invocation, targets: list[Word], rule: str) -> None:
+    """A change of some kind; one that gives somebody all rights is as bad as any."""
+    if _ALL_RIGHTS.search(" ".join(word.text for word in invocation.words)):
+        reason = "gives all rights in the cloud to {targets}"
+        walker.add("cloud-destroy", targets, invocation.place, reason=reason, rule="cloud.all-rights")
+    else:
+        walker.add("cloud-change", targets, invocation.place, rule=rule)
 
 
 def _s3(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output:
@@ -128,7 +144,7 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             return None, ""
         if _CHANGES.search(text) and not any(_DESTROYS.match(later) for later in texts[index + 1 : index + 4]):
             break
-    walker.add("cloud-change", operands, place, rule=f"cloud.{texts[0]}")
+    _change(walker, invocation, operands, f"cloud.{texts[0]}")
     return None, ""
 
 

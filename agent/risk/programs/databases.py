@@ -38,7 +38,10 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     """SQL and other clients: statements on the line or on stdin."""
     texts = [(word.text, word.taint) for word in args.values(*table.script)]
     if table.operands:  # statements as operands, behind the database or alone
-        texts += [(word.text, word.taint) for word in args.operands[len(table.operands) - 1 :]]
+        behind = (
+            1 if invocation.words[0].text.endswith("clickhouse") else len(table.operands) - 1
+        )  # `clickhouse client`
+        texts += [(word.text, word.taint) for word in args.operands[behind:]]
     if invocation.stdin is not None and invocation.stdin[0] is not None:
         texts.append((invocation.stdin[0], invocation.stdin[1]))
     for text, taint in texts:

@@ -51,7 +51,8 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.script(texts[texts.index("-x") + 1], place, invocation)
     _git_prints(walker, invocation, args, verb)
     if verb == "bisect" and "run" in verbs[:2]:
-        walker.dispatch(invocation.inner(args.operands[2:], "git bisect")) if len(args.operands) > 2 else None
+        words = invocation.words[invocation.words.index(args.operands[2]) :] if len(args.operands) > 2 else []
+        walker.dispatch(invocation.inner(words, "git bisect")) if words else None
         return None, ""
     if verb == "submodule" and "foreach" in verbs:
         text = " ".join(word.text for word in args.operands[verbs.index("foreach") + 1 :])

@@ -120,6 +120,7 @@ def _judge_commands(walker: Walker, invocation: Invocation, program: Word, comma
             continue
         if UNKNOWN in command:
             computed = True
+            judge_suspects(walker, invocation, program.text)
             reason = "has awk run what it computes"
             walker.add("run-opaque", [program], place, reason=reason, level=Level.MEDIUM)
         if command.strip(UNKNOWN):

@@ -167,16 +167,30 @@ class Invocation:
     """Words (the first is the program), redirections, standard input, and the circumstances.
 
     `stdin` is None where the input is the terminal's. `via` names the wrappers that were peeled off, outermost first.
-    `remote` is set inside ssh, containers and the like, where paths are not this machine's.
+    `remote` is set inside ssh, containers and the like, where paths are not this machine's. `inside` is the folder in
+    which its options have it run another program, "" for its own.
     """
 
-    __slots__ = ("cwd", "elevated", "end", "environment", "redirects", "remote", "start", "stdin", "via", "words")
+    __slots__ = (
+        "cwd",
+        "elevated",
+        "end",
+        "environment",
+        "inside",
+        "redirects",
+        "remote",
+        "start",
+        "stdin",
+        "via",
+        "words",
+    )
 
     def __init__(self, words: list[Word], start: int, end: int, *, cwd: str, stdin: Output | None = None) -> None:
         self.words = words
         self.start = start
         self.end = end
         self.cwd = cwd
+        self.inside = ""
         self.stdin = stdin
         self.redirects: list[Target] = []
         self.environment: list[tuple[str, Word]] = []
@@ -197,12 +211,13 @@ class Invocation:
         if words is self.words:
             return self
         other = self.inner(words, "")
-        other.via, other.redirects = self.via, self.redirects
+        other.cwd, other.via, other.redirects = self.cwd, self.via, self.redirects
         return other
 
     def inner(self, words: list[Word], via: str, *, remote: bool = False, elevated: bool = False) -> Invocation:
         """The invocation that a wrapper runs, in the wrapper's circumstances, or on another machine, or with more rights."""
-        other = Invocation(words, self.start, self.end, cwd=self.cwd, stdin=self.stdin)
+        here = self.inside if self.inside and not remote else self.cwd
+        other = Invocation(words, self.start, self.end, cwd=here, stdin=self.stdin)
         other.environment = self.environment
         other.via = (*self.via, via) if len(self.via) < 8 else self.via
         other.remote = self.remote or remote

@@ -22,6 +22,9 @@ _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
 
+_WILD_END = lazily(
+    r":.*|[-.]?\*.*"
+)  # of a package's name: its kind of machine, or a wildcard; nothing but one is all of them
 _BRACKET = lazily(r"[(\[{<]")
 _RUN_INPUT = (
     "invocations.shells:shell",
@@ -123,7 +126,7 @@ def judge_core_packages(walker: Walker, invocation: Invocation, table: Program) 
     """Packages without which the system does not start, or cannot be mended, whichever of the words names them."""
     if table.name in names("packages.systems"):
         core = pattern("packages.core", re.IGNORECASE)
-        words = [word for word in invocation.words[1:] if core.fullmatch(word.text.partition(":")[0])]
+        words = [word for word in invocation.words[1:] if core.fullmatch(_WILD_END.sub("", word.text) or "base")]
         if words:
             walker.add("package-core", words, invocation.place, invocation=invocation, rule="package-core.named")
 

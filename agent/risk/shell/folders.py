@@ -6,10 +6,13 @@ The worst of them counts. Facts tell which folders are there, so that a `cd` goe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from agent.risk.paths.absolute import absolute
 from agent.risk.reader.tree import Group, Node, Pipeline, Simple
-from agent.risk.reader.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN, Invocation
+from agent.risk.tables.store import may_be_command
 
 if TYPE_CHECKING:
     from agent.risk.shell.state import State
@@ -70,6 +73,36 @@ def keep_worse(walker: Walker, start: int, end: int) -> None:
         for finding in walker.findings[start:end]
         if finding.level.rank > worst or (finding.level.rank and finding.rule not in rules)
     ]
+
+
+_FEWEST = 4  # program, option, folder, what it runs
+_OPTIONS = frozenset(
+    ("--chdir", "--cd", "--wd", "--workdir", "--working-directory", "--directory", "--cwd", "--chroot")
+)
+_LETTERS = {
+    "env": ("-C",), "sudo": ("-D", "-R"), "git": ("-C",), "make": ("-C",), "gmake": ("-C",), "ninja": ("-C",), "pnpm": ("-C",),
+    "poetry": ("-C",), "tmux": ("-c",), "daemonize": ("-c",), "start-stop-daemon": ("-d",), "just": ("-d",),
+}  # fmt: skip
+
+
+def enter(invocation: Invocation, name: str) -> None:
+    """Set in which folder a program runs what it is given, where an option says so: `env -C /`, `systemd-run --working-directory=/`."""
+    if len(invocation.words) < _FEWEST:
+        return
+    letters = _LETTERS.get(name, ())
+    for word, following in pairwise([*invocation.words[1:], invocation.words[0]]):
+        if word.text != "run" and may_be_command(word):  # what stands behind is its own
+            return
+        option, equals, value = word.text.partition("=")
+        if option in _OPTIONS or word.text in letters:
+            folder = value if equals else following.text
+            invocation.inside = absolute(folder, invocation.cwd) if UNKNOWN not in folder + invocation.cwd else UNKNOWN
+            return
+        if word.text[:1] == "-" and word.text[:2] in letters:
+            invocation.inside = (
+                absolute(word.text[2:], invocation.cwd) if UNKNOWN not in word.text + invocation.cwd else UNKNOWN
+            )
+            return
 
 
 def leaves(node: Node) -> bool:

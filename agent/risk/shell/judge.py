@@ -20,6 +20,7 @@ from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.effects import apply_table, asks_for_help, judge_core_packages, judge_sources, judge_tunnels
+from agent.risk.shell.folders import enter
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
@@ -85,6 +86,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if result is not None:
             read_elevated(walker, invocation, begin, reads=name in ("test", "["))
             return result
+        enter(invocation, name)
         judge_surroundings(walker, name, invocation)
         judge_gtfobins(walker, name, invocation)
         table = find_program(name)

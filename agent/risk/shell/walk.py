@@ -206,6 +206,11 @@ class Walker:
         self.state = self.expander.state = saved.copy()
         if new_shell:
             self.state.functions, self.state.aliases = {}, {}
+            outer = self.outer
+            if (
+                outer is not None and not outer.remote and (outer.inside or outer.cwd) != saved.cwd
+            ):  # `env -C / sh -c …`
+                self.state.cwd, self.state.elsewhere = outer.inside or outer.cwd, ()
             values: dict[str, list[Word]] = {}
             for name, word in self.outer.environment if self.outer is not None else ():
                 values.setdefault(name, []).append(word)

@@ -180,3 +180,85 @@ def test_lines_that_sed_puts_into_what_starts_by_itself_are_judged(put: str, fil
     assert level(f"sed -i {shlex.quote(put.format('sh /tmp/p'))} notes.txt") is Level.MEDIUM
     if "autostart" not in file:
         assert level(f"sed -i {shlex.quote(put.format('export EDITOR=vim'))} {file}") is Level.MEDIUM
+
+
+@each(
+    "wrapper",
+    [
+        "env -C {} {}",
+        "env -C{} {}",
+        "env --chdir={} {}",
+        "sudo -D {} {}",
+        "systemd-run --user --working-directory={} {}",
+        "bwrap --dev-bind / / --chdir {} {}",
+        "unshare --wd={} {}",
+        "nsenter --wd={} {}",
+        "daemonize -c {} {}",
+        "parallel --wd {} {} ::: 1",
+        "uv run --directory {} {}",
+        "poetry -C {} run {}",
+        "git -C {} bisect run {}",
+        "chroot {} {}",
+        "frob --chdir={} {}",
+        "cd {} && {}",
+    ],
+)
+def test_the_folder_in_which_a_wrapper_runs_a_command_counts(wrapper: str) -> None:
+    for command in ("rm -rf srv", "sh -c 'rm -rf srv'", "sh -c 'cd srv && rm -rf *'", "find srv -delete"):
+        assert level(wrapper.format("/", command)) is Level.HIGH
+    assert level(wrapper.format("./x", "rm -rf build")) is Level.MEDIUM
+
+
+@each(
+    "code",
+    [
+        "python3 -c 'import os,sys; os.system(f\"{} {{sys.argv[1]}}\")'",
+        "python3 -c 'import os,sys; os.system(\"{} %s\" % sys.argv[1])'",
+        "python3 -c 'import os,sys; os.system(\"{} {{}}\".format(sys.argv[1]))'",
+        "python3 -c 'import os,sys; os.system(\"{} \" + sys.argv[1])'",
+        "ruby -e 'system(\"{} #{{ARGV[0]}}\")'",
+        'node -e \'require("child_process").execSync("{} " + process.argv[1])\'',
+        "node -e 'require(\"child_process\").execSync(`{} ${{process.argv[1]}}`)'",
+        "php -r 'system(\"{} {{$argv[1]}}\");'",
+        "php -r 'system(\"{} \" . $argv[1]);'",
+        "perl -e 'system(\"{} $ARGV[0]\")'",
+        "lua -e 'os.execute(\"{} \" .. arg[1])'",
+        "awk '{{c = \"{} \"; system(c $1)}}' f",
+        "R -e 'system(paste(\"{}\", x))'",
+        "guile -c '(system (string-append \"{} \" x))'",
+        "frobscript -e 'frob(\"{} \" + x)'",
+    ],
+)
+def test_a_command_that_code_completes_has_an_unknown_part(code: str) -> None:
+    assert level(code.format("rm -rf")) is Level.HIGH
+    for harmless in ("ls -la", "git log -p", "rm -i"):
+        assert level(code.format(harmless)) is Level.MEDIUM
+
+
+@each("call", ["system({}, ARGV[0])", "exec {}, x", "IO.popen([{}, x])"])
+def test_a_list_of_words_that_code_completes_has_an_unknown_part(call: str) -> None:
+    bad, good = (call.format(words) for words in ('"rm", "-rf"', '"ls", "-la"'))
+    assert level(f"ruby -e {shlex.quote(bad)}") is Level.HIGH
+    assert level(f"ruby -e {shlex.quote(good)}") is Level.MEDIUM
+
+
+@each("remove", ["apt-get -y remove", "dnf remove -y", "zypper rm", "pacman -R"])
+def test_a_wildcard_over_what_the_system_needs_is_no_package_less(remove: str) -> None:
+    for names in ("kernel*", "systemd*", "*", "glibc-*", "bash", "frob*"):
+        rules = [found.rule for found in classify(f"sudo {remove} '{names}'", HERE).findings]
+        assert ("package-core.named" in rules) is (names != "frob*")
+
+
+@each(
+    "grant",
+    [
+        "az role assignment create --role {} --assignee x",
+        "az ad sp create-for-rbac --role={} --scopes /s",
+        "aws iam put-user-policy --role {}",
+    ],
+)
+def test_giving_somebody_all_rights_in_a_cloud_is_high(grant: str) -> None:
+    for role in ("Owner", "'User Access Administrator'"):
+        assert level(grant.format(role)) is Level.HIGH
+    if "put-" not in grant:
+        assert level(grant.format("Reader")) is Level.MEDIUM
