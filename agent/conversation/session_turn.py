@@ -38,6 +38,7 @@ from agent.protocol.events.session import Notice
 from agent.protocol.messages import ChatMessage
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ModelRequest
+from agent.redaction.redactor import SecretRedactor
 
 _KEPT = "persist state"
 """The step that is told of when the turn is in the log and in the database."""
@@ -95,6 +96,7 @@ class SessionTurn:
             names=self._names,
             model_tokens=0 if form else context_tokens(goal),
             clock=goal.app.clock.monotonic,
+            redaction_key=goal.ctx.redactor.label_key if isinstance(goal.ctx.redactor, SecretRedactor) else None,
         )
         metadata = TurnMetadata(
             session_id=self._memory.session_id, project_id=self._memory.project_id, message_id=goal.id

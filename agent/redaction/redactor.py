@@ -61,6 +61,11 @@ class SecretRedactor:
         return other
 
     @property
+    def label_key(self) -> bytes | Callable[[], bytes]:
+        """The key of the labels, for another redactor that is to give the same ones."""
+        return self._key
+
+    @property
     def knows_values(self) -> bool:
         """Tell whether any secret is known by value."""
         return bool(self._known)

@@ -57,6 +57,7 @@ def unseen(memory: WorkingMemory, repair: RepairKind | None = None) -> None:
 class RunnerDeps:
     """Hold what a runner is given. Only the first three are needed.
 
+    `redaction_key` makes the labels in the record of what is extracted; equal values get equal ones wherever it is the same.
     `complete`: small calls of a model, for summaries. `see` is shown the state before the extraction and before the reply. `names` are
     those of engines by their ids; `clock` gives seconds.
     """
@@ -77,6 +78,7 @@ class RunnerDeps:
     names: Mapping[str, str] = field(default_factory=dict)
     model_tokens: int = 0
     clock: Callable[[], float] = lambda: 0.0
+    redaction_key: bytes | Callable[[], bytes] | None = None
 
 
 class ProcessMessageInput(Struct, frozen=True, kw_only=True):

@@ -51,7 +51,10 @@ async def extract(turn: Turn) -> StepDone | None:
     if not turn.tells:
         return None
     turn.deps.see(turn.memory)
-    pipeline = ExtractionPipeline(turn.config, turn.deps.run_extraction_llm, turn.deps.log_extraction)
+    deps = turn.deps
+    pipeline = ExtractionPipeline(
+        turn.config, deps.run_extraction_llm, deps.log_extraction, redaction_key=deps.redaction_key
+    )
     context = "\n".join(f"{each.role}: {each.text}" for each in turn.given.history[-CONTEXT_MESSAGES:])
     turn.found = found = await pipeline.extract(
         turn.given.user_message,

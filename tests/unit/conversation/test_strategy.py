@@ -32,6 +32,7 @@ from agent.protocol.records import encode
 from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
 from agent.recording.interview_fold import folded
+from agent.redaction.redactor import SecretRedactor
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine
 from tests.support.interview_world import memory
 
@@ -281,3 +282,15 @@ def test_a_turn_adds_little_to_the_log_however_much_is_known():
     assert len(session.ctx.interview["extraction"]) > 20
     ours = [each for each in session.log.records if isinstance(each.event, InterviewTurned | FieldExtracted)]
     assert sum(len(encode(each)) for each in ours) / len(session.of(InterviewTurned)) < 4_000
+
+
+@pytest.mark.covers("S3-71", "S3-72")
+def test_the_record_of_what_was_understood_has_labels_that_are_the_same_in_each_session():
+    said, paths = "Ada Byron, ada@example.org, has it worst", []
+    for _ in range(2):
+        session = Session(engine="project-discovery")
+        session.ctx.redactor = SecretRedactor(key=b"k" * 16)
+        session.say(said)
+        paths += [each.value for each in session.of(FieldExtracted)]
+        assert session.ctx.interview["extraction"][PROBLEM]["value"] == said  # it may be what was asked for
+    assert paths[0] == paths[1] and "[redacted:email:" in paths[0] and "example.org" not in paths[0]
