@@ -94,7 +94,8 @@ def build_app(
         from prompt_toolkit.widgets.toolbars import SearchToolbar
 
         processors.insert(0, HighlightIncrementalSearchProcessor())
-        processors.append(ConditionalProcessor(AppendAutoSuggestion(), has_focus(buffer) & ~is_done))
+        # Before hidden characters are written out: what is suggested may hold some, too.
+        processors.insert(-1, ConditionalProcessor(AppendAutoSuggestion(), has_focus(buffer) & ~is_done))
         search_bar = SearchToolbar(ignore_case=True)
     control = BufferControl(
         buffer,

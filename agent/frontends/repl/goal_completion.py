@@ -49,7 +49,7 @@ def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iter
         row = find(name)
         named = row.complete(services()) if row and row.complete and services else ()
         for choice in (*row.choices, *named) if row else ():
-            if choice.startswith(rest):
+            if choice.startswith(rest) and choice.isprintable():  # names of models are a server's
                 yield Completion(choice, start_position=-len(rest))
         return
     begun = [row for row in definitions() if row.name.startswith(name)]

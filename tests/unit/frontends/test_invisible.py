@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.auto_suggest import Suggestion
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import TransformationInput
 
-from agent.frontends.prompt_app import InvisibleCharacters, written_out
+from agent.frontends.prompt_app import InvisibleCharacters, build_app, written_out
 from agent.text.shown import shown, shown_line, size_note
+from tests.support.fake_terminal import FakeTerminal
 
 
 def transform(text: str) -> tuple[str, list[int], list[int]]:
@@ -63,3 +69,16 @@ def test_one_line_and_its_size() -> None:
     assert shown_line("a\nb\t c" + "d" * 1000, 20) == "a b c" + "d" * 14 + "…"
     assert size_note("ls") == ""
     assert size_note("x\n" * 500) == "1,000 characters in 501 lines"
+
+
+def test_what_is_suggested_is_written_out(terminal: FakeTerminal) -> None:
+    buffer = Buffer(document=Document("ls"))
+    app = build_app(terminal.screen, buffer, prefix=lambda line, wrap: [], bindings=KeyBindings(), for_goals=True)
+    buffer.suggestion = Suggestion(" \u202eab")
+
+    async def line() -> str:
+        with set_app(app):
+            fragments = app.layout.current_control.create_content(80, 24).get_line(0)
+        return "".join(fragment[1] for fragment in fragments).rstrip()
+
+    assert asyncio.run(line()) == "ls <U+202E>ab"

@@ -8,6 +8,7 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from agent.commands.context import CommandServices
 from agent.frontends.repl.goal_completion import GoalCompleter
 
 
@@ -49,6 +50,14 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_completions(folder: Path, text: str, expected: list[str]) -> None:
     assert completed(text, folder) == expected
+
+
+def test_names_that_a_server_gives_hide_nothing() -> None:
+    services = CommandServices(model_names=lambda: ("good", "go\u202edab", "go\x1b[2J"))
+    found = GoalCompleter(lambda: "/", lambda: services).get_completions(
+        Document(":model go"), CompleteEvent(completion_requested=True)
+    )
+    assert [item.text for item in found] == ["good"]
 
 
 def test_hidden_files_only_when_asked_for(folder: Path) -> None:
