@@ -1,8 +1,12 @@
-"""What the recording tests share: a clock that stands still, and a short way to open a session."""
+"""What the recording tests share: folders in memory, a clock that stands still, and a short way to open a session."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +14,35 @@ import pytest
 from agent.protocol.events.session import SessionStarted
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.redaction.redactor import SecretRedactor
+
+_IN_MEMORY = "/dev/shm"
+
+
+class _Folders:
+    """Makes temporary folders; all are gone at the end."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+
+    def mktemp(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix=name, dir=self.base))
+
+
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """In memory where that can be had: every line of a log is brought to the disk, which takes as long as all else."""
+    if not os.access(_IN_MEMORY, os.W_OK | os.X_OK):
+        yield tmp_path_factory
+        return
+    folders = _Folders(tempfile.mkdtemp(dir=_IN_MEMORY))
+    yield folders
+    shutil.rmtree(folders.base, ignore_errors=True)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: Any) -> Path:
+    made: Path = tmp_path_factory.mktemp("test")
+    return made
 
 
 class FixedClock:
