@@ -92,6 +92,8 @@ def test_a_repair_is_recognized(message: str, kind: str) -> None:
         "Back up the files every night",
         "Enough seats for everybody",
         "Not sure who owns it, nobody feels responsible",
+        "Why do you ask? We have 20 members and two lists",
+        "What do you mean is what readers ask us. They look for the key of the shelf",
         "Why you need a card to get in is what visitors ask most",
         "Give an example of each book on the first page",
     ],
