@@ -36,15 +36,17 @@ def _programs() -> str:
 
 
 class Server:
-    """A running server. `url` has a password that no message may show."""
+    """A running server. `url` has a password that no message may show. `durable`: what is committed is on the disk."""
 
-    def __init__(self, programs: str, user: pwd.struct_passwd, folder: str) -> None:
+    def __init__(self, programs: str, user: pwd.struct_passwd, folder: str, *, durable: bool) -> None:
         self._user, self._folder = user, folder
+        self._fsync = "on" if durable else "off"
         self._control = (os.path.join(programs, "pg_ctl"), "-D", os.path.join(folder, "data"), "-w")
         self.url = f"postgresql://auditor:open-sesame@/postgres?host={folder}"
 
     def start(self) -> None:
-        options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=40"
+        bounds = f"-c fsync={self._fsync} -c shared_buffers=16MB -c max_connections=40"
+        options = f"-k {self._folder} -c listen_addresses= {bounds}"
         log = os.path.join(self._folder, "log")
         _run(self._user, self._folder, *self._control, "-l", log, "-t", "30", "-o", options, "start")
 
@@ -61,7 +63,7 @@ def server() -> Iterator[str]:
 
 
 @contextmanager
-def restartable_server() -> Iterator[Server]:
+def restartable_server(*, durable: bool = False) -> Iterator[Server]:
     """One that can be stopped and started again. Raises NoServer."""
     programs = _programs()
     user = _ordinary_user()
@@ -84,7 +86,7 @@ def restartable_server() -> Iterator[Server]:
             "--locale=C",
             "-N",
         )
-        made = Server(programs, user, folder)
+        made = Server(programs, user, folder, durable=durable)
         made.start()
         try:
             yield made

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.conversation.persistence.found import Found
 from agent.engine.goal import Goal
 from agent.protocol.errors import CoreError
-from agent.protocol.events.interview import FieldExtracted
+from agent.protocol.events.interview import FieldExtracted, InterviewTurned
 from agent.protocol.events.session import Warned
 from agent.recording.bounds import map_text
+from agent.recording.interview_fold import difference, folded
 from agent.recording.interview_turns import KeptTurn, interview_of, log_hash, with_last
 from agent.text.shown import shown_line
 from agent.waiting import in_thread
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from agent.conversation.persistence.store import Interview, SqlStore
     from agent.engine.context import RequestContext
 
+State = dict[str, Any]
+Work = Callable[["SqlStore"], None]
 NOWHERE = "none"
 """As the setting `interview_database`: interviews are in their logs only."""
 FILE = "interviews.sqlite3"
@@ -72,7 +75,7 @@ class ProcessDatabase:
 
         return SqlStore(self.opened()).find(name, turn)
 
-    def attempt(self, work: Callable[[SqlStore], None]) -> str:
+    def attempt(self, work: Work) -> str:
         """Do `work`; why it was not done, "" where it was. Raises nothing."""
         began = self._clock()
         if began < self._not_before:
@@ -106,23 +109,24 @@ class KeptSession:
         self._name, self._path = ctx.session_id, ctx.recorder.path or ""
         self._project_id, self._project = project_id, project
         self._failing = False
+        self._last: tuple[State, State] = ({}, {})  # the last state, as it was and without secrets
         self._about: Interview | None = None
 
     async def add(
         self,
         goal: Goal,
-        before: Mapping[str, Any],
-        after: Mapping[str, Any],
+        before: State,
+        after: State,
         understood: tuple[FieldExtracted, ...],
         verification: dict[str, Any] | None,
     ) -> str:
         """Keep the turn that led from one state to the other, and what was missed before; why it is not kept, "" where it is."""
 
         def work(store: SqlStore) -> None:
-            about, state = self._interview(), self._redacted(dict(after))
+            about, earlier, state = self._interview(), *self._states(before, after)
             found = tuple(map(self._redacted, understood))
             turn = KeptTurn(turn=int(state.get("turnNumber", 0)), goal=goal.id, state=state, extractions=found)
-            if not store.add(about, self._redacted(dict(before)), turn, verification):
+            if not store.add(about, earlier, turn, verification):
                 store.replace(about, with_last(interview_of(self._path), turn), verification)
 
         return await self._told(goal, work)
@@ -131,7 +135,7 @@ class KeptSession:
         """Keep the interview as its log tells it."""
         return await self._told(goal, lambda store: store.replace(self._interview(), interview_of(self._path)))
 
-    async def _told(self, goal: Goal, work: Callable[[SqlStore], None]) -> str:
+    async def _told(self, goal: Goal, work: Work) -> str:
         """Say once that the database fails, and once that it does so no more."""
         why = await in_thread(partial(self._database.attempt, work))
         if bool(why) != self._failing:
@@ -153,6 +157,17 @@ class KeptSession:
                 name=self._name, log=log_hash(self._path), project_id=self._project_id, project=project
             )
         return self._about
+
+    def _states(self, before: State, after: State) -> tuple[State, State]:
+        """Return both without secrets. As in the log, only what is new is looked through."""
+        known, redacted = self._last
+        earlier = redacted if known == before else self._redacted(before)
+        changed = InterviewTurned(
+            turn=0, phase="", completeness=0, difference=self._redacted(difference(before, after))
+        )
+        later = folded(earlier, changed)
+        self._last = (after, later)
+        return earlier, later
 
     def _redacted(self, value: T) -> T:
         return map_text(value, self._redact)

@@ -33,6 +33,14 @@ State = dict[str, Any]
 _RENAMED = {"engineId": "engine_id", "engineVersion": "engine_version", "extraction": "extraction_state"}
 _LONGEST_NAME, _LONGEST_PATH = 100, 200  # of engines and fields
 
+# Statements of each turn: made once, since making them takes longer than doing them.
+_KEY: sa.BindParameter[uuid.UUID] = sa.bindparam("key")
+_TURN: sa.BindParameter[int] = sa.bindparam("turn")
+_DIGEST = sa.select(SESSIONS.c.state_json["digest"].as_string()).where(SESSIONS.c.id == _KEY).with_for_update()
+_NEW_STATE = sa.update(SESSIONS).where(SESSIONS.c.id == _KEY)
+_SAME_TURN = sa.delete(CHECKPOINTS).where(CHECKPOINTS.c.session_id == _KEY, CHECKPOINTS.c.at_turn == _TURN)
+_CHECKPOINT, _EXTRACTION = CHECKPOINTS.insert(), EXTRACTIONS.insert()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interview:
@@ -137,8 +145,7 @@ def _found(name: str) -> sa.Select[Any]:
 
 def _digest_of(connection: sa.Connection, key: uuid.UUID) -> str | None:
     """Return the digest of the last state of a session, None where it is not kept. Others who write it wait."""
-    column = SESSIONS.c.state_json["digest"].as_string()
-    found = connection.execute(sa.select(column).where(SESSIONS.c.id == key).with_for_update()).first()
+    found = connection.execute(_DIGEST, {"key": key}).first()
     return None if found is None else str(found[0])
 
 
@@ -153,14 +160,9 @@ def _begin(connection: sa.Connection, about: Interview, key: uuid.UUID, begun: K
 
 
 def _add(connection: sa.Connection, about: Interview, key: uuid.UUID, turn: KeptTurn) -> None:
-    connection.execute(
-        sa.update(SESSIONS)
-        .where(SESSIONS.c.id == key)
-        .values(turn_number=turn.turn, state_json=_state_json(about, turn.state), updated_at=datetime.now(UTC))
-    )
-    connection.execute(
-        sa.delete(CHECKPOINTS).where(CHECKPOINTS.c.session_id == key, CHECKPOINTS.c.at_turn == turn.turn)
-    )
+    state = {"turn_number": turn.turn, "state_json": _state_json(about, turn.state), "updated_at": datetime.now(UTC)}
+    connection.execute(_NEW_STATE, {"key": key, **state})
+    connection.execute(_SAME_TURN, {"key": key, "turn": turn.turn})
     _checkpoint(connection, key, turn)
     _extractions(connection, about, key, turn)
 
@@ -168,7 +170,7 @@ def _add(connection: sa.Connection, about: Interview, key: uuid.UUID, turn: Kept
 def _checkpoint(connection: sa.Connection, key: uuid.UUID, turn: KeptTurn) -> None:
     tokens = (turn.state.get("context") or {}).get("tokens", 0)
     row = {"session_id": key, "at_turn": turn.turn, "context_tokens_at_checkpoint": tokens}
-    connection.execute(CHECKPOINTS.insert().values(**row, state_snapshot=turn.state))
+    connection.execute(_CHECKPOINT, {**row, "state_snapshot": turn.state})
 
 
 def _extractions(connection: sa.Connection, about: Interview, key: uuid.UUID, turn: KeptTurn) -> None:
@@ -177,19 +179,20 @@ def _extractions(connection: sa.Connection, about: Interview, key: uuid.UUID, tu
         row = uuid_of("extraction", f"{key}\n{turn.turn}\n{number}\n{turn.goal}")
         before = _superseded(connection, key, each) if each.how != "new" else None
         connection.execute(
-            EXTRACTIONS.insert().values(
-                id=row,
-                session_id=key,
-                project_id=about.project_uuid,
-                message_id=uuid_of("message", f"{about.log}\n{turn.goal}"),
-                engine_id=each.engine[:_LONGEST_NAME],
-                field_path=each.path[:_LONGEST_PATH],
-                extracted_value=each.value,
-                confidence=min(max(each.confidence, 0.0), 1.0),
-                extraction_type=each.how,
-                reasoning=each.reasoning or None,
-                turn_number=turn.turn,
-            )
+            _EXTRACTION,
+            {
+                "id": row,
+                "session_id": key,
+                "project_id": about.project_uuid,
+                "message_id": uuid_of("message", f"{about.log}\n{turn.goal}"),
+                "engine_id": each.engine[:_LONGEST_NAME],
+                "field_path": each.path[:_LONGEST_PATH],
+                "extracted_value": each.value,
+                "confidence": min(max(each.confidence, 0.0), 1.0),
+                "extraction_type": each.how,
+                "reasoning": each.reasoning or None,
+                "turn_number": turn.turn,
+            },
         )
         if before is not None:
             connection.execute(sa.update(EXTRACTIONS).where(EXTRACTIONS.c.id == before).values(superseded_by=row))
