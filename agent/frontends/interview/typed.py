@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from agent.commands.context import CommandServices
 
 COMMANDS = {
-    "panel": ("[on|off]", "what is known, how surely, and what is missing; beside the answers or not"),
+    "panel": ("[on|off]", "what is known, and how surely; beside the answers or not"),
     "why": ("FIELD", "where a value comes from"),
     "export": ("KIND", "requirements, provenance, tasks or context"),
-    "back": ("[N]", "go on from after turn N; without N from before your last answer"),
-    "go": ("[TARGET]", "hand over to another engine, the planner or the repo-agent"),
+    "back": ("[N]", "go on from after turn N; alone: from before your last answer"),
+    "go": ("[TARGET]", "hand over: to another engine, planner or repo-agent"),
     "help": ("", "this"),
 }
 """Arguments and help of each."""
@@ -41,12 +41,12 @@ def is_leaving(line: str) -> bool:
 def help_text(*, in_repl: bool) -> str:
     rows = [(f":{name} {arguments}".rstrip(), about) for name, (arguments, about) in COMMANDS.items() if name != "help"]
     if in_repl:
-        rows += [(":jobs, :undo, !ls …", "what can be typed at your goals, too; `:help undo` says how")]
+        rows += [(":jobs, :undo, !ls …", "as at your goals; `:help undo` says how")]
         rows += [("exit, Ctrl-D", "back to your goals; `:interview` goes on here")]
     else:
         rows += [("exit, Ctrl-D", "leave; everything is kept")]
     width = max(len(left) for left, _ in rows)
-    said = 'Answer in your own words. "skip", "I don\'t know", "go back", "repeat" and corrections are understood, too.'
+    said = 'Answer in your own words; "skip", "go back", corrections are understood, too.'
     return "\n".join([said, *(f"  {left.ljust(width)}  {right}" for left, right in rows)])
 
 
