@@ -19,7 +19,7 @@ COMMANDS = {
     "panel": ("[on|off]", "what is known, and how surely; beside the answers or not"),
     "why": ("FIELD", "where a value comes from"),
     "export": ("KIND", "requirements, provenance, tasks or context"),
-    "back": ("[N]", "go on from after turn N; alone: from before your last answer"),
+    "back": ("[N]", "back to after turn N; alone: before your last answer"),
     "go": ("[TARGET]", "hand over: to another engine, planner or repo-agent"),
     "help": ("", "this"),
 }
