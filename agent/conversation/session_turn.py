@@ -96,6 +96,7 @@ class SessionTurn:
             names=self._names,
             model_tokens=0 if form else context_tokens(goal),
             clock=goal.app.clock.monotonic,
+            role=goal.ctx.role_text,
             redaction_key=goal.ctx.redactor.label_key if isinstance(goal.ctx.redactor, SecretRedactor) else None,
         )
         metadata = TurnMetadata(

@@ -81,6 +81,7 @@ async def assemble(turn: Turn) -> StepDone | None:
     handoff = memory.inbound_handoff
     texts = TurnTexts(
         user_message=turn.given.user_message,
+        role=turn.deps.role,
         history=turn.given.history,
         handoff=format_handoff_for_context(handoff, turn.deps.names) if handoff else "",
         techniques=techniques.prompt_additions(memory.techniques.active),

@@ -59,7 +59,7 @@ class RunnerDeps:
 
     `redaction_key` makes the labels in the record of what is extracted; equal values get equal ones wherever it is the same.
     `complete`: small calls of a model, for summaries. `see` is shown the state before the extraction and before the reply. `names` are
-    those of engines by their ids; `clock` gives seconds.
+    those of engines by their ids; `clock` gives seconds. `role`: how the person wants to be talked to.
     """
 
     run_extraction_llm: RunExtraction
@@ -78,6 +78,7 @@ class RunnerDeps:
     names: Mapping[str, str] = field(default_factory=dict)
     model_tokens: int = 0
     clock: Callable[[], float] = lambda: 0.0
+    role: str = ""
     redaction_key: bytes | Callable[[], bytes] | None = None
 
 

@@ -294,3 +294,12 @@ def test_the_record_of_what_was_understood_has_labels_that_are_the_same_in_each_
         paths += [each.value for each in session.of(FieldExtracted)]
         assert session.ctx.interview["extraction"][PROBLEM]["value"] == said  # it may be what was asked for
     assert paths[0] == paths[1] and "[redacted:email:" in paths[0] and "example.org" not in paths[0]
+
+
+def test_the_role_of_the_session_stands_first_in_the_prompt_of_a_reply():
+    said = model({}, "Since when?")
+    session = Session(said)
+    session.ctx.role_text = "Be terse. Talk like a pirate."
+    session.say("our lists differ")
+    extraction, reply = (each.messages[0].content for each in said._provider.requests)
+    assert reply.startswith("Be terse. Talk like a pirate.\n") and "pirate" not in extraction

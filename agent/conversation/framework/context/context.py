@@ -26,7 +26,7 @@ LOW_WATER = 0.6  # of the history's budget is filled after a compression, so tha
 SUMMARY_SHARE = 0.25  # of it at most is the summary
 EVENTS_KEPT = 20
 # The most of all that handoff, message, and all fixed parts together may take: instructions have what the others leave, 30 % at least.
-_HANDOFF, _MESSAGE, _FIXED = 0.2, 0.3, 0.8
+_HANDOFF, _MESSAGE, _FIXED, _ROLE = 0.2, 0.3, 0.8, 0.1
 _JOINT = 2  # tokens between two parts
 _FACTS_KEPT = 2  # turns that stay whole beside key facts of all others
 _RATIOS = (0.5, 4.0)  # what the server counts for one of our tokens lies between these, else it counts something else
@@ -36,9 +36,12 @@ ORDER: tuple[Part, ...] = ("handoff", "instructions", "obligations", "background
 
 
 class TurnTexts(Struct, frozen=True, kw_only=True):
-    """The texts of one turn. `history` is in order, without this turn's message. `guidance`: what repairs, exits and the like ask for."""
+    """The texts of one turn. `history` is in order, without this turn's message. `guidance`: what repairs, exits and the like ask for.
+    `role`: how the person wants to be talked to, whatever the engine.
+    """
 
     user_message: str
+    role: str = ""
     history: Sequence[Message] = ()
     handoff: str = ""
     techniques: str = ""
@@ -82,7 +85,8 @@ class ContextAssembler:
             "message": block("The person's message:", "person", turn.user_message, int(limit * _MESSAGE), count),
         }
         used = sum(count(text) + _JOINT for text in parts.values())
-        own = instructions(config, memory, turn.techniques, turn.guidance)
+        role = fitted(clean(turn.role).strip(), int(limit * _ROLE), count)
+        own = instructions(config, memory, turn.techniques, turn.guidance, role)
         parts["instructions"] = fitted(own, int(limit * _FIXED) - used, count)
         free = max(limit - used - count(parts["instructions"]) - _JOINT * len(ORDER), 0)
         budgets = shares(config.context_config.allocation, free)

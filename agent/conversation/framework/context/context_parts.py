@@ -24,8 +24,10 @@ def block(title: str, source: str, text: str, budget: int, count: CountTokens) -
     return f"{title}\n{data_block(source, body)}" if body else ""
 
 
-def instructions(config: EngineConfiguration, memory: WorkingMemory, techniques: str, guidance: Sequence[str]) -> str:
-    """The engine's own prompt, its phase with blend and techniques, and what this turn asks for, each said once."""
+def instructions(
+    config: EngineConfiguration, memory: WorkingMemory, techniques: str, guidance: Sequence[str], role: str = ""
+) -> str:
+    """The role, the engine's own prompt, its phase with blend and techniques, and what this turn asks for, each said once."""
     phase = config.phase(memory.phase.current)
     try:
         lines = [system_prompt(config, memory)]
@@ -38,7 +40,7 @@ def instructions(config: EngineConfiguration, memory: WorkingMemory, techniques:
             f"Blend of the replies: {', '.join(f'{share:g} % {mode} ({MEANING[mode]})' for share, mode in blend)}."
         ]
     lines += [techniques, *guidance, *memory.quality, memory.modes.nudge, _DATA]
-    return "\n".join(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return "\n".join(dict.fromkeys(line.strip() for line in (role, *lines) if line.strip()))
 
 
 def known_lines(config: EngineConfiguration, memory: WorkingMemory) -> list[str]:
