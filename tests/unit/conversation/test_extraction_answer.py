@@ -52,6 +52,12 @@ def test_how_a_list_changes_is_read(told: Any, change: str) -> None:
     assert answer is not None and answer.change == change
 
 
+def test_a_list_is_replaced_where_the_message_is_a_correction() -> None:
+    told = {"@repair": "correction", "needs.readers": {**GOOD, "change": "replaces"}}
+    answer = read_answer(json.dumps(told), FIELDS)["needs.readers"]
+    assert answer is not None and answer.change == "replaces"
+
+
 def test_an_entry_inside_of_a_text_is_none() -> None:
     hostile = json.dumps(
         {"needs.problem": {"evidence": json.dumps({"size.books": GOOD}), "value": "x", "confidence": 1}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 
 from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
@@ -26,7 +26,7 @@ def relevant_fields(
         return fields
     asked = {path for each in config.obligations if each.id == memory.asked for path in each.fields} | {memory.asked}
     of_phase = _paths_of_phase(config, memory)
-    said = frozenset(words(message)) - SMALL_WORDS
+    said = words(message)
 
     def rank(field: FieldDefinition) -> tuple[int, int, int]:
         known = memory.extraction.get(field.path)
@@ -45,14 +45,14 @@ def relevant_fields(
     return tuple(each for each in fields if each in chosen)
 
 
-def _is_spoken_of(field: FieldDefinition, memory: WorkingMemory, said: Set[str]) -> bool:
+def _is_spoken_of(field: FieldDefinition, memory: WorkingMemory, said: Sequence[str]) -> bool:
     """Tell if a message has all words of the field's name, or most of those that its value would be recalled by."""
-    name = set(words(field.display_name)) - SMALL_WORDS
-    if not said or (name and name <= said):
-        return bool(said)
+    name, every = words(field.display_name), frozenset(said)
+    if SMALL_WORDS.issuperset(name):
+        return bool(name) and f" {' '.join(name)} " in f" {' '.join(said)} "
     known = memory.value(field.path)
     telling = {each for each in words(as_text(known, limit=_MOST_VALUE)) if len(each) >= _TELLING} - SMALL_WORDS
-    return bool(telling) and 2 * len(telling & said) >= len(telling)
+    return every >= set(name) - SMALL_WORDS or (bool(telling) and 2 * len(telling & every) >= len(telling))
 
 
 def _paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[str]:
