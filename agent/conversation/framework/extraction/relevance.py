@@ -25,7 +25,7 @@ def relevant_fields(
     if len(fields) <= most:
         return fields
     asked = {path for each in config.obligations if each.id == memory.asked for path in each.fields} | {memory.asked}
-    of_phase = _paths_of_phase(config, memory)
+    of_phase = paths_of_phase(config, memory)
     said = words(message)
 
     def rank(field: FieldDefinition) -> tuple[int, int, int]:
@@ -55,7 +55,8 @@ def _is_spoken_of(field: FieldDefinition, memory: WorkingMemory, said: Sequence[
     return every >= set(name) - SMALL_WORDS or (bool(telling) and 2 * len(telling & every) >= len(telling))
 
 
-def _paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[str]:
+def paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[str]:
+    """Return the fields that the phase waits for: those of its checkpoints, and of the categories of its triggers."""
     phase = config.phase(memory.phase.current)
     if phase is None:
         return set()

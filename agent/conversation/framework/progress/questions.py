@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.conversation.framework.extraction.relevance import paths_of_phase
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
@@ -78,13 +79,13 @@ class QuestionOrder:
         return next((self._fields[each] for each in found if each is not None), None)
 
     def _needed(self) -> FieldDefinition | None:
-        """Return what was put off once and keeps the phase from being left."""
-        memory, phase = self._memory, self._config.phase(self._memory.phase.current)
-        gates = {each.obligation_id for each in phase.mandatory_checkpoints if each.required} if phase else set()
+        """Return what was put off once, is required, and keeps the phase from being left."""
+        memory, config = self._memory, self._config
+        waited_for = paths_of_phase(config, memory) if memory.put_off else set()
         for field in self._fields:
-            needed = any(each.id in gates and not each.confirmation for each in self._of_field.get(field.path, ()))
             again = field.path in memory.put_off and memory.unanswered.get(field.path, 0) < IN_A_ROW
-            if needed and again and not is_known(memory, self._config, field.path):
+            needed = field.path in waited_for and self._is_required(field) and not self.confirms(field)
+            if again and needed and not is_known(memory, config, field.path):
                 return field
         return None
 
