@@ -67,9 +67,19 @@ PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAg
 _OF_PROFILE = {"goals": "goals", "work": "the tasks of a repository", "interview": "an interview"}
 
 
-def profile_and_strategy(wanted: str, known: str) -> tuple[str, TurnStrategy]:
-    """Those of a session; `known`: the profile that its log names, which stays. Raises NotFound, InvalidState."""
+def profile_and_strategy(wanted: str, known: str, *, at_prompt: str | None = None) -> tuple[str, TurnStrategy]:
+    """Those of a session; `known`: the profile that its log names, which stays. `at_prompt`: its id, where goals are to be typed for it.
+
+    Raises NotFound, InvalidState.
+    """
     profile = known or wanted or "goals"
+    if at_prompt is not None and known == "interview" and not wanted:
+        raise InvalidState(
+            expected="a session for goals",
+            found="an interview",
+            message="that session is an interview, not one for goals",
+            hint=f"`:interview {at_prompt}` goes on with it, or `agent-shell interview --resume {at_prompt}`",
+        )
     if wanted and wanted != profile:
         raise InvalidState(
             expected=f"a session of the profile {wanted}",
@@ -116,7 +126,7 @@ class SessionFactory:
         redactor = self._redactor(before if frontend == "agent" else None) if branched is None else branched.redactor
         # Before the log: what fails here must not leave one without an end.
         known = process.logs.profile_of(origin.session if origin is not None else session_id)
-        profile, strategy = profile_and_strategy(profile, known)
+        profile, strategy = profile_and_strategy(profile, known, at_prompt=session_id if frontend == "repl" else None)
         planner = process.planners.make(None, None, redactor)
         role = process.role_text(settings.role) if settings.role else ""
         configured, plain_rag = planner, settings.rag

@@ -14,7 +14,7 @@ async def interview(context: CommandContext, arguments: str) -> DispatchOutcome:
 COMMANDS = (
     Definition(
         names=("interview",),
-        arguments="[ENGINE [WORDS]|last]",
+        arguments="[ENGINE [WORDS]|ID|last]",
         help="be asked what you want, step by step; go on with it; hand it over",
         examples=(":interview", ":interview exploration", ":interview last"),
         handle=interview,

@@ -141,6 +141,15 @@ def test_as_a_mode_of_the_repl_it_is_left_gone_on_with_and_hands_over(home: Path
         person.at_confirmation("ls")
         person.type(CTRL_C)
         person.at_prompt()
+        [name] = (
+            each.stem for each in (home / "sessions").glob("*.jsonl") if '"profile":"interview"' in each.read_text()
+        )
+        number = name[11:]  # behind its day
+        person.type(f":session {number}\r")
+        person.see(rf"that session is an interview.*`:interview {number}` goes on")
+        person.type(f":interview {number}\r")
+        person.see("Sample: handed over to planner")
+        person.at_prompt()
         person.type(CTRL_D)
         assert person.leaves() == 0
     logs = [[json.loads(line) for line in log.open()] for log in (home / "sessions").glob("*.jsonl")]

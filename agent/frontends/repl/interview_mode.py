@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +18,9 @@ from agent.frontends.screen import Screen
 from agent.frontends.session_controller import SessionController
 from agent.protocol.messages import ContextBlock
 from agent.waiting import in_thread
+
+_SESSION = re.compile(r"\d[\w-]*")
+"""The id of one or its beginning, which no engine's id looks like."""
 
 
 @dataclass(eq=False)
@@ -37,7 +41,7 @@ class InterviewMode:
         self._switch = PanelSwitch(wanted=self.controller.services.settings.panel)
 
     async def talk(self, argument: str) -> None:
-        """Hold the interview that `argument` means: `ENGINE WORDS`, `last`, or "" for the one that was left. Raises CoreError."""
+        """Hold the interview that `argument` means: `ENGINE WORDS`, a session, or "" for the one that was left. Raises CoreError."""
         wanted: str | None = argument
         try:
             while wanted is not None:
@@ -62,9 +66,9 @@ class InterviewMode:
         return word, first.strip()
 
     async def _chosen(self, named: str) -> Conversation:
-        """The newest one of that engine that has not ended, else a new one. Raises CoreError."""
-        if named == NEWEST:
-            session = await in_thread(partial(interview_named, self.controller.services, NEWEST))
+        """The newest one of that engine that has not ended, else a new one; or that of a session. Raises CoreError."""
+        if named == NEWEST or _SESSION.fullmatch(named):
+            session = await in_thread(partial(interview_named, self.controller.services, named))
             known = [each for each in self._conversations if each.controller.ctx.session_id == session.session_id]
             return known[-1] if known else await self._opened(DEFAULT, session.session_id)
         wanted = engine_id(named) if named else ""
