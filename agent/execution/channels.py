@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.execution import terminal as terminals
@@ -14,7 +15,7 @@ class Channels:
     """Ends that the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
 
     `master` is the PTY's: of keys and echo only, of standard output too (`screen`), or of everything (`pass_through`).
-    `output_limit`: bytes after which the command is stopped.
+    `output_limit`: bytes after which the command is stopped. `wake` has the guardian run, which a command may have stopped.
     """
 
     control: socket.socket
@@ -24,6 +25,7 @@ class Channels:
     pass_through: bool = False
     screen: bool = False
     output_limit: int | None = None
+    wake: Callable[[], None] = lambda: None
 
 
 @dataclass

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -120,6 +121,7 @@ class Entry:
             return False
         with suppress(OSError):  # it has just ended
             wire.send(control, {"op": "stop"})
+            os.kill(self.guardian, signal.SIGCONT)  # its command may have stopped it
         return True
 
     def _end(self, message: wire.Message | None, note: str = "") -> None:

@@ -260,6 +260,8 @@ class Pump:
     def _tell(self, op: str) -> None:
         with suppress(OSError):  # it has ended meanwhile
             wire.send(self._channels.control, {"op": op})
+        if op == "stop":
+            self._channels.wake()
 
 
 def _readable(fd: int) -> int:

@@ -64,6 +64,14 @@ class RunningCommand:
         self._stopped = True
         with suppress(OSError):  # it has ended already
             wire.send(self._ours, {"op": "stop"})
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have what is to end the command run, though the command may have stopped it."""
+        self._helper.wake()
+        if self._session:
+            with suppress(OSError):  # it has ended
+                os.kill(self._session, signal.SIGCONT)
 
     async def finished(self, cancel: CancellationToken) -> ExecutionResult:
         """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
@@ -155,7 +163,7 @@ class RunningCommand:
         pass_through = self._launch.pass_through and real is not None
         screen = self._launch.screen and real is not None and not pass_through
         channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through, screen=screen)
-        channels.output_limit = self._launch.limits.output
+        channels.output_limit, channels.wake = self._launch.limits.output, self._wake
         if real is not None:
             master, slave = terminals.open_pty(
                 real, keep_suspend_key=pass_through and self._brings_back, bare_newlines=screen

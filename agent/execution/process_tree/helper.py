@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 import threading
@@ -113,6 +114,12 @@ class Helper:
                 raise OSError("the helper process that starts commands ends at once")
             return pid
 
+    def wake(self) -> None:
+        """Have the supervisor run where a command has stopped it: it wakes the guardians that are stopped."""
+        process = self._process
+        if process is not None:
+            process.send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         """End the supervisor; guardians and background jobs go on by themselves."""
         with self._lock:
@@ -121,6 +128,7 @@ class Helper:
     def _ask(self, message: wire.Message, fds: tuple[int, ...]) -> int | None:
         """Send and await the receipt; None where the supervisor is gone (somebody killed it)."""
         channel = self._started()
+        self.wake()
         try:
             wire.send(channel, message, fds)
             receipt = wire.receive(channel)
@@ -157,6 +165,7 @@ class Helper:
         if self._channel is not None:
             self._channel.close()
             self._channel = None
+        self.wake()
         if self._process is not None:
             self._process.wait()
             self._process = None

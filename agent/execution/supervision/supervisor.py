@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import socket
+from contextlib import suppress
 from typing import NoReturn
 
 from agent.execution import kernel
@@ -30,7 +31,7 @@ def main(fd: int) -> None:
     channel.sendall(b"\0")
     for number in spawning.IGNORED:
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians report by themselves; nobody waits for them
+    signal.signal(signal.SIGCHLD, lambda *_: _wake_guardians())
     cgroups.remove_abandoned()
     try:
         while (
@@ -50,9 +51,18 @@ def main(fd: int) -> None:
         cgroups.remove_abandoned()
 
 
+def _wake_guardians() -> None:
+    """Wake those that their commands have stopped: who does not run ends nothing. They report by themselves, and are only reaped here."""
+    with suppress(ChildProcessError):
+        while (child := os.waitpid(-1, os.WNOHANG | os.WUNTRACED))[0]:
+            if os.WIFSTOPPED(child[1]):
+                os.kill(child[0], signal.SIGCONT)
+
+
 def _serve(channel: socket.socket, message: wire.Message, fds: list[int]) -> NoReturn:
     code = 1
     try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         channel.close()
         os.setsid()
         if message["op"] == "run":

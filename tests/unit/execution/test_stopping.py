@@ -21,6 +21,7 @@ STUBBORN = {
     "ignores INT and TERM": "trap '' INT TERM; while :; do sleep 1000; done",
     "own session": "setsid sleep 1000 & sleep 1000",
     "closes everything": "exec 0<&- 1>&- 2>&- 3>&- 63>&-; sleep 1000",
+    "stops what watches it": "kill -STOP $PPID; sleep 1000",
     "kills its parent group": "kill -INT 0; trap '' INT; kill 0; sleep 1000",
 }
 
@@ -54,6 +55,19 @@ def test_no_survivors_of_a_cancel(run: Runner, marker: Marker, name: str) -> Non
     assert marker.survivors() == {}
     assert (result.interrupted, result.timed_out, result.stdout.head) == (True, False, "partial\n")
     assert result.exit_code in (130, 143, 137)
+
+
+def test_a_command_that_stops_all_that_could_end_it_is_ended(run: Runner, marker: Marker) -> None:
+    cancel = CancellationToken()
+
+    def sink(_stream: str, _data: bytes, _offset: float) -> None:
+        cancel.cancel("interrupted")
+
+    starter = "$(cut -d' ' -f4 /proc/$PPID/stat)"
+    result = run(f"kill -STOP {starter} $PPID; echo stopped; sleep 1000", sink=sink, cancel=cancel)
+    assert (result.interrupted, marker.survivors()) == (True, {})
+    run(f"kill -STOP {starter}")
+    assert run.out("echo after") == "after"
 
 
 def test_a_second_cancel_is_not_waited_for_when_the_sink_is_stuck(run: Runner, marker: Marker) -> None:
