@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -27,6 +28,7 @@ _WORDS_IN_ANGLES = LazyPattern(r"(?<![\w<])<([\w./-]+(?:[ \t]+[^<>\s]+){1,20})[ 
 _WORD_LISTS = LazyPattern(  # `["rm" "-rf" "x"]`, with or without commas
     r"""(?:'[\w./~*$:=@%+-]{1,200}'|"[\w./~*$:=@%+-]{1,200}")(?:[\s,]{1,9}(?:'[^'\\\n]{1,200}'|"[^"\\\n]{1,200}")){1,20}"""
 )
+_RUNS_TEXT = LazyPattern(r"-[a-zA-Z]?[cex]|--(?:[\w-]*-)?(?:command|cmd|exec|execute|eval|run|shell|script|hook)")
 _MORE_WORDS = LazyPattern(r"[\s,]+[$@\w(]")
 _HOLE = LazyPattern(r"#\{[^{}]*\}|\{\$[^{}]*\}|(?<![+\w%])%[sdr](?!\w)")
 _FORMAT_HOLE = LazyPattern(r"(?<![$\\{])\{[^{},\s]*\}(?!\})")
@@ -122,6 +124,11 @@ def _texts(code: str) -> Iterator[str]:
 def judge_given_texts(walker: Walker, invocation: Invocation) -> None:
     """Judge the texts that an unknown program is given or reads as in any code: they may be code in a language of its own."""
     given = [word.text for word in invocation.words[1:_MOST_WORDS] if not _BARE.fullmatch(word.text)]
+    for ahead, word in pairwise(invocation.words[:_MOST_WORDS]):  # `-c 'rm -rf ~'`, `--exec='rm -rf ~'`
+        option, _, value = word.text.partition("=")
+        text = word.text if _RUNS_TEXT.fullmatch(ahead.text) else value if _RUNS_TEXT.fullmatch(option) else ""
+        if " " in text and is_like_command(text):
+            suspect_text(walker, invocation, text)
     read = (invocation.stdin or ("", ""))[0] or ""
     known = [walker.files.read(word, invocation.cwd) for word in invocation.words[1:_MOST_WORDS]]
     given += [content[0] for content in known if content is not None and content[0]]

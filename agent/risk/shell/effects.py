@@ -25,7 +25,8 @@ _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-u
 _WILD_END = lazily(
     r":.*|[-.]?\*.*"
 )  # of a package's name: its kind of machine, or a wildcard; nothing but one is all of them
-_BRACKET = lazily(r"[(\[{<]")
+_FOLDER = lazily(r"(?:/|(?:^|/)\.{1,2}|/\.ssh)$")
+_CODE = lazily(r"[\s(\[{<]")
 _RUN_INPUT = (
     "invocations.shells:shell",
     "invocations.interpreters:inline",
@@ -205,7 +206,7 @@ def _given_place(word: Word) -> Word:
 def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
     """`poetry run …`, `distrobox enter x -- …`: somewhere behind may stand any command, options and all."""
     before = len(walker.findings)
-    if any(_BRACKET.search(word.text) for word in invocation.words[1 + verbs : 9]):  # code, as for `crystal eval`
+    if any(_CODE.search(word.text) for word in invocation.words[1 + verbs : 9]):  # as for `crystal eval`
         from agent.risk.inline.programs import judge_given_texts
 
         judge_given_texts(walker, invocation)
@@ -216,8 +217,24 @@ def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
                 return
 
 
+def _judge_names_within(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`cp authorized_keys ~/.ssh/`: what the copy is called in the folder counts, where that is worse than the folder; high counts."""
+    folder = args.value("-t", "--target-directory") or args.operands[-1]
+    if not _FOLDER.search(folder.text) or len(args.operands) < 1 + (folder is args.operands[-1]):
+        return
+    before = len(walker.findings)
+    for word in args.operands[:20]:
+        if word is not folder and word.known:
+            name = word.text.rstrip("/").rpartition("/")[2]
+            named = [folder.part(f"{folder.text}/{name}")]
+            walker.add("copy-to", named, invocation.place, invocation=invocation)
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH][:1]
+
+
 def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
     """An effect for the targets of each role."""
+    if "copy-to" in table.operands and args.operands:
+        _judge_names_within(walker, invocation, args)
     for role, words in operand_roles(table, args):
         targets = [word for word in words if not to_screen(role, word)]
         if role != "text" and targets:

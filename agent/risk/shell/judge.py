@@ -27,7 +27,7 @@ from agent.risk.shell.outputs import output_of
 from agent.risk.shell.program_names import ITSELF, NAMING, keep_names, real_program
 from agent.risk.tables.names import names
 from agent.risk.tables.options import Args, split_args
-from agent.risk.tables.store import Program
+from agent.risk.tables.store import Program, may_be_command
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import lazily
 
@@ -53,6 +53,23 @@ def handler(path: str) -> Handler:
         module, _, name = path.partition(":")
         found = _handlers[path] = getattr(importlib.import_module(f"agent.risk.{module}"), name)
     return found
+
+
+_NAMES_BEHIND = frozenset(
+    ("git", "rm", "cp", "mv", "ln", "touch", "mkdir", "chmod", "chown", "rsync", "tee", "sed", "tar")
+)
+_DASHES = 3  # program, --, what it runs
+
+
+def suspect_behind_dashes(walker: Walker, invocation: Invocation, table: Program, found: list[Finding]) -> None:
+    """A command behind `--` of a program that changes something, as `launchctl submit -l x -- sh -c …`: high counts."""
+    if not found or table.name in _NAMES_BEHIND:
+        return
+    texts = [word.text for word in invocation.words]
+    if len(texts) > _DASHES and "--" in texts[:-1]:
+        rest = invocation.words[texts.index("--") + 1 :]
+        if may_be_command(rest[0]):
+            walker.suspect(rest, invocation)
 
 
 def judge(walker: Walker, invocation: Invocation) -> Output:
@@ -110,6 +127,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             judge_named_secrets(walker, name, invocation)
             judge_shown_files(walker, name, invocation, table)
         if not isinstance(inner, Invocation):
+            suspect_behind_dashes(walker, invocation, table, walker.findings[before:])
             judge_told_secrets(walker, invocation, table)
             judge_named_destruction(walker, invocation, walker.findings[before:])
             read_elevated(walker, invocation, begin, reads=table.reader or walker.reads)

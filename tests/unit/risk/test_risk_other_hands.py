@@ -262,3 +262,35 @@ def test_giving_somebody_all_rights_in_a_cloud_is_high(grant: str) -> None:
         assert level(grant.format(role)) is Level.HIGH
     if "put-" not in grant:
         assert level(grant.format("Reader")) is Level.MEDIUM
+
+
+@each("option", ["-c", "-lc", "-e", "-x", "--command", "--exec", "--run-script"])
+@each("program", ["frob", "snap run x", "frobctl do"])
+def test_a_text_that_a_program_is_given_to_run_is_judged(program: str, option: str) -> None:
+    assert level(f"{program} {option} 'rm -rf ~'") is Level.HIGH
+    assert level(f"{program} {option} 'ls -la'") is Level.MEDIUM
+    assert level(f"{program} -m 'rm -rf ~ was found'") is Level.MEDIUM
+
+
+@each(
+    "program",
+    [
+        "launchctl submit -l x",
+        "frobctl do",
+        "cpulimit -l 9",
+        "npm run x",
+        "cargo run",
+        "docker compose run web",
+        "make x",
+    ],
+)
+def test_a_command_behind_dashes_is_judged(program: str) -> None:
+    assert level(f"{program} -- rm -rf /srv") is Level.HIGH
+    assert level(f"{program} -- ls -la") is Level.MEDIUM
+
+
+@each("copy", ["cp {} {}", "cp -p x {} {}", "sudo cp {} {}", "cp d/{} {}"])
+@each("folder", ["~/.ssh/", "~/.ssh", "/home/u/.ssh/."])
+def test_a_copy_into_a_folder_counts_by_its_name_there(copy: str, folder: str) -> None:
+    assert level(copy.format("authorized_keys", folder)) is Level.HIGH
+    assert level(copy.format("notes", folder)) is Level.MEDIUM
