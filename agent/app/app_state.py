@@ -42,6 +42,7 @@ def app_state(process: Process) -> AppState:
         pull_requests=built_late(lambda: _pull_requests(process)),
         processes=process.processes,
         state_dir=state_dir(process.environ),
+        interview_tasks=process.settings.interview_tasks,
         interview_database=process.settings.interview_database if process.settings.persist else "none",
         rate_action=process.policies.rate_action,
         lacking=process.manuals.lacking,

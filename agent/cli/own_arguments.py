@@ -133,7 +133,7 @@ def add_interview(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORDS",
-        help="what you want, to begin with; of lint, graph, simulate and export: their subject",
+        help="what you want, to begin with; of lint, graph, simulate, export and worker: their subject",
     )
     add("--resume", metavar="ID", help="go on with that interview; last: the newest")
     add("--turn", type=int, metavar="N", help="of --resume: go on from where it was after turn N")

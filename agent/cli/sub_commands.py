@@ -225,7 +225,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         frozenset(("config", "session_dir", "cwd")),
     ),
     "interview": SubCommand(
-        "[options] [ENGINE] [WORDS...] | engines | lint ENGINE | graph ENGINE | simulate ENGINE | export KIND",
+        "[options] [ENGINE] [WORDS...] | engines | lint ENGINE | graph ENGINE | simulate ENGINE | export KIND | worker",
         "find out what is wanted, question by question; hand it over as requirements and tasks",
         work.interview,
         own_arguments.add_interview,
@@ -238,6 +238,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
   agent-shell interview lint ./my-engine          the mistakes of an engine of your own
   agent-shell interview graph project-discovery   its phases, and what leads from one to the next
   agent-shell interview simulate ./my-engine      how it goes with people who are terse, rambling, hostile, …
+  agent-shell interview worker                    do the background work of the interviews about this folder
 """,
         _OF_INTERVIEW,
     ),

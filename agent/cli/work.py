@@ -206,6 +206,10 @@ def interview(options: argparse.Namespace) -> int:
             _services(options), about or DEFAULT, person=options.person, turns=options.turns, led_by=options.led_by
         )
         return _in_a_loop(simulation)
+    if options.action == "worker":
+        from agent.frontends.subcommands.interview_worker import run_worker
+
+        return _in_a_loop(run_worker(_services(options), options.words))
     from agent.frontends.subcommands.interview import run_export, run_interview
 
     if options.action == "export":

@@ -66,6 +66,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     prelude: str | None = None
     interview_strategies: str = "engine"
     interview_database: str = ""
+    interview_tasks: str = "auto"
     agent: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()

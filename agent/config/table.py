@@ -233,6 +233,10 @@ SETTINGS: tuple[Setting, ...] = (
         name="interview_database", kind="text", group="files",
         help="where interviews are kept beside their logs: postgresql://…, sqlite:///PATH, or none (by default a file in the state folder)",
     ),
+    Setting(
+        name="interview_tasks", kind="choice", choices=("auto", "inline", "sqlite", "dbos"), group="run",
+        help="background work of interviews: lost with the process (inline), or kept in their database (sqlite; dbos on PostgreSQL)",
+    ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(
         name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file or image to the planner"

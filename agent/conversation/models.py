@@ -7,6 +7,7 @@ from typing import Any
 from agent.conversation.framework.state.ports import (
     Complete,
 )
+from agent.engine.context import RequestContext
 from agent.engine.goal import Goal
 from agent.planner.untrusted import clip, data_block, one_line
 from agent.protocol.errors import InvalidState
@@ -16,7 +17,16 @@ from agent.protocol.ports import Completer, ModelRequest
 
 
 def has_model(goal: Goal) -> bool:
-    return isinstance(goal.ctx.planner, Completer) and goal.ctx.planner.name != "offline"
+    return _has_model(goal.ctx)
+
+
+def _has_model(ctx: RequestContext) -> bool:
+    return isinstance(ctx.planner, Completer) and ctx.planner.name != "offline"
+
+
+def model_name(ctx: RequestContext) -> str:
+    """Return the planner and model that is asked in a session, "" without one."""
+    return f"{ctx.planner.name}:{ctx.planner.model}" if _has_model(ctx) else ""
 
 
 def context_tokens(goal: Goal) -> int:
@@ -24,9 +34,8 @@ def context_tokens(goal: Goal) -> int:
     return planner.context_tokens if isinstance(planner, Completer) else 0
 
 
-def asking_beside(goal: Goal) -> Complete | None:
+def asking_beside(ctx: RequestContext) -> Complete | None:
     """Return the call of the session's model for background work, which no goal waits for."""
-    ctx = goal.ctx
 
     async def nothing(text: str, /, *, thought: bool = False) -> None:
         """Nobody reads along."""
@@ -42,7 +51,7 @@ def asking_beside(goal: Goal) -> Complete | None:
         ctx.usage = add_usage(ctx.usage, answer.usage)
         return answer.text
 
-    return ask if has_model(goal) else None
+    return ask if _has_model(ctx) else None
 
 
 class GoalContext:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from agent.conversation.background.inline_tasks import InlineTaskBackend
+from agent.conversation.background.choosing import KnowingBackend
 from agent.conversation.extraction_call import ExtractionCall
 from agent.conversation.form.offline import GuidedForm
 from agent.conversation.framework.runner import EngineRunner
@@ -65,7 +66,7 @@ class SessionTurn:
         goal: Goal,
         memory: WorkingMemory,
         names: Mapping[str, str],
-        backend: InlineTaskBackend,
+        backend: KnowingBackend,
         *,
         kept: KeptSession | None = None,
     ) -> None:
@@ -95,7 +96,7 @@ class SessionTurn:
             see=form.see if form else unseen,
             names=self._names,
             model_tokens=0 if form else context_tokens(goal),
-            clock=goal.app.clock.monotonic,
+            clock=lambda: wall_seconds(goal.app.clock.now()),
             role=goal.ctx.role_text,
             redaction_key=goal.ctx.redactor.label_key if isinstance(goal.ctx.redactor, SecretRedactor) else None,
         )
@@ -180,3 +181,8 @@ class SessionTurn:
         await (events.send(told) if step.outcome == "failed" else events.show(told))
         for text in step.told:
             await events.send(Notice(text=text))
+
+
+def wall_seconds(now: str) -> float:
+    """Return the seconds of a time: those of tasks outlive a process, and its machine."""
+    return datetime.fromisoformat(now).timestamp()

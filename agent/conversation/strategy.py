@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec.structs import replace
 
+from agent.conversation.background.choosing import KnowingBackend, TaskSite, task_backend
 from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.background.task_context import TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
@@ -22,8 +23,15 @@ from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
     create_empty_working_memory,
 )
-from agent.conversation.models import asking_beside
-from agent.conversation.persistence.keeping import FILE, NOWHERE, KeptSession, database_of
+from agent.conversation.models import asking_beside, model_name
+from agent.conversation.persistence.keeping import (
+    FILE,
+    NOWHERE,
+    KeptSession,
+    ProcessDatabase,
+    database_of,
+    redaction_of,
+)
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import EngineRegistry
 from agent.conversation.session_turn import SessionTurn
@@ -32,10 +40,11 @@ from agent.engine.context import RequestContext
 from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
 from agent.protocol.actions import WriteFile
-from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
 from agent.protocol.events.interview import (
     HandedOver,
 )
+from agent.protocol.events.session import Warned
 from agent.protocol.outcomes import GoalStatus
 
 _NAMESPACE = uuid.UUID("6f2f7f0e-8f0a-5b43-9a0c-0f4f1c0f7a11")
@@ -48,37 +57,56 @@ class Interview:
 
     registry: EngineRegistry
     _kept: WeakKeyDictionary[RequestContext, KeptSession] = field(default_factory=WeakKeyDictionary)
-    _backends: WeakKeyDictionary[RequestContext, InlineTaskBackend] = field(default_factory=WeakKeyDictionary)
+    _backends: WeakKeyDictionary[RequestContext, KnowingBackend] = field(default_factory=WeakKeyDictionary)
 
     async def pursue(self, goal: Goal) -> Ending:
         options = goal.options.interview
         if options.accept:
             return await self._hand_over(goal, options.accept)
         memory, engine = await self._state(goal)
-        turn = self._turn(engine, goal, memory)
+        turn = await self._turn(engine, goal, memory)
         response = await turn.run()
         return await turn.keep(response)
 
-    def _turn(self, engine: Engine, goal: Goal, memory: WorkingMemory) -> SessionTurn:
-        return SessionTurn(
-            engine, goal, memory, _names(self.registry, engine, memory), self._backend(goal), kept=self._keeping(goal)
-        )
+    async def _turn(self, engine: Engine, goal: Goal, memory: WorkingMemory) -> SessionTurn:
+        names, backend = _names(self.registry, engine, memory), await self._backend(engine, goal)
+        return SessionTurn(engine, goal, memory, names, backend, kept=self._keeping(goal))
 
-    def _backend(self, goal: Goal) -> InlineTaskBackend:
-        """The background work of a session, which goes on between its turns."""
+    async def _backend(self, engine: Engine, goal: Goal) -> KnowingBackend:
+        """The background work of a session, which goes on between its turns; one that cannot be had is said once, and costs no turn."""
         ctx = goal.ctx
         if ctx not in self._backends:
-            means = TaskMeans(folder=ctx.base or ctx.cwd, complete=asking_beside(goal))
-            self._backends[ctx] = InlineTaskBackend(TaskKinds(HANDLERS), means)
+            known = self.registry.configurations().values() if goal.app.interview_tasks == "dbos" else ()
+            kinds = TaskKinds(HANDLERS, known, model=model_name(ctx))
+            means = TaskMeans(
+                folder=ctx.base or ctx.cwd, complete=asking_beside(ctx), redact=redaction_of(ctx.redactor)
+            )
+            site = TaskSite(
+                chosen=goal.app.interview_tasks,
+                database=self._database(goal),
+                project_id=_project_id(goal),
+                session=ctx.session_id,
+            )
+            try:
+                self._backends[ctx] = await task_backend(site, kinds, means)
+            except CoreError as error:
+                await goal.events.send(Warned(text=f"{error.message}; background work ends with this process"))
+                self._backends[ctx] = InlineTaskBackend(kinds, means)
+        self._backends[ctx].know(engine.config)
         return self._backends[ctx]
+
+    def _database(self, goal: Goal) -> ProcessDatabase | None:
+        app = goal.app
+        if app.interview_database == NOWHERE or goal.ctx.recorder.path is None:
+            return None
+        return database_of(app.interview_database, os.path.join(app.state_dir, FILE))
 
     def _keeping(self, goal: Goal) -> KeptSession | None:
         """The interview of a session in the database; None where it is in its log only, or nowhere."""
-        ctx, app = goal.ctx, goal.app
-        if app.interview_database == NOWHERE or ctx.recorder.path is None:
+        ctx, database = goal.ctx, self._database(goal)
+        if database is None:
             return None
         if ctx not in self._kept:
-            database = database_of(app.interview_database, os.path.join(app.state_dir, FILE))
             self._kept[ctx] = KeptSession(ctx, database, _project_id(goal), _project(goal))
         return self._kept[ctx]
 
@@ -119,7 +147,7 @@ class Interview:
         fresh = create_empty_working_memory(other.config, memory.session_id, memory.project_id, inbound=handoff)
         fresh = seed(fresh, other.config, handoff)
         await record_beginning(goal, other, fresh, handoff)
-        turn = self._turn(other, goal, fresh)
+        turn = await self._turn(other, goal, fresh)
         ending = await turn.keep(await turn.run(spoken=False))
         assert goal.interview is not None
         goal.interview = replace(goal.interview, handoff=data, target=target)
@@ -163,5 +191,9 @@ def _project(goal: Goal) -> str:
 
 
 def _project_id(goal: Goal) -> str:
+    return project_id(_project(goal))
+
+
+def project_id(project: str) -> str:
     """Return the same id for the same folder (X-14)."""
-    return str(uuid.uuid5(_NAMESPACE, _project(goal)))
+    return str(uuid.uuid5(_NAMESPACE, project))

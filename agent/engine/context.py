@@ -66,7 +66,7 @@ class AppState:
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
     before it counts. `changed` looks again, right before a run, at what its rating stood on. `performer` changes files for tools,
     `pull_requests` opens them. `processes` runs programs of the host's own, `state_dir` is where the program keeps its state,
-    `interview_database` the setting of that name.
+    `interview_database` and `interview_tasks` the settings of those names.
     `lacking(report)`: options that programs of a rated command do not have here, in words.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
@@ -93,6 +93,7 @@ class AppState:
     processes: Processes | None = None
     state_dir: str = ""
     interview_database: str = "none"
+    interview_tasks: str = "auto"
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     open_sub_agent: Callable[[RequestContext, str], RequestContext] = _no_sub_agent

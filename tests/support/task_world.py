@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from agent.conversation.background.dbos_tasks import DbosTaskBackend
 from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.background.journal_tasks import JournalTaskBackend
 from agent.conversation.background.task_context import Handler, Handlers, TaskContext, TaskHandler, TaskMeans
@@ -26,6 +27,7 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.persistence.database import Database, open_database
+from agent.conversation.persistence.liveness import Liveness
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import TaskJournal
 from agent.protocol.errors import InvalidState
@@ -180,14 +182,17 @@ class TaskPlace:
     def journal(self, session: str = "") -> TaskJournal:
         """`session`: "" for all of them."""
         only = uuid_of("session", session) if session else None
-        return TaskJournal(self.database, PROJECT, session=only, worker=uuid.uuid4().hex, lease=self._lease)
+        return TaskJournal(lambda: self.database, PROJECT, session=only, worker=uuid.uuid4().hex, lease=self._lease)
 
-    def backend(self, session: str = "", *, kill_at: str = "", version: str = "1") -> Any:
+    def backend(self, session: str = "", *, kill_at: str = "", version: str = "1", at_once: int = 4) -> Any:
         made = TaskKinds(handlers(self.folder, kill_at, version), [configuration()])
         means = TaskMeans(folder="/project")
         if self.kind == "inline":
             return InlineTaskBackend(made, means)
-        return JournalTaskBackend(self.journal(session), made, means, lease=self._lease)
+        if self.kind == "dbos":
+            alive = Liveness(lambda: self.database, uuid.uuid4().hex)
+            return DbosTaskBackend(self.database.address("postgresql"), alive, made, means, PROJECT, at_once=at_once)
+        return JournalTaskBackend(self.journal(session), made, means, lease=self._lease, at_once=at_once)
 
     def close(self) -> None:
         if self._database is not None:

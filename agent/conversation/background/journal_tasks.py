@@ -23,7 +23,8 @@ from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import Claim, TaskJournal
-from agent.protocol.errors import IoError, NotFound
+from agent.protocol.errors import CoreError, NotFound
+from agent.recording.bounds import map_text
 from agent.waiting import completed, in_thread
 
 LEASE = 15.0
@@ -32,19 +33,21 @@ AT_ONCE = 4
 """Tasks that one worker does at the same time."""
 LOOKS = 0.1
 """Seconds between two looks of a worker for work."""
+_ANSWERS = 1.0
+"""Seconds that a turn waits to hear how a task goes."""
 _SLOWEST = 5.0
 """Seconds between two looks at a database that does not answer."""
 T = TypeVar("T")
 
 
 class JournalTaskBackend:
-    """A task backend whose tasks are in a database. `with_model`: those that need a model are taken, too."""
+    """A task backend whose tasks are in a database. `at_once`: 0 does none itself."""
 
     def __init__(
-        self, journal: TaskJournal, kinds: TaskKinds, means: TaskMeans, *, lease: float = LEASE, with_model: bool = True
+        self, journal: TaskJournal, kinds: TaskKinds, means: TaskMeans, *, lease: float = LEASE, at_once: int = AT_ONCE
     ) -> None:
         self._journal, self._kinds, self._means = journal, kinds, means
-        self._lease, self._with_model = lease, with_model
+        self._lease, self._at_once = lease, at_once
         self._mine = dict[uuid.UUID, tuple[Claim, asyncio.Task[None]]]()
         self._wake = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
@@ -56,7 +59,8 @@ class JournalTaskBackend:
 
     async def dispatch(self, task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
         kind = self._kinds.name(task, memory.engine_id, memory.engine_version)
-        handle, session, state = task_id(kind, task, memory), uuid_of("session", memory.session_id), to_data(memory)
+        handle, session = task_id(kind, task, memory), uuid_of("session", memory.session_id)
+        state = map_text(to_data(memory), self._means.redact)
         await in_thread(lambda: self._journal.add(handle, kind, session, state, self._means.folder))
         self._look()
         return str(handle)
@@ -65,8 +69,9 @@ class JournalTaskBackend:
         """Tell how it goes. A database that does not answer says nothing about a task: it runs."""
         task = _uuid(handle)
         try:
-            found = await in_thread(lambda: self._journal.report(task))
-        except IoError:
+            async with asyncio.timeout(_ANSWERS):
+                found = await in_thread(lambda: self._journal.report(task))
+        except (CoreError, TimeoutError):
             return TaskReport(status="running")
         match found:
             case None:
@@ -75,6 +80,8 @@ class JournalTaskBackend:
                 return TaskReport(status="done", result=result)
             case (("failed" | "cancelled"), result):
                 return TaskReport(status="failed", error=result)
+            case ("free", kind) if kind not in self._kinds.names():
+                return TaskReport(status="failed", error="it was begun by another version, or with another model")
         self._look()
         return TaskReport(status="running")
 
@@ -91,7 +98,7 @@ class JournalTaskBackend:
     async def serve(self) -> None:
         """Do the tasks that there are, and wait for more, until it is cancelled."""
         self._serves = True
-        with suppress(IoError):
+        with suppress(CoreError):
             await in_thread(self._journal.forget)
         self._look()
         assert self._runner is not None
@@ -120,7 +127,7 @@ class JournalTaskBackend:
             self._mine.clear()
             for task in ended:
                 task.cancel()
-            with suppress(IoError):
+            with suppress(CoreError):
                 self._journal.release(left)  # not in a thread: the loop may be at its end
 
     async def _claim_all(self) -> None:
@@ -128,21 +135,23 @@ class JournalTaskBackend:
         while True:
             self._wake.clear()
             pause = LOOKS if await self._claim() else min(2 * pause, _SLOWEST)
-            waits = pause if self._serves or pause > LOOKS else None
+            answers = pause == LOOKS
+            if answers and not (self._serves or self._mine or self._wake.is_set()):
+                return
             with suppress(TimeoutError):
-                async with asyncio.timeout(waits):
+                async with asyncio.timeout(None if answers and not self._serves else pause):
                     await self._wake.wait()
 
     async def _claim(self) -> bool:
         """Begin what there is, as far as there is room; False where the database does not answer."""
-        most, kinds = AT_ONCE - len(self._mine), self._kinds.names(with_model=self._with_model)
+        most, kinds = self._at_once - len(self._mine), self._kinds.names()
         if most < 1:
             return True
         try:
             if not await in_thread(lambda: self._journal.is_waiting(kinds)):
                 return True
             claims, stopped = await completed(lambda: self._journal.claim(kinds, most))
-        except IoError:
+        except CoreError:
             return False
         for claim in claims:
             self._mine[claim.id] = claim, asyncio.ensure_future(self._do(claim))
@@ -160,6 +169,7 @@ class JournalTaskBackend:
 
     async def _outcome(self, claim: Claim) -> tuple[bool, str]:
         async def keep(name: str, result: str) -> None:
+            result = self._means.redact("", result)
             if not await self._kept(lambda: self._journal.add_step(claim, name, result)):
                 raise Lost
 
@@ -167,7 +177,7 @@ class JournalTaskBackend:
             task, handler = self._kinds.get(claim.kind)
             memory = from_data(claim.state)
             context = TaskContext(task=task, memory=memory, means=self._means, step=Steps(claim.steps, keep))
-            return True, bounded(await handler.run(context))
+            return True, bounded(self._means.redact("", await handler.run(context)))
         except Lost:
             raise
         except msgspec.ValidationError:
@@ -181,7 +191,7 @@ class JournalTaskBackend:
         while True:
             try:
                 return await in_thread(write)
-            except IoError:
+            except CoreError:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _SLOWEST)
 
@@ -192,7 +202,7 @@ class JournalTaskBackend:
             claims = [claim for claim, _ in self._mine.values()]
             if not claims:
                 continue
-            with suppress(IoError):
+            with suppress(CoreError):
                 await self._drop(await in_thread(lambda: self._journal.keep(claims)))  # noqa: B023  # awaited in the same round
 
     async def _drop(self, tasks: set[uuid.UUID]) -> None:

@@ -16,12 +16,20 @@ Step = Callable[[str, Work], Awaitable[str]]
 """(name, work) -> its result. One that was done before, by a process that died since, is not done again: its result is known."""
 
 
+def _unchanged(name: str, text: str) -> str:
+    return text
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskMeans:
-    """Hold what a process has for its tasks; it is never taken from a database. `complete`: None without a model."""
+    """Hold what a process has for its tasks; it is never taken from a database. `complete`: None without a model.
+
+    `redact(name, text)`: the text of a field without its secrets, as it may be kept.
+    """
 
     folder: str
     complete: Complete | None = None
+    redact: Callable[[str, str], str] = _unchanged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +63,7 @@ TaskHandler = Callable[[TaskContext], Awaitable[str]]
 class Handler:
     """A handler with its version: another one is to be given whenever its steps change, so that nobody goes on with the work of another.
 
-    `needs_model`: it is done only where there is one.
+    `needs_model`: it asks one, and only who has the same goes on with it.
     """
 
     run: TaskHandler

@@ -1,7 +1,7 @@
 """Name the tasks that a process can do, so that a durable one is only gone on with by who would do the same.
 
-A kind holds the engine with its version, the task with a digest of its definition, and the handler with its version. What a database
-says is looked up among them, and nothing else in it chooses what is run.
+A kind holds the engine with its version, the task with a digest of its definition, the handler with its version, and the model where one
+is needed. What a database says is looked up among them, and nothing else in it chooses what is run.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _NAMESPACE = uuid.UUID("c1f6a0a4-6a0f-5d5e-8f3b-0b6d2f4f9b52")
 
 
 class TaskKinds:
-    """Those of the engines that are known here."""
+    """Those of the engines that are known here. `model`: the one that tasks which need one are done with; nobody else asks another."""
 
-    def __init__(self, handlers: Handlers, configs: Iterable[EngineConfiguration] = ()) -> None:
-        self._handlers = handlers
+    def __init__(self, handlers: Handlers, configs: Iterable[EngineConfiguration] = (), *, model: str = "") -> None:
+        self._handlers, self._model = handlers, model
         self._known = dict[str, tuple[BackgroundTaskDefinition, Handler]]()
         for config in configs:
             self.add(config)
@@ -42,13 +42,13 @@ class TaskKinds:
         if handler is None:
             raise NotFound("handler of background tasks", task.handler)
         digest = hashlib.sha256(msgspec.json.encode(task)).hexdigest()[:12]
-        kind = f"{engine}@{version}/{task.task_id}#{digest}/{task.handler}@{handler.version}"
+        model = f" by {self._model or 'none'}" if handler.needs_model else ""
+        kind = f"{engine}@{version}/{task.task_id}#{digest}/{task.handler}@{handler.version}{model}"
         self._known[kind] = task, handler
         return kind
 
-    def names(self, *, with_model: bool = True) -> list[str]:
-        """Return all kinds; those that need a model only where there is one."""
-        return sorted(kind for kind, (_, handler) in self._known.items() if with_model or not handler.needs_model)
+    def names(self) -> list[str]:
+        return sorted(self._known)
 
     def get(self, kind: str) -> tuple[BackgroundTaskDefinition, Handler]:
         """Raises NotFound."""

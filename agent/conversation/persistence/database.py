@@ -63,6 +63,11 @@ class Database:
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise IoError(f"the database {self.shown} failed: {self._words(error)}") from None
 
+    def address(self, kind: str) -> str:
+        """Return its URL, with the password, for others who open it; "" where it is of another kind."""
+        url = self.engine.url
+        return url.render_as_string(hide_password=False) if url.get_backend_name() == kind else ""
+
     def close(self) -> None:
         self.engine.dispose()
 

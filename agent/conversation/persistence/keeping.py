@@ -170,8 +170,14 @@ class KeptSession:
         return earlier, later
 
     def _redacted(self, value: T) -> T:
-        return map_text(value, self._redact)
+        return map_text(value, redaction_of(self._redactor))
 
-    def _redact(self, name: str, text: str) -> str:
-        by_name = getattr(self._redactor, "redact_field", None) if name else None
-        return str(by_name(name, text)) if by_name else self._redactor.redact(text)
+
+def redaction_of(redactor: Any) -> Callable[[str, str], str]:
+    """Return what takes the secrets out of the text of a field."""
+    by_name = getattr(redactor, "redact_field", None)
+
+    def redact(name: str, text: str) -> str:
+        return str(by_name(name, text)) if name and by_name else str(redactor.redact(text))
+
+    return redact

@@ -7,7 +7,7 @@ as the task is its own: it is not, once its lease has run out and another one to
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -54,10 +54,16 @@ def _now_sqlite(element: _Now, compiler: Any, **options: Any) -> str:
 
 
 class TaskJournal:
-    """The tasks of one project, as one worker sees them. All of it may raise IoError."""
+    """The tasks of one project, as one worker sees them. All of it may raise CoreError."""
 
     def __init__(
-        self, database: Database, project: uuid.UUID, *, session: uuid.UUID | None, worker: str, lease: float
+        self,
+        database: Callable[[], Database],
+        project: uuid.UUID,
+        *,
+        session: uuid.UUID | None,
+        worker: str,
+        lease: float,
     ) -> None:
         """`session`: only its tasks are taken; None: those of all. `lease`: seconds after which a task of a silent worker is free."""
         self._database, self._project = database, project
@@ -65,7 +71,7 @@ class TaskJournal:
 
     def add(self, task: uuid.UUID, kind: str, session: uuid.UUID, state: Mapping[str, Any], project: str) -> None:
         """Put it there once; one that failed or was cancelled is begun anew, with the steps that it had done."""
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
             known = dialect.insert(PROJECTS).values(id=self._project, name=project)
             connection.execute(known.on_conflict_do_nothing(index_elements=["id"]))
@@ -76,11 +82,16 @@ class TaskJournal:
             connection.execute(row.on_conflict_do_update(index_elements=["id"], set_=anew, where=ended))
 
     def report(self, task: uuid.UUID) -> tuple[str, str] | None:
-        """Return its status, and its result or why it failed; None for one that is not there."""
-        found = sa.select(TASKS.c.status, TASKS.c.result).where(TASKS.c.id == task, TASKS.c.project_id == self._project)
-        with self._database.reading() as connection:
+        """Return its status, and its result or why it failed; None for one that is not there. One that nobody does is `free`, of a kind."""
+        silent = sa.and_(TASKS.c.status == "running", TASKS.c.leased_until < _Now())
+        free = sa.or_(TASKS.c.status == "queued", silent).label("free")
+        columns = (TASKS.c.status, TASKS.c.result, TASKS.c.kind, free)
+        with self._database().reading() as connection:
+            found = sa.select(*columns).where(TASKS.c.id == task, TASKS.c.project_id == self._project)
             row = connection.execute(found).first()
-        return None if row is None else (row.status, row.result or "")
+        if row is None:
+            return None
+        return ("free", row.kind) if row.free else (row.status, row.result or "")
 
     def cancel(self, task: uuid.UUID) -> None:
         ongoing = TASKS.c.status.in_(("queued", "running"))
@@ -88,12 +99,12 @@ class TaskJournal:
 
     def is_waiting(self, kinds: Collection[str]) -> bool:
         """Tell whether there is something to claim, without keeping any writer waiting."""
-        with self._database.reading() as connection:
+        with self._database().reading() as connection:
             return connection.execute(self._free(kinds).limit(1)).first() is not None
 
     def claim(self, kinds: Collection[str], most: int) -> list[Claim]:
         """Take up to `most` tasks that nobody does."""
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             free = self._free(kinds).order_by(TASKS.c.created_at, TASKS.c.id).limit(most)
             found = connection.execute(free.with_for_update(skip_locked=True)).all()
             spent = [row.id for row in found if row.claims >= MOST_CLAIMS]
@@ -120,7 +131,7 @@ class TaskJournal:
         """Have them for another lease; return those that are no longer this worker's."""
         known = {each.id: each.number for each in claims}
         own = (TASKS.c.worker == self._worker, TASKS.c.status == "running", TASKS.c.id.in_(known))
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             connection.execute(sa.update(TASKS).where(*own).values(leased_until=_Now() + self._lease))
             found = {
                 row.id: row.claims for row in connection.execute(sa.select(TASKS.c.id, TASKS.c.claims).where(*own))
@@ -129,7 +140,7 @@ class TaskJournal:
 
     def add_step(self, claim: Claim, name: str, result: str) -> bool:
         """Keep what a step gave; False where the task is no longer this worker's."""
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             own = sa.select(TASKS.c.id).where(*self._own(claim)).with_for_update()
             if connection.execute(own).first() is None:
                 return False
@@ -138,7 +149,7 @@ class TaskJournal:
 
     def finish(self, claim: Claim, *, done: bool, result: str) -> bool:
         """Keep how it ended; False where the task is no longer this worker's. The state that it began with is no longer needed."""
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             ended = self._end("done" if done else "failed", result).where(*self._own(claim))
             if not connection.execute(ended).rowcount:
                 return False
@@ -174,7 +185,7 @@ class TaskJournal:
         return sa.update(TASKS).where(TASKS.c.project_id == self._project).values(leased_until=_Now(), **ended)
 
     def _write(self, statement: sa.Update | sa.Delete) -> None:
-        with self._database.writing() as connection:
+        with self._database().writing() as connection:
             connection.execute(statement)
 
 

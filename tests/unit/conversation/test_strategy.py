@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -245,7 +244,7 @@ def test_nothing_in_the_background_is_asked_of_a_cascade_whose_next_one_nobody_w
     monkeypatch.setattr(type(said), "name", property(lambda self: "cascade"))
     session = Session(said, "exploration")
     assert session.say("a site for our club").exit_code == 0
-    ask = asking_beside(SimpleNamespace(ctx=session.ctx))
+    ask = asking_beside(session.ctx)
     with pytest.raises(InvalidState):
         asyncio.run(ask("what did others do?", None))
     assert len(said._provider.requests) == 2  # the two of the turn itself

@@ -96,10 +96,11 @@ class BackgroundTaskManager:
         """Look at what is pending, then begin what is triggered. Each task is done once in an interview."""
         begun = tuple(PendingTask(task_id=each.task_id, since=now) for each in self.triggered(memory))
         pending, completed, told = list[PendingTask](), list(memory.background_tasks.completed), list[str]()
-        for task in (*memory.background_tasks.pending, *begun):
-            definition = self._definitions.get(task.task_id)
+        for kept in (*memory.background_tasks.pending, *begun):
+            definition = self._definitions.get(kept.task_id)
             if definition is None:
                 continue  # of another version of the engine
+            task = self._by_this_clock(kept, now)
             after = await self._looked_at(definition, task, memory, now)
             if isinstance(after, PendingTask):
                 pending.append(after)
@@ -109,6 +110,13 @@ class BackgroundTaskManager:
                 told += [f"{definition.display_name}: could not be done, going on without"] * (after.status != "done")
         tasks = BackgroundState(pending=tuple(pending), completed=tuple(completed))
         return TaskTurn(memory=replace(memory, background_tasks=tasks), told=tuple(told))
+
+    def _by_this_clock(self, task: PendingTask, now: float) -> PendingTask:
+        """Return it with no time that this clock has yet to come to: it may be set back, or be another one than before a restart."""
+        latest = now + max(RETRY_OF_STALLED, self._delays.get(task.task_id, 0.0) * 2 ** min(task.attempt - 1, 16))
+        if task.since <= latest and task.not_before <= latest:
+            return task
+        return replace(task, since=min(task.since, now), not_before=min(task.not_before, now))
 
     def triggered(self, memory: WorkingMemory) -> Iterator[BackgroundTaskDefinition]:
         """Yield the tasks whose trigger holds, and that neither run nor are done."""

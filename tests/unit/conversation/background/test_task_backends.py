@@ -23,7 +23,9 @@ from tests.support.postgres_server import NoServer, fresh_database
 from tests.support.task_world import KILL_POINTS, STEPS, TaskPlace, definition, effects, ended, memory, until
 
 ROOT = Path(__file__).parents[4]
-LASTING = ["journal-sqlite", pytest.param("journal-postgresql", marks=pytest.mark.thorough)]
+DBOS = pytest.param("dbos-postgresql", marks=pytest.mark.thorough)
+JOURNALS = ["journal-sqlite", pytest.param("journal-postgresql", marks=pytest.mark.thorough)]
+LASTING = [*JOURNALS, DBOS]
 DONE = TaskReport(status="done", result="<one> <two> <three>")
 
 
@@ -31,6 +33,8 @@ DONE = TaskReport(status="done", result="<one> <two> <three>")
 def placed(named: str, folder: Path) -> Iterator[TaskPlace]:
     """Yield a place for a backend, as `BACKEND-DATABASE`."""
     kind, _, database = named.partition("-")
+    if kind == "dbos":
+        pytest.importorskip("dbos", reason="the extra `dbos` is not installed")
     with ExitStack() as stack:
         url = f"sqlite:///{folder}/interviews.sqlite3"
         if database == "postgresql":
@@ -52,6 +56,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskPlace]
 
 @pytest.fixture(params=LASTING)
 def lasting(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskPlace]:
+    with placed(request.param, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(params=JOURNALS)
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskPlace]:
     with placed(request.param, tmp_path) as made:
         yield made
 
@@ -162,15 +172,14 @@ def test_a_process_that_ends_leaves_its_tasks_to_the_next(lasting: TaskPlace) ->
     assert effects(lasting.folder) == ["one"]
 
 
-def test_a_session_does_its_own_tasks_and_a_worker_those_of_all(lasting: TaskPlace) -> None:
+def test_a_session_does_its_own_tasks_and_a_worker_those_of_all(journal: TaskPlace) -> None:
     async def run() -> None:
-        own, worker = lasting.backend("other"), lasting.backend()
-        journal = lasting.journal("other")
+        own, worker = journal.backend("other"), journal.backend()
+        theirs = journal.journal("other")
         kind = worker._kinds.name(definition("echo"), "sample", "1.0.0")
-        asking = lasting.backend("s")
-        asking._look = lambda: None  # who does nothing itself
+        asking = journal.backend("s", at_once=0)
         handle = await asking.dispatch(definition("echo"), memory("s"))
-        assert not journal.is_waiting([kind])
+        assert not theirs.is_waiting([kind])
         serving = asyncio.ensure_future(worker.serve())
         assert (await ended(asking, handle)).status == "done"
         serving.cancel()
@@ -181,28 +190,27 @@ def test_a_session_does_its_own_tasks_and_a_worker_those_of_all(lasting: TaskPla
 
 
 @pytest.mark.covers("S3-92")
-def test_work_of_another_version_is_not_taken(lasting: TaskPlace) -> None:
+def test_work_of_another_version_is_not_taken(journal: TaskPlace) -> None:
     async def run() -> None:
-        older, newer = lasting.backend("s", version="1"), lasting.backend("s", version="2")
-        older._look = lambda: None
+        older, newer = (journal.backend("s", version=each, at_once=0) for each in ("1", "2"))
         handle = await older.dispatch(definition("echo"), memory())
         kinds = [each._kinds.names() for each in (older, newer)]
-        assert [lasting.journal("s").is_waiting(each) for each in kinds] == [True, False]
-        assert lasting.journal("s").claim(kinds[1], 4) == []
-        assert lasting.journal("s").claim([], 4) == []
-        assert await newer.poll(handle) == TaskReport(status="running")
+        assert [journal.journal("s").is_waiting(each) for each in kinds] == [True, False]
+        assert journal.journal("s").claim(kinds[1], 4) == []
+        assert journal.journal("s").claim([], 4) == []
+        assert await older.poll(handle) == TaskReport(status="running")
+        assert (await newer.poll(handle)).error == "it was begun by another version, or with another model"
         await newer.close()
 
     asyncio.run(run())
 
 
-def test_what_a_worker_writes_counts_only_while_the_task_is_its_own(lasting: TaskPlace) -> None:
+def test_what_a_worker_writes_counts_only_while_the_task_is_its_own(journal: TaskPlace) -> None:
     async def run() -> None:
-        slow = lasting.backend("s")
-        slow._look = lambda: None
+        slow = journal.backend("s", at_once=0)
         await slow.dispatch(definition(), memory())
         kinds = slow._kinds.names()
-        late, other = lasting.journal("s"), lasting.journal("s")
+        late, other = journal.journal("s"), journal.journal("s")
         late._lease = -1.0  # it has run out
         (mine,) = late.claim(kinds, 4)
         assert late.add_step(mine, "one", "<1>")
@@ -219,12 +227,12 @@ def test_what_a_worker_writes_counts_only_while_the_task_is_its_own(lasting: Tas
     asyncio.run(run())
 
 
-def test_a_task_that_ends_whoever_does_it_is_given_up(lasting: TaskPlace) -> None:
+def test_a_task_that_ends_whoever_does_it_is_given_up(journal: TaskPlace) -> None:
     async def run() -> TaskReport:
-        backend = lasting.backend("s")
+        backend = journal.backend("s")
         look, backend._look = backend._look, lambda: None
         handle = await backend.dispatch(definition(), memory())
-        dying = lasting.journal("s")
+        dying = journal.journal("s")
         dying._lease = -1.0
         for _ in range(20):
             assert len(dying.claim(backend._kinds.names(), 4)) == 1
@@ -233,15 +241,15 @@ def test_a_task_that_ends_whoever_does_it_is_given_up(lasting: TaskPlace) -> Non
 
     report = asyncio.run(run())
     assert report == TaskReport(status="failed", error="it was begun 20 times, and nobody came to its end")
-    assert effects(lasting.folder) == []
+    assert effects(journal.folder) == []
 
 
-def test_a_state_that_is_none_is_a_failed_task(lasting: TaskPlace) -> None:
+def test_a_state_that_is_none_is_a_failed_task(journal: TaskPlace) -> None:
     async def run() -> TaskReport:
-        backend = lasting.backend("s")
+        backend = journal.backend("s")
         kind = backend._kinds.name(definition("echo"), "sample", "1.0.0")
-        task, session = (lasting.id_of(each) for each in ("task", "s"))
-        lasting.journal("s").add(task, kind, session, {"engineId": ["nobody"]}, "/project")
+        task, session = (journal.id_of(each) for each in ("task", "s"))
+        journal.journal("s").add(task, kind, session, {"engineId": ["nobody"]}, "/project")
         return await ended(backend, str(task))
 
     assert asyncio.run(run()).error == "the state that it began with cannot be read"
@@ -280,12 +288,11 @@ def test_a_kill_at_each_step_loses_nothing_and_does_nothing_twice(lasting: TaskP
 @pytest.mark.covers("S3-92")
 def test_two_workers_share_two_hundred_tasks(lasting: TaskPlace) -> None:
     async def dispatch() -> list[str]:
-        backend = lasting.backend()
-        backend._look = lambda: None
+        backend = lasting.backend(at_once=0)
         return [await backend.dispatch(definition("together"), memory(f"s{number}")) for number in range(200)]
 
     async def wait(handles: list[str]) -> set[str]:
-        backend = lasting.backend("nobody")
+        backend = lasting.backend(at_once=0)
         return {(await ended(backend, handle)).status for handle in handles}
 
     handles = asyncio.run(dispatch())
@@ -305,8 +312,7 @@ def test_two_workers_share_two_hundred_tasks(lasting: TaskPlace) -> None:
 @pytest.mark.covers("S3-92")
 def test_the_work_of_a_worker_that_died_is_taken_over(lasting: TaskPlace) -> None:
     async def dispatch() -> str:
-        backend = lasting.backend()
-        backend._look = lambda: None
+        backend = lasting.backend(at_once=0)
         handle: str = await backend.dispatch(definition("stuck"), memory())
         return handle
 

@@ -177,6 +177,15 @@ def test_retries_wait_twice_as_long_each_time_and_then_go_on() -> None:
 
 
 @pytest.mark.covers("S3-91")
+def test_a_clock_that_was_set_back_keeps_no_task_waiting() -> None:
+    strategy = {"type": "retry", "maxRetries": 3, "retryDelay": 5000}
+    bench = Bench(ScriptedBackend(FAILED), task(strategy=strategy))
+    bench.turn(1_000_000)
+    assert bench.turn(1_000_000).pending[0].not_before == 1_000_005
+    assert bench.turn(500).pending[0].handle == "research-2"  # another day, or after a restart
+
+
+@pytest.mark.covers("S3-91")
 def test_after_the_retries_the_next_strategy_counts() -> None:
     strategy = {"type": "retry", "maxRetries": 0, "then": "degrade", "degradedBehavior": "From general knowledge only"}
     bench = Bench(ScriptedBackend(FAILED), task(strategy=strategy))

@@ -1,0 +1,320 @@
+"""Run background tasks as workflows of DBOS on PostgreSQL, where several machines share the work.
+
+What is started here begins at once; what is more than a process does at a time waits in a queue of the project's. DBOS itself knows nothing
+of processes that died: each holds a lock of the server's, and who lives takes up the workflows of those whose lock is free. Its defaults
+are not ours: pickles are refused in both directions, the version is that of the tasks and not of the source, and it says and sends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from agent.config.optional_parts import install_command
+from agent.conversation.background.task_context import TaskContext, TaskMeans, Work, bounded, failure_text
+from agent.conversation.background.task_kinds import TaskKinds, task_id
+from agent.conversation.background.task_steps import Steps
+from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
+from agent.conversation.persistence.liveness import Liveness
+from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound
+from agent.recording.bounds import map_text
+from agent.waiting import in_thread
+
+AT_ONCE = 4
+"""Tasks that one process does at the same time."""
+LOOKS = 0.5
+"""Seconds between two looks into the queue; DBOS asks three times at each."""
+_WATCHES = 1.0
+"""Seconds between two looks for processes that died, and for tasks that were cancelled elsewhere."""
+_ANSWERS = 5.0
+"""Seconds that the server may take; DBOS itself would try for ever."""
+_RUNNING = ("PENDING", "ENQUEUED", "DELAYED")
+T = TypeVar("T")
+_of_process = list["DbosTaskBackend"]()
+"""The one that DBOS, of which a process has one, works for."""
+
+
+class DbosTaskBackend:
+    """A task backend of one project, and the only one of its process. `url`: as SQLAlchemy reads it. `at_once`: 0 does none itself."""
+
+    def __init__(
+        self,
+        url: str,
+        alive: Liveness,
+        kinds: TaskKinds,
+        means: TaskMeans,
+        project: uuid.UUID,
+        *,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self._at_once = at_once
+        self._url, self._alive, self._kinds, self._means = url, alive, kinds, means
+        self._name, self._version = f"agent-shell-{project}", ""
+        self._mine = dict[str, asyncio.Task[str]]()
+        self._watch: asyncio.Task[None] | None = None
+        self._beginning = asyncio.Lock()
+
+    def know(self, config: EngineConfiguration) -> None:
+        """Do the tasks of this engine, too; before the first one is begun."""
+        self._kinds.add(config)
+
+    async def dispatch(self, task: BackgroundTaskDefinition, memory: WorkingMemory) -> str:
+        kind = self._kinds.name(task, memory.engine_id, memory.engine_version)
+        await self._launched()
+        from dbos import DBOS, SetWorkflowID
+
+        handle, state = str(task_id(kind, task, memory)), map_text(to_data(memory), self._means.redact)
+        status = await _answered(DBOS.get_workflow_status_async(handle))
+        if status is not None and status.status == "CANCELLED":
+            await _answered(DBOS.resume_workflow_async(handle, queue_name=self._name))
+            return handle
+        if status is not None and status.status not in _RUNNING and not _is_done(status.output):
+            await _answered(DBOS.delete_workflow_async(handle))
+        with SetWorkflowID(handle):
+            if len(self._mine) < self._at_once:
+                await _answered(DBOS.start_workflow_async(_workflow(), kind, state))
+            else:
+                await _answered(DBOS.enqueue_workflow_async(self._name, _workflow(), kind, state))
+        return handle
+
+    async def poll(self, handle: str) -> TaskReport:
+        """Tell how it goes. A server that does not answer says nothing about a task: it runs."""
+        try:
+            await self._launched()
+            from dbos import DBOS
+
+            status = await _answered(DBOS.get_workflow_status_async(handle))
+        except IoError:
+            return TaskReport(status="running")
+        if status is None or status.name != _NAME:
+            raise NotFound("background task", handle)
+        if status.status in _RUNNING:
+            return TaskReport(status="running")
+        if status.status == "CANCELLED":
+            return TaskReport(status="failed", error="it was cancelled")
+        match status.output:
+            case {"done": True, "result": str(result)}:
+                return TaskReport(status="done", result=bounded(result))
+            case {"done": False, "result": str(result)}:
+                return TaskReport(status="failed", error=bounded(result))
+        return TaskReport(status="failed", error="it came to no end")
+
+    async def cancel(self, handle: str) -> None:
+        await self._launched()
+        from dbos import DBOS
+
+        try:
+            if (await _answered(DBOS.get_workflow_status_async(handle))) is not None:
+                await _answered(DBOS.cancel_workflow_async(handle))
+        finally:
+            await self._drop(handle)
+
+    async def serve(self) -> None:
+        """Do the tasks that there are, and wait for more, until it is cancelled."""
+        await self._launched()
+        assert self._watch is not None
+        await self._watch
+
+    async def close(self) -> None:
+        """Leave all of them to others."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait({self._watch})
+
+    async def run(self, handle: str, kind: str, state: Any) -> dict[str, Any]:
+        """Do a task within its workflow; say how it ended."""
+        from dbos import DBOS
+
+        async def step(name: str, work: Work) -> str:
+            async def redacted() -> str:
+                return self._means.redact("", await work())
+
+            return str(await DBOS.run_step_async({"name": name}, redacted))
+
+        async def doing() -> str:
+            task, handler = self._kinds.get(kind)
+            steps = Steps(around=step)
+            context = TaskContext(task=task, memory=from_data(state), means=self._means, step=steps)
+            return bounded(self._means.redact("", await handler.run(context)))
+
+        self._mine[handle] = running = asyncio.ensure_future(doing())
+        try:
+            return {"done": True, "result": await running}
+        except msgspec.ValidationError:
+            return {"done": False, "result": "the state that it began with cannot be read"}
+        except Exception as error:
+            return {"done": False, "result": bounded(failure_text(error))}
+        finally:
+            running.cancel()
+            if self._mine.get(handle) is running:
+                del self._mine[handle]
+
+    async def _launched(self) -> None:
+        """Have DBOS run in this loop. Raises CoreError."""
+        async with self._beginning:
+            if self._watch is not None and not self._watch.done():
+                return
+            if _of_process:
+                raise InvalidState(
+                    expected="one interview with DBOS in a process",
+                    found="another one",
+                    message="this process does the background work of another interview already",
+                )
+            await in_thread(_load)
+            await in_thread(self._alive.hold)
+            kinds = "\n".join(self._kinds.names())
+            self._version = hashlib.sha256(kinds.encode()).hexdigest()[:16]
+            try:
+                _launch(self._url, self._name, self._version, self._alive.name, [self._name][: self._at_once])
+                await _queue(self._name)
+            except Exception as error:  # its message may quote the address
+                _destroy()
+                raise IoError(f"DBOS does not begin: {type(error).__name__}") from None
+            _of_process.append(self)
+            self._watch = asyncio.ensure_future(self._look_after())
+
+    async def _look_after(self) -> None:
+        try:
+            while True:
+                with suppress(CoreError, TimeoutError):
+                    await in_thread(self._take_over)
+                    await self._drop_cancelled()
+                await asyncio.sleep(_WATCHES)
+        finally:
+            for task in self._mine.values():
+                task.cancel()
+            _destroy()  # not in a thread: the loop may be at its end
+            self._alive.close()
+            _of_process.clear()
+
+    def _take_over(self) -> None:
+        """Take up what those left who died."""
+        from dbos import DBOS
+
+        self._alive.hold()
+        if not self._at_once:
+            return
+        left = DBOS.list_workflows(status="PENDING", app_version=self._version, load_input=False, load_output=False)
+        others = {each.executor_id for each in left} - {self._alive.name, None}
+        for name in others:
+            with self._alive.is_dead(str(name)) as dead:
+                if not dead:
+                    continue
+                theirs = DBOS.list_workflows(
+                    status="PENDING", executor_id=name, name=_NAME, load_input=False, load_output=False
+                )
+                for each in theirs:
+                    DBOS.resume_workflow(each.workflow_id, queue_name=self._name)
+
+    async def _drop_cancelled(self) -> None:
+        from dbos import DBOS
+
+        if self._mine:
+            ids = list(self._mine)
+            found = await _answered(
+                DBOS.list_workflows_async(workflow_ids=ids, status="CANCELLED", load_input=False, load_output=False)
+            )
+            for each in found:
+                await self._drop(each.workflow_id)
+
+    async def _drop(self, handle: str) -> None:
+        running = self._mine.pop(handle, None)
+        if running is not None:
+            running.cancel()
+            await asyncio.wait({running})
+
+
+_NAME = "agent_shell_background_task"
+
+
+@cache
+def _workflow() -> Callable[[str, dict[str, Any]], Any]:
+    """Return the only workflow there is; what it does is looked up by the kind of the task."""
+    from dbos import DBOS
+
+    async def background_task(kind: str, state: dict[str, Any]) -> dict[str, Any]:
+        if not _of_process or DBOS.workflow_id is None:
+            raise asyncio.CancelledError  # the process is at its end: somebody else does it
+        return await _of_process[0].run(DBOS.workflow_id, kind, state)
+
+    return DBOS.workflow(name=_NAME)(background_task)
+
+
+def _load() -> None:
+    """Import DBOS, which takes a third of a second, and have it read no pickles: one could run anything. Raises ConfigError."""
+    log = logging.getLogger("dbos")
+    log.propagate = False
+    log.handlers[:] = [logging.NullHandler()]
+    try:
+        import dbos._serialization as serialization
+    except ImportError as error:
+        raise ConfigError("dbos is not installed", hint=install_command("dbos")) from error
+    for name in ("serialize", "deserialize"):
+        setattr(serialization.DefaultSerializer, name, _refuse)
+
+
+def _refuse(self: Any, data: Any) -> Any:
+    raise TypeError("pickles are neither written nor read")
+
+
+def _launch(url: str, name: str, version: str, executor: str, queues: list[str]) -> None:
+    from dbos import DBOS, DBOSPortableJSONSerializer
+
+    DBOS(
+        config={
+            "name": name,
+            "system_database_url": url,
+            "application_version": version,
+            "executor_id": executor,
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "CRITICAL",
+            "enable_otlp": False,
+            "notification_coalesce_sec": 1.0,
+            "scheduler_polling_interval_sec": 3_600.0,
+            "sys_db_pool_size": 4,
+            "max_executor_threads": 8,
+        }
+    )
+    _workflow()
+    DBOS.listen_queues(queues)
+    DBOS.launch()
+
+
+async def _queue(name: str) -> None:
+    from dbos import DBOS
+
+    await DBOS.register_queue_async(
+        name, polling_interval_sec=LOOKS, worker_concurrency=AT_ONCE, on_conflict="always_update"
+    )
+
+
+def _destroy() -> None:
+    from dbos import DBOS
+
+    DBOS.destroy()
+
+
+async def _answered(work: Awaitable[T]) -> T:
+    """Raises IoError where the server does not answer in time, or fails; its message may quote the address."""
+    try:
+        async with asyncio.timeout(_ANSWERS):
+            return await work
+    except TimeoutError:
+        raise IoError("the server of the database does not answer") from None
+    except Exception as error:
+        raise IoError(f"DBOS failed: {type(error).__name__}") from None
+
+
+def _is_done(output: Any) -> bool:
+    return isinstance(output, dict) and output.get("done") is True
