@@ -76,9 +76,12 @@ class ProcessLogs:
         return next(map(profile_in, kept), "")
 
     def bury(self, session_id: str) -> None:
-        """Put a tombstone in the place of a session's log. Raises CoreError where it is being written or does not verify."""
+        """Put a tombstone in the place of a session's log. Raises CoreError where it is being written, does not verify, or was an
+        interview that its database does not forget.
+        """
         from agent.audit.retention import Chosen, prune, survey
         from agent.config.paths import state_dir
+        from agent.conversation.persistence.forgetting import forget_interviews
         from agent.recording.reader import list_sessions
 
         heads, signer = os.path.join(state_dir(dict(self._environ)), "heads"), None
@@ -86,8 +89,10 @@ class ProcessLogs:
             from agent.recording.integrity.signing import signer_with
 
             signer = signer_with(self._settings.sign_key, heads)
+        kept_in = (self._settings.interview_database, state_dir(dict(self._environ)))
         for session in list_sessions(self.folder):
             if session.session_id == session_id:
+                forget_interviews(*kept_in, [session.path])
                 prune(Chosen(survey(session), "deleted"), heads, now=self._clock.now(), signer=signer)
 
     def left_open(self, besides: str = "") -> LeftOpen | None:

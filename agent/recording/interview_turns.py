@@ -5,7 +5,7 @@ A session may hold several legs, one for each engine that took its turn. What wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from agent.protocol.events.interview import (
     InterviewWentBack,
 )
 from agent.protocol.records import Record
-from agent.recording.branching import first_line, records
+from agent.recording.branching import first_line, lineage_beside, profile_in, records
 from agent.recording.chained_lines import line_hash
 from agent.recording.interview_fold import folded
 from agent.recording.past import lineage_of
@@ -56,7 +56,26 @@ def interview_of(path: str) -> tuple[Leg, ...]:
 
 def log_hash(path: str) -> str:
     """Return the hash of the first line of the log that begins at `path`: no other log has it. Raises IoError."""
-    return line_hash(first_line(SessionFile(path=path, session_id="", date="", size=0, modified=0.0, paths=(path,))))
+    return line_hash(first_line(_session(path)))
+
+
+def is_interview_log(path: str) -> bool:
+    """Tell whether the goals of the log that begins at `path` are the messages of an interview. Raises IoError."""
+    return profile_in(_session(path)) == "interview"
+
+
+def with_branches(changed: Iterable[SessionFile], known: Sequence[SessionFile]) -> list[str]:
+    """Return the paths of the interviews among `known` that are made of the records of a changed log. Raises IoError."""
+    paths = {each.path for each in changed}
+    return [
+        each.path
+        for each in known
+        if is_interview_log(each.path) and any(part.session.path in paths for part in lineage_beside(each, known).parts)
+    ]
+
+
+def _session(path: str) -> SessionFile:
+    return SessionFile(path=path, session_id="", date="", size=0, modified=0.0, paths=(path,))
 
 
 def with_last(found: tuple[Leg, ...], turn: KeptTurn) -> tuple[Leg, ...]:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from agent.app.composition import build_services, load
 from agent.conversation.persistence import keeping
 from agent.conversation.persistence.database import open_database
+from agent.conversation.persistence.tables import METADATA
 from agent.engine.context import RequestContext
 from agent.protocol.events.interview import InterviewStepped
 from agent.protocol.events.session import Warned
@@ -87,6 +88,11 @@ class KeptInterview:
                 return list(connection.execute(sa.select(table).order_by(*order)))
         finally:
             database.close()
+
+    @property
+    def everything(self) -> str:
+        """All that is in the database, as a text."""
+        return repr([[tuple(row) for row in self.rows(table)] for table in METADATA.sorted_tables])
 
     @property
     def warnings(self) -> list[str]:

@@ -13,7 +13,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.conversation.persistence.found import Found
-from agent.engine.goal import Goal
 from agent.protocol.errors import CoreError
 from agent.protocol.events.interview import FieldExtracted, InterviewTurned
 from agent.protocol.events.session import Warned
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from agent.conversation.persistence.database import Database
     from agent.conversation.persistence.store import Interview, SqlStore
     from agent.engine.context import RequestContext
+    from agent.engine.goal import Goal
 
 State = dict[str, Any]
 Work = Callable[["SqlStore"], None]

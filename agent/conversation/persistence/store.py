@@ -122,11 +122,10 @@ class SqlStore:
                 return None
             return Found(id=row.id, name=row.name, turn=wanted, last=row.turn_number, state=state)
 
-    def forget(self, names: Iterable[str]) -> int:
-        """Remove the interviews of these short ids with all that belongs to them; how many rows of sessions there were."""
+    def forget(self, sessions: Iterable[uuid.UUID]) -> None:
+        """Remove these interviews with all that belongs to them."""
         with self._database.writing() as connection:
-            found = connection.execute(sa.select(SESSIONS.c.id).where(SESSIONS.c.name.in_(list(names))))
-            return _remove(connection, list(found.scalars()))
+            _remove(connection, list(sessions))
 
 
 def digest(state: State) -> str:
@@ -241,15 +240,15 @@ def _verified(connection: sa.Connection, handoff: uuid.UUID, verification: State
     )
 
 
-def _remove(connection: sa.Connection, sessions: list[uuid.UUID]) -> int:
+def _remove(connection: sa.Connection, sessions: list[uuid.UUID]) -> None:
     if not sessions:
-        return 0
+        return
     rows = EXTRACTIONS.c.session_id.in_(sessions)
     connection.execute(sa.update(EXTRACTIONS).where(rows).values(superseded_by=None))
     connection.execute(sa.delete(EXTRACTIONS).where(rows))
     connection.execute(sa.delete(CHECKPOINTS).where(CHECKPOINTS.c.session_id.in_(sessions)))
     connection.execute(sa.delete(HANDOFFS).where(HANDOFFS.c.source_session_id.in_(sessions)))
-    return connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id.in_(sessions))).rowcount
+    connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id.in_(sessions)))
 
 
 def _unless_there(connection: sa.Connection, table: sa.Table) -> Any:

@@ -24,7 +24,7 @@ from agent.audit.retention import (
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
-from agent.frontends.sessions.shared import agreed, heads_of, signer_of
+from agent.frontends.sessions.shared import agreed, forget, heads_of, signer_of
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.envelope import SystemClock
@@ -124,6 +124,7 @@ class _Row:
 
 def _remove(services: Services, rows: list[_Row], chosen: list[Chosen], old: list[Survey], *, force: bool) -> int:
     heads, signer = heads_of(services), signer_of(services)
+    forget(services, (each.survey.session.path for each in chosen))
     failed = False
     work: list[Callable[[], None]] = [
         lambda each=each: prune(each, heads, now=SystemClock().now(), force=force, signer=signer)  # type: ignore[misc]

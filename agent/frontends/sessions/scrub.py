@@ -13,11 +13,12 @@ from agent.audit.scrubbing import Found, find_secrets, scrub
 from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, find_session, session_folder
-from agent.frontends.sessions.shared import agreed, heads_of, signer_of
+from agent.frontends.sessions.shared import agreed, forget, heads_of, signer_of
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.envelope import SystemClock
 from agent.recording.integrity.verify import verify_or_say
+from agent.recording.interview_turns import with_branches
 from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
 from agent.redaction.prefilter import Prefilter
@@ -77,6 +78,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         ):
             return ExitCode.DECLINED
         signer = signer_of(services)
+        forget(services, with_branches([row.session for row in holding], listed(session_folder(services))))
         for row in holding:
             row.scrub(heads, redactor, force=options.force, signer=signer)
         code = ExitCode.FAILED if any(row.trouble for row in rows) else ExitCode.DONE

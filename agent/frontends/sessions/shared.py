@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -206,6 +206,13 @@ def took(duration: float) -> str:
 def heads_of(services: Services) -> str:
     """The folder in which this machine keeps the heads of logs."""
     return os.path.join(state_dir(services.loaded.environ), "heads")
+
+
+def forget(services: Services, paths: Iterable[str]) -> None:
+    """Have the database forget the interviews of the logs at `paths`, which are about to be changed. Raises IoError."""
+    from agent.conversation.persistence.forgetting import forget_interviews
+
+    forget_interviews(services.settings.interview_database, state_dir(services.loaded.environ), paths)
 
 
 def signer_of(services: Services) -> Signer | None:
