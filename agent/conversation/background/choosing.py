@@ -31,7 +31,7 @@ class KnowingBackend(TaskBackend, Protocol):
 
 
 class TaskSite(Struct, frozen=True, kw_only=True):
-    """Says in which database tasks are kept, and whose are done. `database`: None where nothing is kept. `session`: "" for a worker, which does all."""
+    """Says where tasks are kept and whose are done. `database`: None where nothing is kept. `session`: "" for a worker, who does all."""
 
     chosen: str
     database: ProcessDatabase | None
