@@ -50,7 +50,7 @@ class SimulatedPerson:
             self._to_correct = False
             if (changed := self._change(Ways(says=("{name}: {fact}",)), openly=True)) is not None:
                 return changed
-        if field is None and "?" not in reply:
+        if field is None and not memory.asked and "?" not in reply:
             return None
         said = None if self._moved else self._beside(field, form)
         self._moved = said is not None
