@@ -22,7 +22,10 @@ from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
 from agent.conversation.framework.state.repair_data import ASK_AGAIN, REPAIR, RepairKind
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, WorkingMemory
+from agent.conversation.framework.talk.repair import recognize
 
+_BESIDE: tuple[RepairKind, ...] = ("digression", "topic_switch")
+"""Repairs whose message is read for nothing: without a model nobody can tell what of it is an answer."""
 _MOST_NOTED, _MOST_SUMMED_UP = 5, 60
 _HINTS = {
     "number": "a number",
@@ -49,12 +52,16 @@ class GuidedForm:
         self, user_message: str, context: str, fields: Sequence[FieldDefinition], current: Extraction
     ) -> Mapping[str, ExtractedValue | None]:
         """Read corrections; what else is said is the answer to the question that was asked."""
+        asked = self._config.field(self._memory.asked) if self._memory else None
+        mended = recognize(user_message, self._memory, self._config) if self._memory else None
+        if mended is not None and mended.kind in _BESIDE and asked is not None:
+            self._unread = mended.kind == "digression"
+            return {}
         corrected, rest = corrections(self._config, user_message)
         if not corrected and self._memory is not None:
             back = taken_back(self._memory, self._config, user_message)
             corrected, rest = ([back], "") if back else ([], user_message)
         found = {field.path: _instead(read_answer(field, text)) for field, text in corrected}
-        asked = self._config.field(self._memory.asked) if self._memory else None
         self._corrected = bool(corrected) and not rest.strip()
         if asked is not None and asked.path not in found and not self._corrected:
             said = Said(rest, (each.path for each in self._config.extraction_schema.fields))
@@ -72,7 +79,7 @@ class GuidedForm:
         unread, corrected, self._unread, self._corrected = self._unread, self._corrected, False, False
         stays = corrected and asked is not None and form.is_open(asked) and not form.confirms(asked)
         unread = unread and asked is not None and self._memory.unanswered.get(asked.path, 0) < IN_A_ROW
-        again = self._repair in ASK_AGAIN
+        again = self._repair in (*ASK_AGAIN, "topic_switch")
         field = asked if asked is not None and (unread or again or stays) else form.next()
         lines = list(_reply(self._memory, self._config, form, field))
         if asked is not None and self._repair in ("question", "repeat"):

@@ -137,8 +137,9 @@ class Turn:
 
     @property
     def asks_again(self) -> bool:
-        """Tell whether the last question is to be put once more."""
-        return self.repair is not None and self.repair.kind in ASK_AGAIN
+        """Tell whether the last question is to be put once more, or the one that the person turned to."""
+        kind = self.repair.kind if self.repair else ""
+        return kind in ASK_AGAIN or (kind == "topic_switch" and self.memory.asked != self.before.asked)
 
     def mend(self, found: Repair) -> None:
         self.repair, self.repaired = found, repair.apply(found, self.memory, self.config)

@@ -93,7 +93,7 @@ class ScriptedModel:
         if found:
             self._asked = rest.splitlines()[0]
             return AgentReply(text=f"I see. {self._asked}")
-        if self._said.kind == "go_back":
+        if self._said.kind in ("go_back", "topic_switch"):
             return AgentReply(text="What should change there?")
         if self._said.kind == "repeat":
             return AgentReply(text=f"In other words: {self._asked or 'what is it about?'}")

@@ -60,7 +60,7 @@ def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) 
         if count > most:
             continue
         if any(pattern.match(text) for pattern in patterns):
-            return Repair(kind=kind, about=_paths_asked(memory, config))
+            return Repair(kind=kind, about=_about(kind, text, memory, config))
     return None
 
 
@@ -95,7 +95,16 @@ def after_extraction(
         return Repair(kind="correction" if listed or result.repair == "correction" else "contradiction", about=changed)
     if result.repair is None or result.fields_updated or len(message.split()) > _MOST_WORDS:
         return None
-    return Repair(kind=result.repair, about=_paths_asked(memory, config))
+    return Repair(kind=result.repair, about=_about(result.repair, message, memory, config))
+
+
+def _about(kind: RepairKind, message: str, memory: WorkingMemory, config: EngineConfiguration) -> tuple[str, ...]:
+    """Return the fields that a repair concerns: what was asked; of another topic the one whose name was said, the longest of several."""
+    said = f" {' '.join(words(message[:_LONGEST]))} " if kind == "topic_switch" else ""
+    fields = [each for each in config.extraction_schema.fields if each.question and said]
+    named = [each for each in fields if f" {' '.join(words(each.display_name))} " in said]
+    longest = max(named, key=lambda each: len(each.display_name), default=None)
+    return (longest.path,) if longest else _paths_asked(memory, config)
 
 
 def asked_obligation(memory: WorkingMemory, config: EngineConfiguration) -> ObligationDefinition | None:
@@ -223,6 +232,17 @@ def _names(repair: Repair, config: EngineConfiguration) -> str:
     return ", ".join(field.display_name for path in repair.about if (field := config.field(path)))
 
 
+def _topic_switch(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:
+    """Go to what was named."""
+    field = next((config.field(each) for each in repair.about if each not in _paths_asked(memory, config)), None)
+    if field is None:
+        return _told("The person turns to another topic. Follow it, and come back to {asked} later.")(
+            repair, memory, config
+        )
+    guidance = f"The person turns to “{field.display_name}”. Ask for it, or for what should change about it; the rest comes later."
+    return Repaired(memory=replace(memory, asked=field.path), guidance=guidance)
+
+
 def _told(guidance: str) -> Callable[[Repair, WorkingMemory, EngineConfiguration], Repaired]:
     """A remedy that only tells the agent something; `{asked}` stands for what was asked."""
 
@@ -245,6 +265,6 @@ _REMEDIES: dict[RepairKind, Callable[[Repair, WorkingMemory, EngineConfiguration
     "repeat": _told("The person did not understand. Ask about {asked} again in other, plainer words, with an example."),
     "question": _told("The person asks something. Answer that first, as well as you can, then come back to {asked}."),
     "digression": _told("The person digresses. Take that up in one sentence, then come back to {asked}."),
-    "topic_switch": _told("The person turns to another topic. Follow it, and come back to {asked} later."),
+    "topic_switch": _topic_switch,
     "off_topic": _told("Where this is not about the matter, answer it in one sentence, and come back to {asked}."),
 }

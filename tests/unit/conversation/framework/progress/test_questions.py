@@ -84,6 +84,29 @@ def test_another_topic_is_no_answer_in_vain() -> None:
     assert talk.memory.unanswered == {}
 
 
+def test_a_topic_that_is_named_is_gone_to_and_the_rest_comes_later() -> None:
+    for model in (None, ScriptedModel({})):
+        talk = Talk("project-discovery", model, replace(Talk("project-discovery").memory, asked=TRIGGER))
+        reply = talk.say("Let's talk about Budget first").response_text
+        assert talk.memory.asked == "constraints.budget"
+        assert talk.memory.extraction == {}
+        said = reply if model is None else model.prompts[-1]
+        assert ("What may it cost" if model is None else "The person turns to “Budget”") in said
+    talk = Talk("project-discovery", memory=replace(talk.memory, asked="constraints.budget"))
+    talk.say("forty days")
+    assert talk.memory.value("constraints.budget") == "forty days"
+    assert talk.memory.asked != "constraints.budget"
+
+
+def test_without_a_model_what_leads_away_is_no_answer() -> None:
+    talk = Talk("project-discovery", memory=replace(Talk("project-discovery").memory, asked=TRIGGER))
+    said = talk.say("By the way, did you see the game yesterday?").response_text
+    assert (
+        said == "I could not read that as an answer.\nWhy now? What happened that made it worth doing something about?"
+    )
+    assert talk.memory.extraction == {}
+
+
 def test_the_form_asks_what_it_cannot_read_once_more_and_then_goes_on() -> None:
     talk = Talk("exploration", memory=replace(Talk("exploration").memory, asked="initialState.technicalLevel"))
     assert talk.say("well, so so").response_text.startswith("I could not read that as one of these.")
