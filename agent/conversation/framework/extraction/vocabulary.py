@@ -16,6 +16,7 @@ from agent.text.lazy_pattern import lazily
 
 SHARE = 1 / 3  # of the words of a value that have to be among those that were said
 _MOST_WORDS = 20_000  # of a text
+_MOST_ALIKE = 50  # words that begin alike: a hostile text may have thousands
 _STEM = 4  # signs in which words that are alike begin
 _SHORT = 3  # letters of a word that says little by itself, in any language
 _NO_BLANKS = 0x2E80  # from here on are the scripts without blanks
@@ -49,8 +50,10 @@ class Vocabulary:
         self._words = frozenset(pieces)
         self._numbers: frozenset[float] | None = None
         self._begun: dict[str, list[str]] = {}
-        for word in self._words:
-            self._begun.setdefault(word[:_STEM], []).append(word)
+        for word in dict.fromkeys(pieces):
+            alike = self._begun.setdefault(word[:_STEM], [])
+            if len(alike) < _MOST_ALIKE:
+                alike.append(word)
 
     def __contains__(self, word: str) -> bool:
         return word in self._words or any(_alike(word, each) for each in self._begun.get(word[:_STEM], ()))
