@@ -120,11 +120,14 @@ class Conversation:
             self._tell(self._way_back())
 
     def _open(self, first: str) -> None:
-        """Say what it is, or where it stands, with the question that is open."""
+        self._tell(self._standing(names=first == ""))
+
+    def _standing(self, *, names: bool) -> str:
+        """Say what it is, or where it stands; `names`: with the question that is open."""
         ctx = self.controller.ctx
         asked = next((each.text for each in reversed(ctx.history) if isinstance(each, ReplyItem)), "")
         last = asked if ctx.planner.name != "offline" else ""  # a form asks its question alone
-        self._tell(opening(self.engine(), self.memory(), names=first == "", last=last).rstrip())
+        return opening(self.engine(), self.memory(), names=names, last=last).rstrip()
 
     def toolbar(self) -> str:
         """`project-discovery · offline · :help · F3: panel · exit: back to your goals`."""
@@ -280,7 +283,7 @@ class Conversation:
             raise InvalidRequest(":back takes the number of a turn", hint=f"this is turn {last}")
         told = await go_back(self.controller, number if rest else max(last - 1, 0))
         self._offered.clear()
-        await self._answer("back", "\n".join(filter(None, (told, opening(self.engine(), self.memory(), names=True)))))
+        await self._answer("back", "\n".join(filter(None, (told, self._standing(names=True)))))
 
     async def _go(self, target: str) -> None:
         """Hand over, and go on there: another engine in this session, the planner where goals are typed. Raises CoreError."""
