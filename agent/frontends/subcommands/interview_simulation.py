@@ -29,6 +29,8 @@ from agent.protocol.ports import Completer, ModelRequest
 async def run_simulation(services: Services, named: str, *, person: str, turns: int, led_by: str) -> int:
     """Print a row for each person and leader, a JSON object a line with `--json`. Raises CoreError."""
     try:
+        if turns < 1:
+            raise InvalidRequest("an interview has at least one turn", hint="--turns 20")
         engine = registry().get(engine_id(named))
         persons = (person_named(person),) if person else people()
         asking = _model(services) if led_by == "model" else None

@@ -74,3 +74,8 @@ def test_without_a_model_none_can_lead() -> None:
 def test_a_person_that_nobody_knows_is_told() -> None:
     with pytest.raises(NotFound, match="kind"):
         simulated(person="kind")
+
+
+def test_no_turns_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match="at least one turn"):
+        simulated(turns=0)
