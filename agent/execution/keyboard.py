@@ -96,6 +96,7 @@ class Keyboard:
             self._selector.unregister(fd)
             self._tell("stop")
             return
+        data = terminals.typed_keys(data, self._master)
         if _INTERRUPT in data:
             if self._pass_through or not terminals.keys_make_signals(self._master):
                 self._count_presses(data.count(_INTERRUPT))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import select
 import signal
 import struct
@@ -234,6 +235,23 @@ def plain_text(typed: bytes) -> str:
         if all(char.isprintable() or char in "\n\t" for char in text):
             return text
     return ""
+
+
+# Answers to what a program asked the terminal: no key sends them, and no program reads them by lines.
+_ANSWERS = re.compile(
+    rb"\x1b(?:\[[<=>?][0-9;:]*[ -/]*[@-~]|\[[0-9;]+[Rnt]|(?:\][0-9lL]|P[0-9>!$+|])[^\x07\x1b\r\n]*(?:\x07|\x1b\\))"
+)
+
+
+def typed_keys(data: bytes, master: int) -> bytes:
+    """Return what of `data` is typed, for a program on a PTY that reads lines: an answer may be to one that is gone. Others get all."""
+    if b"\x1b" not in data:
+        return data
+    try:
+        by_lines = bool(termios.tcgetattr(master)[_LFLAG] & termios.ICANON)
+    except (OSError, termios.error):
+        return data
+    return _ANSWERS.sub(b"", data) if by_lines else data
 
 
 def keys_make_signals(master: int) -> bool:

@@ -319,6 +319,21 @@ def test_a_limit_of_output_goes_on_where_a_program_was_suspended(terminal: Termi
     assert (answer["running"], terminal.shown.count(b"x") < 60) == (False, True)
 
 
+def test_what_the_terminal_answers_to_another_is_no_key_of_a_program_that_reads_lines(terminal: Terminal) -> None:
+    child = terminal.start("echo ready; read -r x; echo got:$x")
+    child.expect_exact(b"ready")
+    child.send("a\x1b[?62;22cb\x1b]ly\x1b\\\x1b[5;1R\x1bP1$r0m\x1b\\c\r")
+    assert terminal.result()["stdout"] == "ready\ngot:abc\n"
+
+
+def test_a_program_of_single_keys_gets_what_the_terminal_answers(terminal: Terminal) -> None:
+    asks = "import os, tty; tty.setraw(0); os.write(1, b'ready'); print(len(os.read(0, 99)))"
+    child = terminal.start(f'python3 -c "{asks}"', programs="python3")
+    child.expect_exact(b"ready")
+    child.send("\x1b[?62c")
+    assert terminal.result()["stdout"].rstrip().endswith("ready6")
+
+
 def test_where_nothing_brings_it_back_a_program_is_not_suspended(terminal: Terminal) -> None:
     stops = "import os, signal; os.kill(0, signal.SIGTSTP); print(ascii(input('goes on')))"
     child = terminal.start(":no-fg", f'python3 -c "{stops}"', programs="python3")
