@@ -120,9 +120,9 @@ class Conversation:
             self._tell(self._way_back())
 
     def _open(self, first: str) -> None:
-        self._tell(self._standing(names=first == ""))
+        self._tell(self._opening(names=first == ""))
 
-    def _standing(self, *, names: bool) -> str:
+    def _opening(self, *, names: bool) -> str:
         """Say what it is, or where it stands; `names`: with the question that is open."""
         ctx = self.controller.ctx
         asked = next((each.text for each in reversed(ctx.history) if isinstance(each, ReplyItem)), "")
@@ -283,7 +283,7 @@ class Conversation:
             raise InvalidRequest(":back takes the number of a turn", hint=f"this is turn {last}")
         told = await go_back(self.controller, number if rest else max(last - 1, 0))
         self._offered.clear()
-        await self._answer("back", "\n".join(filter(None, (told, self._standing(names=True)))))
+        await self._answer("back", "\n".join(filter(None, (told, self._opening(names=True)))))
 
     async def _go(self, target: str) -> None:
         """Hand over, and go on there: another engine in this session, the planner where goals are typed. Raises CoreError."""
