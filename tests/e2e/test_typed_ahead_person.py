@@ -86,6 +86,7 @@ def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_on
         person.type(CTRL_C)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("before", [0, 9, 30])
 def test_what_is_taken_away_of_it_is_taken_from_it_and_not_from_the_proposal(
     home: Path, work: Path, tmp_path: Path, before: int

@@ -98,6 +98,7 @@ def test_ones_own_command_is_pending_as_such(script: Path) -> None:
     assert (context.pending.command, context.pending.own) == ("rm -r a.txt", True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("named", ["asked", ""])
 def test_a_private_command_is_asked_about_as_a_private_one(script: Path, named: str) -> None:
     """What the person kept from planners before a crash is kept from them after it."""

@@ -240,7 +240,7 @@ def test_error_in_the_middle_of_a_stream(connect) -> None:
         b"[" * 100_000,
     ],
 )
-@pytest.mark.few(20)
+@pytest.mark.few(8)
 def test_nonsense_with_status_200(connect, body) -> None:
     with FakeLLMServer(*[Behaviour(body=body)] * 3) as server:
         assert failure(connect(server)).status is None

@@ -55,7 +55,7 @@ ADD = Task(
         (ADD, "sort -n numbers.txt", False, False),
     ],
 )
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 def test_judgement(judge: Judge, task: Task, command: str, strict: bool, lenient: bool) -> None:
     judged = judge.judge(task, command)
     assert (judged.strict, judged.lenient, judged.why) == (strict, lenient, "")

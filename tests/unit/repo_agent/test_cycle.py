@@ -189,7 +189,7 @@ Acceptance:
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [

@@ -59,7 +59,7 @@ def forged(**fields: str) -> str:
         {"ENV": "SHELLOPTS=xtrace 'PS4=$(MARK)'"},
     ],
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_a_state_that_a_command_wrote_itself_runs_nothing(world: ConfinedWorld, fields: dict[str, str]) -> None:
     mark = f"touch {world.outside}/run"
     written = {name: value.replace("MARK", mark) for name, value in fields.items()}

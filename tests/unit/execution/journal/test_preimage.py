@@ -225,6 +225,7 @@ def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(world: TreeWorld) ->
     assert world.journals.entries() == ()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "command",
     [

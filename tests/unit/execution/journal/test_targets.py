@@ -34,6 +34,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     "command",
     [

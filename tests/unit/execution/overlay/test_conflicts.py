@@ -51,7 +51,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
         pytest.param("ln f another", ["f"], id="one-more-name"),
     ],
 )
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 def test_changes_of_somebody_else(world: OverlayWorld, meanwhile: str, paths: list[str]) -> None:
     world.new_case()
     world.prepare(BEFORE)

@@ -82,7 +82,7 @@ PYTHON = "/usr/bin/env python3 -c"
         ),
     ],
 )  # fmt: skip
-@pytest.mark.few(14)
+@pytest.mark.few(8)
 def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple[str, ...]]) -> None:
     assert words(world, read(world, before, command)) == steps
 

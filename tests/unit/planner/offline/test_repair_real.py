@@ -111,7 +111,7 @@ def works(program: str) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-@pytest.mark.few(20)
+@pytest.mark.few(10)
 def test_what_a_real_program_says_is_understood(case: dict[str, Any], folder: Path) -> None:
     for program in case.get("needs", ()):
         if not works(program):

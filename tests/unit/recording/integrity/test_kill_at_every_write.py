@@ -224,7 +224,7 @@ class CachingDisk(Disk):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell a descriptor's file")
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.few(14)
+@pytest.mark.few(7)
 def test_the_power_goes(place, monkeypatch, seed) -> None:
     chance = random.Random(seed)
     safe: list[str] = []

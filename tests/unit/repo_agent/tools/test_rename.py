@@ -100,6 +100,7 @@ def test_two_files_change_names(here: ToolPlace) -> None:
     assert told["ok"] and (here.root / "a").read_text() == "b" and (here.root / "b").read_text() == "a"
 
 
+@pytest.mark.few(8)
 @pytest.mark.covers("S2-7", "S2-20")
 @pytest.mark.parametrize(
     "pair",

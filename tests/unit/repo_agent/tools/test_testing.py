@@ -143,6 +143,7 @@ def test_what_was_not_run_is_no_success(here: ToolPlace) -> None:
     assert here.call("run_command", command="true").content == "nobody is there"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("command", "written"),
     [

@@ -31,6 +31,7 @@ JOINED = ["; ", " && ", "\n"]
 NAMES = st.from_regex(r"q[a-z]{2,6}", fullmatch=True)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("made", "called"), GIVEN)
 @settings(max_examples=tries(12), deadline=None)
 @given(name=NAMES, joined=st.sampled_from(JOINED))
