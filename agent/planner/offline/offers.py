@@ -141,14 +141,7 @@ class Offers:
 
     def usable(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> list[Form]:
         """The forms of a recipe that can be had here."""
-        return usable_forms(
-            recipe,
-            goal.environment.os,
-            around.present,
-            is_root=around.is_root,
-            flavour=around.flavour,
-            here=lambda name: around.exists(os.path.join(goal.environment.cwd or os.curdir, name)),
-        )
+        return usable_forms(recipe, goal.environment, around)
 
     def composed_here(self, composed: Composed | None, goal: GoalItem, around: Surroundings) -> Offer | None:
         """Offer what the grammar composed, where all its programs are there, and are those that know what it says."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Callable
 
 from msgspec import structs
 
@@ -15,8 +14,10 @@ from agent.planner.offline.matching import Match
 from agent.planner.offline.patterns import Slot
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import Recipe
-from agent.planner.offline.system_tools import is_mac, usual_flavour
+from agent.planner.offline.surroundings import Surroundings
+from agent.planner.offline.system_tools import is_mac
 from agent.planner.offline.values import Value, quote_path
+from agent.protocol.messages import EnvironmentFacts
 from agent.text.lazy_pattern import LazyPattern
 
 # What cameras, scanners, phones and office programs write is called .JPG here and .jpg there.
@@ -107,59 +108,38 @@ _SEEN_FROM = {"beside": "link", "inside": "folder"}
 _PATH_KINDS = ("file", "path", "dir", "files")
 
 
-# Whose a program is on a system of some name.
-Flavour = Callable[[str, str], str]
-
-
-def suits_system(form: Form, system: str, flavour: Flavour = usual_flavour) -> bool:
-    """Tell whether a form is meant for the operating system called `system`, and for the programs that are there."""
-    if form.os and (form.os == "macos") != is_mac(system):
-        return False
-    return not form.flavour or flavour(form.needs[0], system) in form.flavour.split("|")
-
-
 def without_sudo(template: str) -> str:
     """One of our own templates for root, who needs no sudo and often has none (containers)."""
     return template.replace("sudo ", "")
 
 
-def _needs(form: Form, *, is_root: bool) -> tuple[str, ...]:
-    return form.needs if is_root or "sudo " not in form.command else (*form.needs, "sudo")
+def _has_file(form: Form, goal: EnvironmentFacts, around: Surroundings) -> bool:
+    return not form.here or around.exists(posixpath.join(goal.cwd or ".", form.here))
 
 
-def usable_forms(
-    recipe: Recipe,
-    system: str,
-    present: Callable[[str], bool],
-    *,
-    is_root: bool = False,
-    flavour: Flavour = usual_flavour,
-    here: Callable[[str], bool] = lambda name: True,
-) -> list[Form]:
+def _suits(form: Form, system: str, around: Surroundings) -> bool:
+    """Tell whether a form is meant for the operating system called `system`, and for the programs that are there."""
+    if form.os and (form.os == "macos") != is_mac(system):
+        return False
+    return not form.flavour or around.flavour(form.needs[0], system) in form.flavour.split("|")
+
+
+def _lacking(form: Form, around: Surroundings) -> tuple[str, ...]:
+    needs = form.needs if around.is_root or "sudo " not in form.command else (*form.needs, "sudo")
+    return tuple(name for name in needs if not around.present(name))
+
+
+def usable_forms(recipe: Recipe, goal: EnvironmentFacts, around: Surroundings) -> list[Form]:
     """The forms whose programs are there, and whose file is in the goal's folder."""
-    return [
-        form
-        for form in recipe.forms
-        if suits_system(form, system, flavour)
-        and (not form.here or here(form.here))
-        and all(present(name) for name in _needs(form, is_root=is_root))
-    ]
+    suited = [form for form in recipe.forms if _suits(form, goal.os, around) and _has_file(form, goal, around)]
+    return [form for form in suited if not _lacking(form, around)]
 
 
-def missing_programs(
-    recipe: Recipe,
-    system: str,
-    present: Callable[[str], bool],
-    *,
-    is_root: bool = False,
-    flavour: Flavour = usual_flavour,
-    here: Callable[[str], bool] = lambda name: True,
-) -> tuple[str, ...]:
-    """List what the preferred form for this system lacks; of several forms, the one that lacks least."""
-    found = [form for form in recipe.forms if not form.here or here(form.here)]
-    suited = [form for form in found if suits_system(form, system, flavour)] or found or list(recipe.forms)
-    lacks = [tuple(name for name in _needs(form, is_root=is_root) if not present(name)) for form in suited]
-    return min(lacks, key=len)
+def missing_programs(recipe: Recipe, goal: EnvironmentFacts, around: Surroundings) -> tuple[str, ...] | None:
+    """List what the preferred form for this system lacks; of several forms, the one that lacks least. None where files lack."""
+    found = [form for form in recipe.forms if _has_file(form, goal, around)]
+    suited = [form for form in found if _suits(form, goal.os, around)] or found
+    return min((_lacking(form, around) for form in suited), key=len, default=None)
 
 
 def all_values(match: Match) -> dict[str, Value]:

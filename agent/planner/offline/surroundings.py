@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from agent.planner.offline.rendering import Flavour
 from agent.planner.offline.system_tools import usual_flavour
 
 
@@ -21,4 +20,4 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     is_root: bool = False
     running: Callable[[str], str] = lambda name: ""
     peek: Callable[[str], str] = lambda path: ""
-    flavour: Flavour = usual_flavour
+    flavour: Callable[[str, str], str] = usual_flavour

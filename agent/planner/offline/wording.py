@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -91,18 +90,12 @@ class NoOffer:
 
     def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
         """Say what a recipe that fits lacks here."""
-
-        def here(name: str) -> bool:
-            return around.exists(os.path.join(goal.environment.cwd or os.curdir, name))
-
-        if not any(not form.here or here(form.here) for form in recipe.forms):
+        names = missing_programs(recipe, goal.environment, around)
+        if names is None:
             wanted = list(dict.fromkeys(form.here for form in recipe.forms))
             return Chat(
                 message=f"this ({recipe.entry.title}) needs one of these files here: {', '.join(wanted)}", reached=False
             )
-        names = missing_programs(
-            recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour, here=here
-        )
         if not names and self._offers.usable(recipe, goal, around):
             example = next((example.goal for example in recipe.entry.examples), recipe.entry.title)
             return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}", reached=False)

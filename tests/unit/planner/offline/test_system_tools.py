@@ -12,9 +12,11 @@ import pytest
 from agent.planner.offline import rendering, system_tools
 from agent.planner.offline.recipe_files import Form
 from agent.planner.offline.recipes import load_book
+from agent.planner.offline.surroundings import Surroundings
+from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.replies import Command
 from tests.support.needs import needs
-from tests.unit.planner.offline.offline_support import answer, goal_item, planner
+from tests.unit.planner.offline.offline_support import TODAY, answer, goal_item, planner
 
 BOOK = load_book()
 RECIPES = {recipe.entry.id: recipe for recipe in BOOK.recipes}
@@ -77,10 +79,14 @@ def test_a_plugin_of_docker_is_a_program_of_its_own(folder: Path, monkeypatch: p
 
 def forms(recipe: str, present: set[str], flavour: str = "gnu", system: str = "Linux") -> list[str]:
     """The usable templates of a recipe."""
-    found = rendering.usable_forms(
-        RECIPES[recipe], system, present.__contains__, is_root=True, flavour=lambda name, system: flavour
+    around = Surroundings(
+        present=present.__contains__,
+        today=TODAY,
+        exists=lambda name: True,
+        is_root=True,
+        flavour=lambda name, system: flavour,
     )
-    return [form.command for form in found]
+    return [form.command for form in rendering.usable_forms(RECIPES[recipe], EnvironmentFacts(os=system), around)]
 
 
 def test_the_first_form_whose_programs_are_there() -> None:
