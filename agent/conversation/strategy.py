@@ -107,7 +107,7 @@ class Interview:
         if database is None:
             return None
         if ctx not in self._kept:
-            self._kept[ctx] = KeptSession(ctx, database, _project_id(goal), _project(goal))
+            self._kept[ctx] = KeptSession(ctx, database, _project(goal))
         return self._kept[ctx]
 
     async def _state(self, goal: Goal) -> tuple[WorkingMemory, Engine]:

@@ -25,11 +25,13 @@ def forget_interviews(url: str, state_dir: str, paths: Iterable[str]) -> None:
     if not logs:
         return
     from agent.conversation.persistence.store import Interview  # with SQLAlchemy
+    from agent.conversation.persistence.tables import uuid_of
 
     rows = set[uuid.UUID]()
     for each in logs:
-        about = Interview(name="", log=log_hash(each), project_id="", project="")
-        rows |= {about.leg_id(leg.last.state) for leg in interview_of(each)}
+        about = Interview(name="", log=log_hash(each), project="")
+        for leg in interview_of(each):
+            rows |= {about.leg_id(leg.last.state), uuid_of("session", str(leg.last.state.get("sessionId", "")))}
     if why := database_of(url, path).attempt(lambda store: store.forget(rows)):
         raise IoError(
             f"what was said in interviews cannot be removed from their database, so no log was changed: {why}",

@@ -75,6 +75,16 @@ class ProcessDatabase:
 
         return SqlStore(self.opened()).find(name, turn)
 
+    def follow(self, name: str, path: str, project: str) -> str:
+        """Keep the interview whose log begins at `path` as that tells it; why it is not, "" where it is. Raises nothing."""
+
+        def work(store: SqlStore) -> None:
+            from agent.conversation.persistence.store import Interview
+
+            store.replace(Interview(name=name, log=log_hash(path), project=project), interview_of(path))
+
+        return self.attempt(work)
+
     def attempt(self, work: Work) -> str:
         """Do `work`; why it was not done, "" where it was. Raises nothing."""
         began = self._clock()
@@ -104,10 +114,10 @@ def database_of(url: str, path: str) -> ProcessDatabase:
 class KeptSession:
     """The interview of one session in the database."""
 
-    def __init__(self, ctx: RequestContext, database: ProcessDatabase, project_id: str, project: str) -> None:
+    def __init__(self, ctx: RequestContext, database: ProcessDatabase, project: str) -> None:
         self._database, self._redactor = database, ctx.redactor
         self._name, self._path = ctx.session_id, ctx.recorder.path or ""
-        self._project_id, self._project = project_id, project
+        self._project = project
         self._failing = False
         self._last: tuple[State, State] = ({}, {})  # the last state, as it was and without secrets
         self._about: Interview | None = None
@@ -153,9 +163,7 @@ class KeptSession:
 
         if self._about is None:
             project = self._redactor.redact(self._project)
-            self._about = Interview(
-                name=self._name, log=log_hash(self._path), project_id=self._project_id, project=project
-            )
+            self._about = Interview(name=self._name, log=log_hash(self._path), project=project)
         return self._about
 
     def _states(self, before: State, after: State) -> tuple[State, State]:

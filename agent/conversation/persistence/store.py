@@ -24,6 +24,7 @@ from agent.conversation.persistence.tables import (
     HANDOFFS,
     PROJECTS,
     SESSIONS,
+    TASKS,
     uuid_of,
 )
 from agent.protocol.events.interview import FieldExtracted
@@ -44,11 +45,10 @@ _CHECKPOINT, _EXTRACTION = CHECKPOINTS.insert(), EXTRACTIONS.insert()
 
 @dataclass(frozen=True, kw_only=True)
 class Interview:
-    """The interview of one session: its short id, the hash that its log begins with, and what it is about."""
+    """The interview of one session: its short id, the hash that its log begins with, and the name of what it is about."""
 
     name: str
     log: str
-    project_id: str
     project: str
 
     def leg_id(self, state: State) -> uuid.UUID:
@@ -62,13 +62,6 @@ class Interview:
         about = handoff.get("metadata") or {}
         parts = (about.get("targetEngineId"), about.get("handoffDate"), len(about.get("chain") or ()))
         return uuid_of("handoff", "\n".join(map(str, (self.log, *parts))))
-
-    @property
-    def project_uuid(self) -> uuid.UUID:
-        try:
-            return uuid.UUID(self.project_id)
-        except ValueError:
-            return uuid_of("project", self.project_id)
 
 
 class SqlStore:
@@ -123,7 +116,7 @@ class SqlStore:
             return Found(id=row.id, name=row.name, turn=wanted, last=row.turn_number, state=state)
 
     def forget(self, sessions: Iterable[uuid.UUID]) -> None:
-        """Remove these interviews with all that belongs to them."""
+        """Remove what belongs to these ids, of interviews or of sessions with background work."""
         with self._database.writing() as connection:
             _remove(connection, list(sessions))
 
@@ -149,7 +142,7 @@ def _digest_of(connection: sa.Connection, key: uuid.UUID) -> str | None:
 
 
 def _begin(connection: sa.Connection, about: Interview, key: uuid.UUID, begun: KeptTurn) -> None:
-    project = about.project_uuid
+    project = _project(begun.state)
     if connection.execute(sa.select(PROJECTS.c.id).where(PROJECTS.c.id == project)).first() is None:
         connection.execute(_unless_there(connection, PROJECTS).values(id=project, name=about.project))
     row = {"id": key, "project_id": project, "name": about.name[:200], "engine_id": _engine(begun.state)}
@@ -182,7 +175,7 @@ def _extractions(connection: sa.Connection, about: Interview, key: uuid.UUID, tu
             {
                 "id": row,
                 "session_id": key,
-                "project_id": about.project_uuid,
+                "project_id": _project(turn.state),
                 "message_id": uuid_of("message", f"{about.log}\n{turn.goal}"),
                 "engine_id": each.engine[:_LONGEST_NAME],
                 "field_path": each.path[:_LONGEST_PATH],
@@ -213,7 +206,7 @@ def _hand_over(connection: sa.Connection, about: Interview, source: uuid.UUID, h
     meta = handoff.get("metadata") or {}
     row = {
         "id": about.handoff_id(handoff),
-        "project_id": about.project_uuid,
+        "project_id": _project({"projectId": meta.get("projectId")}),
         "source_engine_id": str(meta.get("sourceEngineId", ""))[:_LONGEST_NAME],
         "source_session_id": source,
         "target_engine_id": str(meta.get("targetEngineId", ""))[:_LONGEST_NAME],
@@ -248,6 +241,7 @@ def _remove(connection: sa.Connection, sessions: list[uuid.UUID]) -> None:
     connection.execute(sa.delete(EXTRACTIONS).where(rows))
     connection.execute(sa.delete(CHECKPOINTS).where(CHECKPOINTS.c.session_id.in_(sessions)))
     connection.execute(sa.delete(HANDOFFS).where(HANDOFFS.c.source_session_id.in_(sessions)))
+    connection.execute(sa.delete(TASKS).where(TASKS.c.session_id.in_(sessions)))
     connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id.in_(sessions)))
 
 
@@ -262,6 +256,14 @@ def _unless_there(connection: sa.Connection, table: sa.Table) -> Any:
 def _inbound_id(about: Interview, state: State) -> uuid.UUID | None:
     handoff = state.get("inboundHandoff")
     return about.handoff_id(handoff) if handoff else None
+
+
+def _project(state: State) -> uuid.UUID:
+    known = str(state.get("projectId", ""))
+    try:
+        return uuid.UUID(known)
+    except ValueError:
+        return uuid_of("project", known)
 
 
 def _engine(state: State) -> str:

@@ -112,4 +112,8 @@ async def go_back(controller: SessionController, number: int) -> str:
         return ""
     await controller.record(InterviewWentBack(turn=number, goal=turn.goal, state=turn.state))
     ctx.interview, ctx.history = turn.state, said_until(ctx.history, turn.goal)
+    database = _database(controller.services)
+    if database is not None:  # where it fails, the next turn says so, and makes up for it
+        project = ctx.redactor.redact(ctx.base or ctx.cwd)
+        await in_thread(partial(database.follow, ctx.session_id, ctx.recorder.path, project))
     return f"back at turn {number}; what was said in {counted(last - number, 'turn')} after it counts no more"

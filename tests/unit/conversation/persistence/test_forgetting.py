@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.conversation.persistence import keeping
-from agent.conversation.persistence.tables import CHECKPOINTS, EXTRACTIONS, SESSIONS
+from agent.conversation.persistence.tables import CHECKPOINTS, EXTRACTIONS, SESSIONS, TASK_STEPS, TASKS, uuid_of
 from agent.frontends.sessions import prune, scrub
 from agent.protocol.errors import IoError
 from tests.support.kept_interview import ANSWERS, KeptInterview
@@ -37,6 +37,14 @@ def test_a_session_that_is_deleted(kept: KeptInterview) -> None:
     assert names(kept) == [stays]
     assert {row.session_id for row in kept.rows(CHECKPOINTS)} == {kept.rows(SESSIONS)[0].id}
     assert len(kept.rows(EXTRACTIONS)) == 1
+
+
+def test_background_work_goes_with_its_session(kept: KeptInterview) -> None:
+    kept.say(*ANSWERS[:3])  # a survey of the folder begins by itself
+    session = kept.end()
+    assert {row.session_id for row in kept.rows(TASKS)} == {uuid_of("session", session)}
+    kept.services.engine.app.services.bury_session(session)
+    assert kept.rows(TASKS) == kept.rows(TASK_STEPS) == []
 
 
 def test_sessions_that_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
