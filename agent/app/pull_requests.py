@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
+from agent.protocol.actions import LOCAL, PullRequest
+from agent.protocol.approvals import ApprovedPullRequest
 from agent.protocol.execution import Processes
 from agent.providers.settings import HttpSettings
 from agent.repo_agent.pull_requests.github import GitHub
 from agent.repo_agent.pull_requests.local import LocalReviews
-from agent.repo_agent.pull_requests.opening import HostedPullRequests
+
+
+@dataclass(frozen=True)
+class HostedPullRequests:
+    """A remote on GitHub with a token for it goes there; all else is reviewed on a branch."""
+
+    github: GitHub
+    local: LocalReviews
+
+    def place(self, remote: str) -> str:
+        return self.github.place(remote) or LOCAL
+
+    async def open(self, approved: ApprovedPullRequest) -> PullRequest:
+        action = approved.action
+        return await (self.local.open(action) if action.where == LOCAL else self.github.open(action))
+
 
 _KEYS = ("GITHUB_TOKEN", "GH_TOKEN")
 _ENTERPRISE_KEYS = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")

@@ -13,7 +13,6 @@ from pathlib import Path
 from agent.cli.arguments import build_parser
 from agent.cli.sub_commands import ALL, GOAL, SUB_COMMANDS
 from agent.commands.registry import definitions
-from agent.config.render import env_example, settings_page
 from agent.config.session_actions import ACTIONS
 from agent.config.table import SETTINGS
 from agent.conversation.registry.loading import configuration_schema
@@ -21,6 +20,7 @@ from agent.protocol.events.known import KnownEvent, event_schema
 from tests.support.messages_page import messages_page
 from tests.support.recipes_page import render_catalog
 from tests.support.repairs_page import render_repairs
+from tests.support.settings_page import env_example, settings_page
 from tests.support.traceability_page import traceability_page, unknown_ids
 
 ROOT = Path(__file__).resolve().parents[2]

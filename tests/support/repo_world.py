@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agent.app.pull_requests import HostedPullRequests
 from agent.engine.stream import EventStream
 from agent.execution.executor import ShellExecutor
 from agent.execution.processes import HostProcesses
@@ -26,7 +27,6 @@ from agent.protocol.requests import Approval
 from agent.providers.settings import HttpSettings
 from agent.repo_agent.pull_requests.github import GitHub
 from agent.repo_agent.pull_requests.local import LocalReviews
-from agent.repo_agent.pull_requests.opening import HostedPullRequests
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import Prepared, Worktrees

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.pull_requests import hosted_pull_requests
+from agent.app.pull_requests import HostedPullRequests, hosted_pull_requests
 from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -15,7 +15,6 @@ from agent.execution.processes import HostProcesses
 from agent.protocol.actions import OpenPullRequest
 from agent.protocol.approvals import ApprovedPullRequest, Consent
 from agent.protocol.decisions import RiskContext
-from agent.repo_agent.pull_requests.opening import HostedPullRequests
 from agent.risk.file_actions import rate_action
 from tests.support.github_server import GitHubServer
 

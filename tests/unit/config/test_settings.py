@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.config import paths, render
+from agent.config import paths
 from agent.config.load import load_settings
 from agent.config.settings import Settings, parse_value
 from agent.config.table import BY_NAME, SETTINGS
 from agent.protocol.errors import ConfigError
+from tests.support.settings_page import env_example, settings_page
 
 
 @pytest.fixture
@@ -168,8 +169,8 @@ def test_parsing_gives_the_right_type_or_a_value_error(setting, raw):
 
 def test_generated_texts_name_every_setting():
     for setting in SETTINGS:
-        assert setting.env in render.env_example()
-        assert f"`{setting.name}`" in render.settings_page()
+        assert setting.env in env_example()
+        assert f"`{setting.name}`" in settings_page()
 
 
 def test_xdg_folders(tmp_path):
