@@ -30,7 +30,7 @@ from agent.conversation.persistence.database import Database, open_database
 from agent.conversation.persistence.liveness import Liveness
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import TaskJournal
-from agent.protocol.errors import InvalidState
+from agent.protocol.errors import InvalidState, IoError
 from tests.support.interview_case import engine, state
 
 PROJECT = uuid_of("project", "/project")
@@ -168,6 +168,7 @@ class TaskPlace:
     def __init__(self, kind: str, url: str, folder: Path, *, lease: float = 60.0) -> None:
         self.kind, self.url, self.folder, self._lease = kind, url, folder, lease
         self._database: Database | None = None
+        self.is_away = False
 
     @staticmethod
     def id_of(name: str) -> uuid.UUID:
@@ -179,10 +180,15 @@ class TaskPlace:
             self._database = open_database(self.url, "")
         return self._database
 
+    def _opened(self) -> Database:
+        if self.is_away:
+            raise IoError("the database is away")
+        return self.database
+
     def journal(self, session: str = "") -> TaskJournal:
         """`session`: "" for all of them."""
         only = uuid_of("session", session) if session else None
-        return TaskJournal(lambda: self.database, PROJECT, session=only, worker=uuid.uuid4().hex, lease=self._lease)
+        return TaskJournal(self._opened, PROJECT, session=only, worker=uuid.uuid4().hex, lease=self._lease)
 
     def backend(self, session: str = "", *, kill_at: str = "", version: str = "1", at_once: int = 4) -> Any:
         made = TaskKinds(handlers(self.folder, kill_at, version), [configuration()])
@@ -190,7 +196,7 @@ class TaskPlace:
         if self.kind == "inline":
             return InlineTaskBackend(made, means)
         if self.kind == "dbos":
-            alive = Liveness(lambda: self.database, uuid.uuid4().hex)
+            alive = Liveness(self._opened, uuid.uuid4().hex)
             return DbosTaskBackend(self.database.address("postgresql"), alive, made, means, PROJECT, at_once=at_once)
         return JournalTaskBackend(self.journal(session), made, means, lease=self._lease, at_once=at_once)
 

@@ -33,9 +33,9 @@ from agent.waiting import in_thread
 
 AT_ONCE = 4
 """Tasks that one process does at the same time."""
-LOOKS = 0.5
+LOOKS = 1.0
 """Seconds between two looks into the queue; DBOS asks three times at each."""
-_WATCHES = 1.0
+_WATCHES = 2.0
 """Seconds between two looks for processes that died, and for tasks that were cancelled elsewhere."""
 _ANSWERS = 5.0
 """Seconds that the server may take; DBOS itself would try for ever."""
@@ -62,6 +62,7 @@ class DbosTaskBackend:
         self._url, self._alive, self._kinds, self._means = url, alive, kinds, means
         self._name, self._version = f"agent-shell-{project}", ""
         self._mine = dict[str, asyncio.Task[str]]()
+        self._lost = set[str]()
         self._watch: asyncio.Task[None] | None = None
         self._beginning = asyncio.Lock()
 
@@ -138,7 +139,9 @@ class DbosTaskBackend:
 
         async def step(name: str, work: Work) -> str:
             async def redacted() -> str:
-                return self._means.redact("", await work())
+                result = self._means.redact("", await work())
+                await self._is_back()
+                return result
 
             return str(await DBOS.run_step_async({"name": name}, redacted))
 
@@ -150,15 +153,28 @@ class DbosTaskBackend:
 
         self._mine[handle] = running = asyncio.ensure_future(doing())
         try:
-            return {"done": True, "result": await running}
+            ending = {"done": True, "result": await running}
         except msgspec.ValidationError:
-            return {"done": False, "result": "the state that it began with cannot be read"}
+            ending = {"done": False, "result": "the state that it began with cannot be read"}
         except Exception as error:
-            return {"done": False, "result": bounded(failure_text(error))}
+            ending = {"done": False, "result": bounded(failure_text(error))}
         finally:
             running.cancel()
-            if self._mine.get(handle) is running:
-                del self._mine[handle]
+        await self._is_back()
+        if self._mine.get(handle) is running:
+            del self._mine[handle]
+        return ending
+
+    async def _is_back(self) -> None:
+        """Wait until the server answers: DBOS gives up what it cannot write down."""
+        pause = 0.1
+        while True:
+            try:
+                await in_thread(self._alive.hold)
+                return
+            except CoreError:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _ANSWERS)
 
     async def _launched(self) -> None:
         """Have DBOS run in this loop. Raises CoreError."""
@@ -206,6 +222,10 @@ class DbosTaskBackend:
         if not self._at_once:
             return
         left = DBOS.list_workflows(status="PENDING", app_version=self._version, load_input=False, load_output=False)
+        lost = {each.workflow_id for each in left if each.executor_id == self._alive.name} - self._mine.keys()
+        for handle in lost & self._lost:  # their end could not be written down
+            DBOS.resume_workflow(handle, queue_name=self._name)
+        self._lost = lost - self._lost
         others = {each.executor_id for each in left} - {self._alive.name, None}
         for name in others:
             with self._alive.is_dead(str(name)) as dead:

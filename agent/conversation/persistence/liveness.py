@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -17,11 +18,12 @@ class Liveness:
     def __init__(self, database: Callable[[], Database], name: str) -> None:
         self._database, self.name = database, name
         self._connection: sa.Connection | None = None
+        self._lock = threading.Lock()
 
     def hold(self) -> None:
         """Hold the lock, again where the connection to the server was lost."""
         database = self._database()
-        with database.in_words():
+        with self._lock, database.in_words():
             if self._connection is not None:
                 try:
                     self._connection.exec_driver_sql("SELECT 1")

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agent.conversation.background import dbos_tasks
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import BackgroundState, PendingTask
-from agent.protocol.errors import NotFound
-from tests.support.postgres_server import NoServer, fresh_database
+from agent.protocol.errors import IoError, NotFound
+from tests.support.postgres_server import NoServer, Server, fresh_database, restartable_server
 from tests.support.task_world import KILL_POINTS, STEPS, TaskPlace, definition, effects, ended, memory, until
 
 ROOT = Path(__file__).parents[4]
@@ -253,6 +254,68 @@ def test_a_state_that_is_none_is_a_failed_task(journal: TaskPlace) -> None:
         return await ended(backend, str(task))
 
     assert asyncio.run(run()).error == "the state that it began with cannot be read"
+
+
+@pytest.mark.covers("S3-92")
+def test_what_was_found_out_is_not_lost_while_the_database_is_away(journal: TaskPlace) -> None:
+    async def run() -> TaskReport:
+        backend = journal.backend("s")
+        handle = await backend.dispatch(definition("stuck"), memory())
+        await until((journal.folder / "stuck").exists)
+        journal.is_away = True
+        (journal.folder / "go-on").touch()
+        assert await backend.poll(handle) == TaskReport(status="running")
+        with pytest.raises(IoError, match="away"):
+            await backend.dispatch(definition("echo"), memory())
+        journal.is_away = False
+        return await ended(backend, handle)
+
+    assert asyncio.run(run()) == TaskReport(status="done", result="one, went on")
+    assert effects(journal.folder) == ["one"]
+
+
+@pytest.mark.thorough
+@pytest.mark.covers("S3-92")
+@pytest.mark.parametrize("kind", ["journal", "dbos"])
+def test_a_server_goes_away_and_comes_back(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    pytest.importorskip("dbos", reason="the extra `dbos` is not installed")
+
+    async def run(server: Server) -> TaskReport:
+        place = TaskPlace(kind, server.url, tmp_path)
+        backend = place.backend("s")
+        handle = await backend.dispatch(definition("stuck"), memory())
+        await until((tmp_path / "stuck").exists)
+        server.stop()
+        (tmp_path / "go-on").touch()
+        assert await backend.poll(handle) == TaskReport(status="running")
+        with pytest.raises(IoError):
+            await backend.dispatch(definition("echo"), memory("other"))
+        server.start()
+        report = await ended(backend, handle)
+        await backend.close()
+        place.close()
+        return report
+
+    try:
+        with restartable_server() as made:
+            assert asyncio.run(run(made)) == TaskReport(status="done", result="one, went on")
+    except NoServer as error:
+        pytest.skip(f"needs postgres: {error}")
+    assert effects(tmp_path) == ["one"]
+
+
+@pytest.mark.thorough
+def test_no_pickle_is_read_or_written() -> None:
+    serialization = pytest.importorskip("dbos._serialization", reason="the extra `dbos` is not installed")
+    dbos_tasks._load()
+    ours = serialization.DBOSPortableJSON
+    pickle = "gASVGQAAAAAAAACMBXBvc2l4lIwGc3lzdGVtlJOUjAJpZJSFlFKULg=="
+    for read in (serialization.deserialize_value, serialization.deserialize_args, serialization.deserialize_exception):
+        with pytest.raises(TypeError, match="neither written nor read"):
+            read(pickle, "py_pickle", ours)
+    with pytest.raises(TypeError, match="neither written nor read"):
+        serialization.DefaultSerializer().serialize("x")
 
 
 def _program(place: TaskPlace, kill_at: str, *command: str) -> subprocess.Popen[str]:
