@@ -49,6 +49,7 @@ def test_a_server_that_goes_away_in_the_middle_and_comes_back(tmp_path: Path, mo
         pytest.skip(f"needs postgres: {error}")
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptInterview(tmp_path, monkeypatch)
     kept.say(ANSWERS[0])

@@ -99,6 +99,7 @@ def answer_all(kept: KeptInterview) -> None:
     pytest.fail("never ready")
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S3-116")
 def test_what_an_engine_hands_over_is_kept_with_the_check_of_the_first_reply(kept: KeptInterview) -> None:
     kept.engine = "exploration"
@@ -242,6 +243,7 @@ def test_a_hostile_address_is_refused_and_not_shown(tmp_path: Path, monkeypatch:
         assert "sesame" not in shown["interview_database"]
 
 
+@pytest.mark.thorough
 def test_two_processes_open_the_database_at_once(kept: KeptInterview) -> None:
     """Two sessions, each with a database of its own, in one file: neither loses a turn."""
     first, services = kept.ctx, kept.services

@@ -95,6 +95,7 @@ def test_the_revisions_make_the_tables_as_they_are_defined(database: Database) -
 
 
 @pytest.mark.covers("S3-116", "S3-117", "S3-118", "S3-119")
+@pytest.mark.few(2)
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
 def test_from_each_earlier_revision_with_rows_up_and_down_again(database: Database, url: str, revision: str) -> None:
     with database.writing() as connection:
