@@ -166,7 +166,9 @@ def _order(findings: list[Finding]) -> tuple[Finding, ...]:
         return ()
     seen: set[tuple[str, tuple[int, int], str, bool]] = set()
     kept: list[Finding] = []
-    for finding in sorted(findings, key=lambda one: _ORDER[one.level]):  # so that of the same thing the worst is kept
+    if len(findings) > 1:  # of the same thing the worst is kept
+        findings = sorted(findings, key=lambda one: _ORDER[one.level])
+    for finding in findings:
         if not finding.reason.isprintable():  # a reason is one line, whatever the text holds that it quotes
             shown = make_visible(finding.reason).replace("\n", "⏎").replace("\t", " ")
             finding = msgspec.structs.replace(finding, reason=shown)  # noqa: PLW2901

@@ -99,8 +99,13 @@ def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before
 _RECURSIVE = LazyPattern(r"recursive\s*(?:[:=]|=>)\s*(?:true|T)\b", re.I)
 
 
+_DELETES_BELOW = (  # `new File("x").deleteDir()`, `.eachFile { it.delete() }`, `.deleteSync(recursive: true)`
+    r"(?:deleteDir\b|deleteRecursively\b|delete(?:Sync)?\s*\(\s*recursive|(?:eachFile\w*|eachDir\w*|listFiles|walk\w*)\b[^;\n]{0,200}?\bdelete)"
+)
+
+
 def judge_deletions(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
-    for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*deleteDir\b", code):  # new File("x").deleteDir()
+    for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*" + _DELETES_BELOW, code):
         word = Word(match.group(1), *invocation.place)
         walker.add(
             "delete",
@@ -116,6 +121,18 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
     if language in _TCL:
         _judge_tcl_deletions(walker, invocation, code)
+    if sign("empties").search(code):  # all that is listed, one by one: as good as deleting it
+        for place in listed_places(code):
+            word = _target(walker, invocation, place, written=False)
+            walker.add(
+                "delete",
+                [word],
+                invocation.place,
+                recursive=True,
+                invocation=invocation,
+                reason="empties {targets}",
+                rule="inline.empty",
+            )
     matches = list(first(walker, invocation, sign("delete").finditer(code)))
     if not matches:
         return

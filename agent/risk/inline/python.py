@@ -128,14 +128,23 @@ class _Reader:
         while isinstance(node, ast.Attribute):
             members.append(node.attr)
             node = node.value
-        if not isinstance(node, ast.Name):
+        base = self.modules.get(node.id, node.id) if isinstance(node, ast.Name) else self._fetched(node)
+        return ".".join([base, *reversed(members)]) if base else ""
+
+    def _fetched(self, node: ast.AST) -> str:
+        """The module that `__import__("x")` gives, "" for anything else."""
+        if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1 or "__import__" in self.bound:
             return ""
-        return ".".join([self.modules.get(node.id, node.id), *reversed(members)])
+        name, called = node.args[0], node.func
+        if not isinstance(called, ast.Name) or called.id != "__import__" or not isinstance(name, ast.Constant):
+            return ""
+        plain = isinstance(name.value, str) and name.value in MODULES and "." not in name.value  # `x.y` gives only x
+        return str(name.value) if plain else ""
 
     def _of_module(self, node: ast.AST) -> bool:
         while isinstance(node, ast.Attribute):
             node = node.value
-        return isinstance(node, ast.Name) and node.id in self.modules
+        return (isinstance(node, ast.Name) and node.id in self.modules) or bool(self._fetched(node))
 
     def _name(self, node: ast.Name) -> None:
         parent = self.parents.get(node)
@@ -156,6 +165,9 @@ class _Reader:
                 isinstance(asked, ast.Call) and self._dotted(asked.func) in ("print", "str", "repr")
             ):
                 self.reading.doubt("type")  # makes more objects of a kind: files, functions
+        elif node.id == "__import__" and parent is not None and self._fetched(parent):
+            if not isinstance(self.parents.get(parent), ast.Attribute):
+                self.reading.doubt("__import__")
         elif node.id not in BUILTINS and not (
             isinstance(parent, ast.Call) and parent.func is node and node.id == "open"
         ):

@@ -171,9 +171,17 @@ def judge_left(walker: Walker, invocation: Invocation, word: Word, taint: str) -
 def judge_served(walker: Walker, invocation: Invocation, folder: Word) -> None:
     """A folder opened to the network: whose secrets are below it?"""
     scope = walker.rater.scopes.of(folder, invocation.cwd, recursive=True)
-    if scope in ("secrets", "account", "account-secret", "history", "home-all", "everything", "config", "vcs") or (
-        scope == "system" and not folder.text.startswith(("/var/www", "/srv", "/usr/share"))
-    ):
+    if scope in (
+        "secrets",
+        "account",
+        "account-secret",
+        "history",
+        "home-all",
+        "users",
+        "everything",
+        "config",
+        "vcs",
+    ) or (scope == "system" and not folder.text.startswith(("/var/www", "/srv", "/usr/share"))):
         reason = "lets the network read {targets}, secrets and all"
         walker.add("send-secret", [folder], invocation.place, reason=reason, rule="secret.served")
 

@@ -17,6 +17,10 @@ _READING_MODULES = frozenset(
     ("this calendar platform site ast dis tokenize py_compile compileall base64 tabnanny quopri").split()
 )
 
+EXPLAINING = frozenset(
+    "http.server json.tool zipfile tarfile venv timeit trace cProfile pdb unittest zipapp ensurepip".split()
+)
+
 
 def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocation | Output:
     """python -m module …"""
@@ -25,6 +29,8 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
     rest = words[index + 1 :]
     if module.text in ("pip", "pip3", "pipx", "poetry", "uv", "conda", "twine"):
         return invocation.inner([module, *rest], "python -m")
+    if module.text in EXPLAINING and [word.text for word in rest] in (["--help"], ["-h"]):
+        return None, ""
     if module.text in ("http.server", "SimpleHTTPServer", "smtpd", "pyftpdlib"):
         walker.add("serve", [], invocation.place)
         follows = itertools.pairwise(rest)

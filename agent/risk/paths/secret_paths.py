@@ -23,7 +23,7 @@ _SECRET = LazyPattern(
     r"|\.kube(?:/config)?$|\.gnupg(?:/.*)?$|\.password-store(?:/.*)?$|\.vault-token$|\.config/(?:gcloud|gh/hosts|op|rclone)"
     r"|credentials(?:\.json|\.ya?ml|\.csv)?$|secrets?\.(?:ya?ml|json|toml|env)$|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx|ppk)$"
     r"|\.?(?:bash|zsh|sh|mysql|psql|python|node_repl|sqlite|fish)_history$|\.histfile$|\.my\.cnf$|wallet\.dat$|logins\.json$|Cookies$)"
-    r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
+    r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/(?:[^/]+/(?:environ|mem)|kcore)$|/Keychains/|^/run/secrets"
     r"|/\.(?:mozilla|thunderbird)(?:/firefox)?(?:/[^/]*\.default[^/]*)?$|/\.config/(?:google-chrome|chromium|BraveSoftware|vivaldi|microsoft-edge)(?:/Default)?$"
     r"|^/var/run/secrets|/\.local/share/(?:keyrings|kwalletd)/|/\.gnome2/keyrings|/(?:Login Data|Web Data|Local State)(?: For Account)?$"
     r"|/(?:key[34]\.db|signons\.sqlite|cookies\.sqlite)$|^/etc/NetworkManager/system-connections|\.keytab$|/krb5cc_\w+$|/\.terraform\.d/credentials"

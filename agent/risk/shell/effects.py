@@ -26,7 +26,7 @@ _WILD_END = lazily(
     r":.*|[-.]?\*.*"
 )  # of a package's name: its kind of machine, or a wildcard; nothing but one is all of them
 _FOLDER = lazily(r"(?:/|(?:^|/)\.{1,2}|/\.ssh)$")
-_CODE = lazily(r"[\s(\[{<]")
+_CODE = lazily(r"[\s(\[{<]|^/dev/fd/")
 _RUN_INPUT = (
     "invocations.shells:shell",
     "invocations.interpreters:inline",

@@ -79,6 +79,7 @@ _FEWEST = 4  # program, option, folder, what it runs
 _OPTIONS = frozenset(
     ("--chdir", "--cd", "--wd", "--workdir", "--working-directory", "--directory", "--cwd", "--chroot")
 )
+_BEGIN = frozenset(option[:3] for option in _OPTIONS)
 _LETTERS = {
     "env": ("-C",), "sudo": ("-D", "-R"), "git": ("-C",), "make": ("-C",), "gmake": ("-C",), "ninja": ("-C",), "pnpm": ("-C",),
     "poetry": ("-C",), "tmux": ("-c",), "daemonize": ("-c",), "start-stop-daemon": ("-d",), "just": ("-d",),
@@ -90,6 +91,8 @@ def enter(invocation: Invocation, name: str) -> None:
     if len(invocation.words) < _FEWEST:
         return
     letters = _LETTERS.get(name, ())
+    if not letters and not any([word.text[:3] in _BEGIN for word in invocation.words]):  # noqa: C419 - quicker than a generator
+        return
     for word, following in pairwise([*invocation.words[1:], invocation.words[0]]):
         if word.text != "run" and may_be_command(word):  # what stands behind is its own
             return

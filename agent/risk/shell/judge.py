@@ -63,13 +63,12 @@ _DASHES = 3  # program, --, what it runs
 
 def suspect_behind_dashes(walker: Walker, invocation: Invocation, table: Program, found: list[Finding]) -> None:
     """A command behind `--` of a program that changes something, as `launchctl submit -l x -- sh -c …`: high counts."""
-    if not found or table.name in _NAMES_BEHIND:
+    if not found or len(invocation.words) <= _DASHES or table.name in _NAMES_BEHIND:
         return
-    texts = [word.text for word in invocation.words]
-    if len(texts) > _DASHES and "--" in texts[:-1]:
-        rest = invocation.words[texts.index("--") + 1 :]
-        if may_be_command(rest[0]):
-            walker.suspect(rest, invocation)
+    at = next((index for index, word in enumerate(invocation.words) if word.text == "--"), 0)
+    rest = invocation.words[at + 1 :] if at else []
+    if rest and may_be_command(rest[0]):
+        walker.suspect(rest, invocation)
 
 
 def judge(walker: Walker, invocation: Invocation) -> Output:

@@ -294,3 +294,49 @@ def test_a_command_behind_dashes_is_judged(program: str) -> None:
 def test_a_copy_into_a_folder_counts_by_its_name_there(copy: str, folder: str) -> None:
     assert level(copy.format("authorized_keys", folder)) is Level.HIGH
     assert level(copy.format("notes", folder)) is Level.MEDIUM
+
+
+@each(
+    "code",
+    [
+        "ruby -e 'Dir[\"{}/*\"].each {{ |f| File.truncate(f, 0) }}'",
+        'ruby -e \'Dir.glob("{}/*") {{ |f| File.write(f, "") }}\'',
+        'node -e \'for (const f of fs.readdirSync("{}")) fs.writeFileSync(f, "")\'',
+        'php -r \'foreach (glob("{}/*") as $f) file_put_contents($f, "");\'',
+        "Rscript -e 'file.remove(list.files(\"{}\"))'",
+        "groovy -e 'new File(\"{}\").eachFile {{ it.delete() }}'",
+        "dart -e 'Directory(\"{}\").deleteSync(recursive: true)'",
+        "kotlinc -e 'java.io.File(\"{}\").deleteRecursively()'",
+    ],
+)
+def test_code_that_empties_or_deletes_what_it_lists_counts_by_the_folder(code: str) -> None:
+    for folder in ("/etc", "/srv", "/usr/lib"):
+        assert level(code.format(folder)) is Level.HIGH
+    shown = code.replace("truncate(f, 0)", "size(f)").replace('write(f, "")', "read(f)")
+    shown = shown.replace('writeFileSync(f, "")', "statSync(f)").replace('file_put_contents($f, "")', "filesize($f)")
+    shown = shown.replace("file.remove", "print").replace("it.delete()", "println it")
+    if shown != code:
+        assert level(shown.format("/srv")) is not Level.HIGH
+
+
+def test_a_module_that_is_fetched_by_name_is_judged_by_its_members() -> None:
+    for harmless in ('print(__import__("base64").b64decode("aGk="))', '__import__("os").path.join("a", "b")'):
+        assert level(f"python3 -c {shlex.quote(harmless)}") is Level.LOW
+    for code in (
+        '__import__("os").system("id")',
+        '__import__("foo").read()',
+        "__import__(x).read()",
+        'x = __import__("json")',
+        '__import__ = print; __import__("os").path',
+        '__import__("json", {}, {}, ["x"]).dumps',
+        '__import__("os.path").join("a")',
+    ):
+        assert level(f"python3 -c {shlex.quote(code)}") is Level.MEDIUM, code
+
+
+@each("module", ["http.server", "zipfile", "timeit", "unittest"])
+def test_pythons_own_modules_explain_themselves_where_help_is_all_that_is_asked(module: str) -> None:
+    assert level(f"python3 -m {module} --help") is Level.LOW
+    for more in ("--help x", "x --help", "-- --help", ""):
+        assert level(f"python3 -m {module} {more}") is not Level.LOW or module in ("zipfile", "timeit")
+    assert level("python3 -m frob --help") is Level.MEDIUM

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.risk.classifier import classify
+from agent.risk.invocations.python_modules import EXPLAINING
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Pipeline, Simple
 from agent.risk.tables import build as knowledge_build
@@ -66,7 +67,9 @@ def ends_in_role(name: str) -> bool:
 
 
 def is_sub_command(words: list[str]) -> bool:
-    """Whether the words are a program and a sub-command that its table names: then it tells about that."""
+    """Whether the words are a program and a sub-command that its table names, or a module of Python's own: it tells about that."""
+    if words[1:2] == ["-m"]:
+        return len(words) == 3 and words[2] in EXPLAINING
     table = program(words[0])
     return table is not None and any(rule.verbs == tuple(words[1:]) for rule in table.cases.get(words[1], ()))
 
