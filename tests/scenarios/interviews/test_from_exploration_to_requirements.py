@@ -13,7 +13,7 @@ from tests.support.interview_talk import ScriptedModel, Talk
 from tests.support.shipped_engines import shipped
 
 WISH = "I want our volunteers to find out who can help, and when"
-PAST = "We tried a shared calendar, and nobody kept it up. What does a web app cost?"
+PAST = "We tried a shared calendar, and nobody kept it up. What does a web app cost? And who runs it?"
 OPTIONS = "So a wiki, a spreadsheet, or a custom web app. A wiki cannot do dates, that rules it out"
 OWN_WORDS = "A web app asks each one of us and remembers the answer, a sheet waits to be filled in"
 LIMITS = "It must not cost more than 2000 a year, and phones matter most"
@@ -34,7 +34,7 @@ FOUND = {
     },
     OWN_WORDS: {
         "understanding.teachBacks": [{"concept": "Custom web app", "passed": True}],
-        "understanding.concepts": [{"name": "Reminders", "understood": True}],
+        "understanding.concepts": [{"name": "Remembered answers", "understood": True}],
     },
     LIMITS: {
         "decision.constraints": [{"constraint": "2000 a year", "implication": "free software, a small server"}],
@@ -84,7 +84,7 @@ def test_the_handoff_holds_what_was_said_and_no_placeholder(handoff: EngineHando
     assert handoff.situation_awareness.key_pain_points == ("nobody knows who can help and when",)
     assert "What does a web app cost?" in handoff.situation_awareness.knowledge_gaps_revealed
     (concept,) = handoff.accumulated_context.concepts_taught
-    assert (concept.concept, concept.understanding_level) == ("Reminders", "solid")
+    assert (concept.concept, concept.understanding_level) == ("Remembered answers", "solid")
     assert handoff.accumulated_context.prior_experience == ("a shared calendar that nobody kept up",)
     names = [each.phase_name for each in handoff.phase_results]
     assert names == ["ORIENTATION", "EDUCATION", "DELIBERATION"]

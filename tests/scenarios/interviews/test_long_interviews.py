@@ -33,7 +33,7 @@ def script(engine_id: str, turns: int) -> Iterator[tuple[str, Mapping[str, Any]]
     for number in range(turns):
         told = (fields[number % len(fields)], fields[number * 5 % len(fields)])
         yield (
-            f"Message {number}: {'so it goes on and on with details, ' * (number % 9)}end",
+            f"Message {number}, the {number % 7} of what there is to say: {'so it goes on and on with details, ' * (number % 9)}end",
             {each.path: value(each, number) for each in told},
         )
 

@@ -4,7 +4,7 @@ words that do not support the value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Literal
 
@@ -34,11 +34,13 @@ _OF_THE_FORM = lazily(
 
 
 class Said:
-    """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says; `context`:
-    the messages before, which an answer may refer to. `is_of_the_form`: some of it speaks to whoever fills in the form.
+    """The words of a message, but for sentences about fields and confidences. `paths`: the names of fields, which nobody says.
+
+    `context` gives the messages before and what is known, to which an answer may refer. `is_of_the_form`: some of it speaks to whoever
+    fills in the form.
     """
 
-    def __init__(self, message: str, paths: Iterable[str], context: str = "") -> None:
+    def __init__(self, message: str, paths: Iterable[str], context: Callable[[], str] = str) -> None:
         self._paths = tuple(path.casefold() for path in paths if "." in path)
         self._context = context
         sentences = _SENTENCE.split(message[:_LONGEST])
@@ -107,8 +109,8 @@ class Said:
 
     @cached_property
     def _before(self) -> Vocabulary:
-        """The messages before, and this one."""
-        return Vocabulary("\n".join((self._context, *self._sentences)))
+        """The messages before, what is known, and this message."""
+        return Vocabulary("\n".join((self._context(), *self._sentences)))
 
     def _is_said(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -21,6 +21,7 @@ from agent.conversation.framework.state.ports import (
     TurnMetadata,
 )
 from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD, RepairKind
+from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction
 from agent.protocol.errors import Cancelled, RecordingError
 from agent.text.visible import well_formed
@@ -83,7 +84,7 @@ class ExtractionPipeline:
         wanted = tuple(self._fields.values()) if fields is None else tuple(fields)
         try:
             found = await self._run(user_message, conversation_context, wanted, current_extraction) if wanted else {}
-            said = Said(user_message, self._fields, conversation_context)
+            said = Said(user_message, self._fields, lambda: _before(conversation_context, current_extraction))
             made = self._changes(found, said, current_extraction, turn_number)
             for change in made:  # what is not in the log is not known
                 await self._log(self._entry(change, turn_number, metadata))
@@ -146,6 +147,12 @@ class ExtractionPipeline:
             evidence=redact(change.new.evidence),
             replaced=redact(change.old.value) if change.old and change.old.value != change.new.value else None,
         )
+
+
+def _before(context: str, known: Extraction) -> str:
+    """The messages before, and what is known: an answer may refer to either."""
+    fields = (each for kept in known.values() for each in (kept if isinstance(kept, tuple) else (kept,)))
+    return "\n".join((context, *(as_text(each.value) for each in fields)))
 
 
 def _sure(confidence: Any) -> float:

@@ -127,7 +127,7 @@ BEFORE = "assistant: There is a static site, which costs nothing to run, and Wor
 )
 def test_what_was_named_before_may_be_meant(message: str, value: Any, believed: float) -> None:
     about = field(item_key="name") if isinstance(value, dict) and "name" in value else field()
-    assert Said(message, (), BEFORE).believed(0.9, message, value, about) == believed
+    assert Said(message, (), lambda: BEFORE).believed(0.9, message, value, about) == believed
 
 
 def test_the_same_words_written_in_another_way_are_the_same() -> None:

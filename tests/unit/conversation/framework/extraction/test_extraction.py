@@ -278,6 +278,14 @@ def test_true_words_carry_no_value_that_they_do_not_support() -> None:
     assert result.updated_extraction["needs.readers"].value == ["members"]
 
 
+def test_what_is_known_may_be_spoken_of_without_its_name() -> None:
+    rooms: Extraction = {"size.rooms": (known({"name": "Attic"}),)}
+    message = "the one below the roof is to have about thirty seats"
+    found = {"size.rooms": said([{"name": "Attic", "seats": 30}, {"name": "Cellar", "seats": 30}], message)}
+    updated = extract(message, found, rooms, 2)[0].updated_extraction["size.rooms"]
+    assert isinstance(updated, tuple) and [each.value for each in updated] == [{"name": "Attic", "seats": 30}]
+
+
 def test_a_brief_answer_may_mean_what_was_said_before_it() -> None:
     found = {"needs.problem": said("It is too loud for children", "Yes, exactly", 1.0)}
     before = "assistant: So it is too loud for the children?"
