@@ -13,6 +13,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.persistence.liveness import Liveness
+from agent.conversation.persistence.task_journal import KEPT_DAYS
 from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound
 from agent.recording.bounds import map_text
 from agent.waiting import in_thread
@@ -202,8 +204,10 @@ class DbosTaskBackend:
 
     async def _look_after(self) -> None:
         try:
+            with suppress(Exception):
+                await in_thread(_forget)
             while True:
-                with suppress(CoreError, TimeoutError):
+                with suppress(Exception):  # whatever the server or its driver does: it is looked again
                     await in_thread(self._take_over)
                     await self._drop_cancelled()
                 await asyncio.sleep(_WATCHES)
@@ -317,6 +321,22 @@ async def _queue(name: str) -> None:
     await DBOS.register_queue_async(
         name, polling_interval_sec=LOOKS, worker_concurrency=AT_ONCE, on_conflict="always_update"
     )
+
+
+def _forget() -> None:
+    """Remove what ended long ago."""
+    from dbos import DBOS
+
+    before = (datetime.now(UTC) - timedelta(days=KEPT_DAYS)).isoformat()
+    old = DBOS.list_workflows(
+        name=_NAME,
+        status=["SUCCESS", "ERROR", "CANCELLED"],
+        completed_before=before,
+        load_input=False,
+        load_output=False,
+    )
+    if old:
+        DBOS.delete_workflows([each.workflow_id for each in old])
 
 
 def _destroy() -> None:

@@ -98,8 +98,6 @@ class JournalTaskBackend:
     async def serve(self) -> None:
         """Do the tasks that there are, and wait for more, until it is cancelled."""
         self._serves = True
-        with suppress(CoreError):
-            await in_thread(self._journal.forget)
         self._look()
         assert self._runner is not None
         await self._runner
@@ -131,6 +129,8 @@ class JournalTaskBackend:
                 self._journal.release(left)  # not in a thread: the loop may be at its end
 
     async def _claim_all(self) -> None:
+        with suppress(CoreError):
+            await in_thread(self._journal.forget)
         pause = LOOKS
         while True:
             self._wake.clear()

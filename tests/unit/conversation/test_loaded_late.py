@@ -20,6 +20,12 @@ print(json.dumps([name for name in sys.modules if name.startswith("agent.convers
 """
 
 
+def test_no_database_is_loaded_with_the_strategy() -> None:
+    script = "import sys, agent.conversation.strategy; print([each for each in ('sqlalchemy', 'dbos') if each in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout == "[]\n"
+
+
 def test_nothing_of_it_is_loaded_when_the_repl_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     ran = subprocess.run(

@@ -256,6 +256,21 @@ def test_a_state_that_is_none_is_a_failed_task(journal: TaskPlace) -> None:
     assert asyncio.run(run()).error == "the state that it began with cannot be read"
 
 
+def test_what_ended_long_ago_is_removed(journal: TaskPlace) -> None:
+    async def run() -> None:
+        backend = journal.backend("s")
+        handle = await backend.dispatch(definition("echo"), memory())
+        await ended(backend, handle)
+        with journal.database.writing() as connection:
+            connection.exec_driver_sql("UPDATE eng_tasks SET leased_until = leased_until - 31 * 86400")
+        other = journal.backend("other")
+        await ended(other, await other.dispatch(definition("echo"), memory("other")))
+        with pytest.raises(NotFound):
+            await backend.poll(handle)
+
+    asyncio.run(run())
+
+
 @pytest.mark.covers("S3-92")
 def test_what_was_found_out_is_not_lost_while_the_database_is_away(journal: TaskPlace) -> None:
     async def run() -> TaskReport:
