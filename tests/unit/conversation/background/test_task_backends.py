@@ -352,9 +352,9 @@ def _program(place: TaskPlace, kill_at: str, *command: str) -> subprocess.Popen[
 def test_a_kill_at_each_step_loses_nothing_and_does_nothing_twice(lasting: TaskPlace) -> None:
     for point in KILL_POINTS:
         killed = _program(lasting, point, "run", point)
-        _, error = killed.communicate(timeout=60)
+        _, error = killed.communicate(timeout=300)
         assert killed.returncode == -signal.SIGKILL, error
-    told, error = _program(lasting, "", "run", *KILL_POINTS).communicate(timeout=60)
+    told, error = _program(lasting, "", "run", *KILL_POINTS).communicate(timeout=300)
     assert told == "done <one> <two> <three>\n" * len(KILL_POINTS), error
     counts = Counter(effects(lasting.folder))
     for point in KILL_POINTS:
@@ -380,7 +380,7 @@ def test_two_workers_share_two_hundred_tasks(lasting: TaskPlace) -> None:
     finally:
         for each in workers:
             each.terminate()
-            each.communicate(timeout=60)
+            each.communicate(timeout=300)
     left = [line.split(" by ") for line in effects(lasting.folder)]
     assert sorted(session for session, _ in left) == sorted(f"s{number}" for number in range(200))
     assert {int(who) for _, who in left} == {each.pid for each in workers}
@@ -404,10 +404,10 @@ def test_the_work_of_a_worker_that_died_is_taken_over(lasting: TaskPlace) -> Non
     handle = asyncio.run(dispatch())
     worker = _program(lasting, "", "serve-shortly")
     try:
-        asyncio.run(asyncio.wait_for(until((lasting.folder / "stuck").exists), 60))
+        asyncio.run(asyncio.wait_for(until((lasting.folder / "stuck").exists), 300))
     finally:
         os.kill(worker.pid, signal.SIGKILL)
-        worker.communicate(timeout=60)
+        worker.communicate(timeout=300)
     (lasting.folder / "go-on").touch()
     assert asyncio.run(take_over(handle)) == TaskReport(status="done", result="one, went on")
     assert effects(lasting.folder) == ["one"]
