@@ -40,7 +40,7 @@ def _work(kept: KeptInterview) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.covers("S3-90", "S3-92", "X-13")
+@pytest.mark.covers("S3-90", "S3-92")
 def test_what_was_begun_is_taken_in_by_the_next_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptInterview(tmp_path, monkeypatch)
     (kept.base / "work" / "pyproject.toml").touch()

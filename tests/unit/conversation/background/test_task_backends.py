@@ -77,7 +77,7 @@ def report_of(place: TaskPlace, handler: str) -> TaskReport:
     return asyncio.run(run())
 
 
-@pytest.mark.covers("S3-90", "S3-92", "X-13")
+@pytest.mark.covers("S3-90", "S3-92")
 @pytest.mark.parametrize(
     ("handler", "report"),
     [

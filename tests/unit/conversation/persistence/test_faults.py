@@ -94,7 +94,6 @@ main()
 
 
 @pytest.mark.thorough
-@pytest.mark.covers("X-8")
 def test_a_process_that_is_killed_in_the_middle_of_the_transaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

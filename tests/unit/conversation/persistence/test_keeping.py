@@ -41,7 +41,7 @@ def in_log(kept: KeptInterview) -> dict[int, Any]:
     return {each.turn: each.state for each in leg.turns}
 
 
-@pytest.mark.covers("S3-117", "S3-118", "S3-119", "X-8", "X-14", "X-58", "X-59", "X-60", "X-71")
+@pytest.mark.covers("S3-117", "S3-118", "S3-119")
 def test_each_turn_is_in_the_database_as_it_is_in_the_log(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:4])
     assert states(kept) == in_log(kept)
@@ -76,7 +76,6 @@ def test_the_file_is_private_and_in_the_state_folder(tmp_path: Path, monkeypatch
     assert {each.stat().st_mode & 0o777 for each in files} == {0o600}
 
 
-@pytest.mark.covers("X-70")
 def test_secrets_and_what_is_sensitive_are_not_in_the_database(kept: KeptInterview) -> None:
     secret, mail = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "bob@example.com"
     kept.say(f"Parcels get lost, the token is {secret}", f"Last week, ask {mail}", "we use paper lists")
@@ -224,7 +223,6 @@ def test_a_file_that_cannot_be_used_is_said_once(tmp_path: Path, monkeypatch: py
     assert len(in_log(kept)) == 3
 
 
-@pytest.mark.covers("X-70")
 def test_a_hostile_address_is_refused_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for url in (
         "mysql://me:open-sesame@h/x",

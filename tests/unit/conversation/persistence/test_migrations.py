@@ -132,7 +132,7 @@ def test_a_state_has_the_keys_that_it_is_looked_for_by(database: Database) -> No
     }  # fmt: skip
 
 
-@pytest.mark.covers("S3-116", "S3-117", "S3-118", "X-60")
+@pytest.mark.covers("S3-116", "S3-117", "S3-118")
 def test_the_columns_constraints_and_indices_of_the_specification(database: Database) -> None:
     with database.writing() as connection:
         seen = sa.inspect(connection)

@@ -141,7 +141,7 @@ def test_a_branch_begins_with_that_state_and_leaves_the_other_as_it_is(kept: Kep
         earlier(kept.services, session, 0, branch=True)
 
 
-@pytest.mark.covers("S3-118", "X-8")
+@pytest.mark.covers("S3-118")
 def test_where_the_log_is_not_the_interview_is_taken_up_from_the_database(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:2])
     then = state_of(kept)

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[4]
 
 
 @pytest.mark.thorough
-@pytest.mark.covers("S3-92", "X-13")
+@pytest.mark.covers("S3-92")
 def test_a_worker_does_the_work_of_others_and_ends_with_a_signal(tmp_path: Path) -> None:
     folder, url = tmp_path / "shop", f"sqlite:///{tmp_path}/interviews.sqlite3"
     folder.mkdir()

@@ -185,7 +185,7 @@ def test_a_clock_that_was_set_back_keeps_no_task_waiting() -> None:
     assert bench.turn(500).pending[0].handle == "research-2"  # another day, or after a restart
 
 
-@pytest.mark.covers("S3-91", "X-67")
+@pytest.mark.covers("S3-91")
 def test_after_the_retries_the_next_strategy_counts() -> None:
     strategy = {"type": "retry", "maxRetries": 0, "then": "degrade", "degradedBehavior": "From general knowledge only"}
     bench = Bench(ScriptedBackend(FAILED), task(strategy=strategy))
@@ -221,7 +221,7 @@ def test_stall_waits_is_tried_again_and_blocks_until_it_is_done() -> None:
     assert PhaseStateMachine(bench.config, {}).can_transition("A", "B", bench.memory)
 
 
-@pytest.mark.covers("S3-91", "X-67")
+@pytest.mark.covers("S3-91")
 def test_stall_ends_with_its_time_and_at_the_persons_word() -> None:
     bench = Bench(ScriptedBackend(FAILED), task(strategy={"type": "stall", "timeout": 60}))
     bench.turn(0)
@@ -313,7 +313,6 @@ def test_the_strategy_reads_the_configuration(strategy: dict[str, Any], attempt:
     assert asyncio.run(ConfigDrivenFailureStrategy().handle_failure(definition, "error", attempt)) == action
 
 
-@pytest.mark.covers("X-66")
 @pytest.mark.parametrize(
     ("duration", "unit", "expected"),
     [
