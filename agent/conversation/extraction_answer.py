@@ -29,7 +29,7 @@ def read_answer(text: str, fields: Sequence[FieldDefinition]) -> dict[str, Extra
     body = strip_thinking(text[:MAX_REPLY_CHARS])
     paths = [REPAIR, *(field.path for field in fields)]
     found = {path: value for path in paths if (value := _entry(body, path)) is not _NOTHING}
-    if not found and not re.search(r"\{\s*\}|:[^{}]{0,200}\}", body):
+    if not found and not re.search(r"\{\s*\}|:[^{}:]{0,200}\}", body):
         raise PlannerError("there is no JSON object in the reply")
     changes: tuple[Change, ...] = (
         ("adds", "removes", "replaces") if found.get(REPAIR) == "correction" else ("adds", "removes")

@@ -159,7 +159,7 @@ class DbosTaskBackend:
         except msgspec.ValidationError:
             ending = {"done": False, "result": "the state that it began with cannot be read"}
         except Exception as error:
-            ending = {"done": False, "result": bounded(failure_text(error))}
+            ending = {"done": False, "result": bounded(self._means.redact("", failure_text(error)))}
         finally:
             running.cancel()
         await self._is_back()

@@ -61,7 +61,8 @@ class JournalTaskBackend:
         kind = self._kinds.name(task, memory.engine_id, memory.engine_version)
         handle, session = task_id(kind, task, memory), uuid_of("session", memory.session_id)
         state = map_text(to_data(memory), self._means.redact)
-        await in_thread(lambda: self._journal.add(handle, kind, session, state, self._means.folder))
+        project = self._means.redact("", self._means.folder)
+        await in_thread(lambda: self._journal.add(handle, kind, session, state, project))
         self._look()
         return str(handle)
 
@@ -183,7 +184,7 @@ class JournalTaskBackend:
         except msgspec.ValidationError:
             return False, "the state that it began with cannot be read"
         except Exception as error:
-            return False, bounded(failure_text(error))
+            return False, bounded(self._means.redact("", failure_text(error)))  # it may quote what a server said
 
     async def _kept(self, write: Callable[[], T]) -> T:
         """Write until the database answers: what was found out is not lost because it was away."""

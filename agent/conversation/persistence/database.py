@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import msgspec
@@ -28,6 +28,8 @@ WAIT = 5.0
 _APPLICATION = 0x41475349  # "AGSI": whose file it is
 _MIGRATION_LOCK = 715337043
 _CACHE_KIB = 2_048
+_ACTING = "SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')"
+"""None is ours: a query that never ends could be in one, and SQLite gives up none."""
 _POSTGRES = ("postgres", "postgresql", "postgresql+psycopg")
 
 
@@ -62,6 +64,19 @@ class Database:
             yield
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise IoError(f"the database {self.shown} failed: {self._words(error)}") from None
+        except (ValueError, TypeError):  # columns of SQLite hold values of any type
+            raise IoError(f"the database {self.shown} holds what this program never writes") from None
+
+    def leave_no_trace(self) -> None:
+        """Empty the log of SQLite, where removed rows are still to be read. Raises IoError, also where another process reads it."""
+        if not self._path:
+            return
+        with self.in_words(), closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = cursor.fetchone() or (0,)
+        if busy:
+            raise IoError(f"the database {self.shown} is being read by another process", hint="try it again")
 
     def address(self, kind: str) -> str:
         """Return its URL, with the password, for others who open it; "" where it is of another kind."""
@@ -134,6 +149,7 @@ def _open_sqlite(path: str) -> Database:
 def _connected(path: str) -> sqlite3.Connection:
     connection = connect_privately(path, wait=WAIT, cache_kib=_CACHE_KIB)
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # what is removed is not left in free pages
     return connection
 
 
@@ -179,7 +195,7 @@ def _options() -> dict[str, Any]:
         "max_overflow": 6,
         "pool_timeout": 2 * WAIT,
         "json_serializer": encoded,
-        "json_deserializer": msgspec.json.decode,
+        "json_deserializer": decoded,
         "hide_parameters": True,
     }
 
@@ -187,6 +203,14 @@ def _options() -> dict[str, Any]:
 def encoded(value: Any) -> str:
     """JSON as both databases take it: PostgreSQL's holds no NUL."""
     return msgspec.json.encode(value).decode().replace("\\u0000", "\\u2400")
+
+
+def decoded(text: str | bytes) -> Any:
+    """Return what it says, "" for what is no JSON, or too deep: nothing of ours is that, and the rows beside it are to be read."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return ""
 
 
 def _with_tables(database: Database) -> Database:
@@ -205,15 +229,17 @@ def _make(connection: sa.Connection, shown: str) -> None:
     """Bring the tables up to date. Raises InvalidState for what holds others, or those of a later program."""
     is_file = connection.dialect.name == "sqlite"
     tables = set(sa.inspect(connection).get_table_names())
+    foreign = is_file and connection.exec_driver_sql(_ACTING).first() is not None
     if VERSION_TABLE not in tables:
         taken = tables if is_file else tables & set(METADATA.tables)
-        if taken or (is_file and connection.exec_driver_sql("PRAGMA application_id").scalar()):
-            raise InvalidState(
-                expected="a database of interviews",
-                found="one of something else",
-                message=f"the database {shown} holds something else",
-                hint="name another one in interview_database",
-            )
+        foreign = bool(foreign or taken or (is_file and connection.exec_driver_sql("PRAGMA application_id").scalar()))
+    if foreign:
+        raise InvalidState(
+            expected="a database of interviews",
+            found="one of something else",
+            message=f"the database {shown} holds something else",
+            hint="name another one in interview_database",
+        )
     found = (
         connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608  # a name of ours
         if VERSION_TABLE in tables

@@ -136,8 +136,9 @@ class KeptSession:
             about, earlier, state = self._interview(), *self._states(before, after)
             found = tuple(map(self._redacted, understood))
             turn = KeptTurn(turn=int(state.get("turnNumber", 0)), goal=goal.id, state=state, extractions=found)
-            if not store.add(about, earlier, turn, verification):
-                store.replace(about, with_last(interview_of(self._path), turn), verification)
+            checked = self._redacted(verification)
+            if not store.add(about, earlier, turn, checked):
+                store.replace(about, with_last(interview_of(self._path), turn), checked)
 
         return await self._told(goal, work)
 

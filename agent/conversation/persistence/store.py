@@ -119,6 +119,7 @@ class SqlStore:
         """Remove what belongs to these ids, of interviews or of sessions with background work."""
         with self._database.writing() as connection:
             _remove(connection, list(sessions))
+        self._database.leave_no_trace()
 
 
 def digest(state: State) -> str:

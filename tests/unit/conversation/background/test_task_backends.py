@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,14 +15,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from agent.conversation.background import dbos_tasks
+from agent.conversation.background.journal_tasks import JournalTaskBackend
+from agent.conversation.background.task_context import Handler, TaskContext, TaskMeans
+from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import BackgroundState, PendingTask
-from agent.protocol.errors import IoError, NotFound
+from agent.conversation.persistence.tables import PROJECTS
+from agent.protocol.errors import InvalidState, IoError, NotFound
+from agent.redaction.redactor import SecretRedactor
 from tests.support.postgres_server import NoServer, Server, fresh_database, restartable_server
-from tests.support.task_world import KILL_POINTS, STEPS, TaskPlace, definition, effects, ended, memory, until
+from tests.support.task_world import (
+    KILL_POINTS,
+    STEPS,
+    TaskPlace,
+    configuration,
+    definition,
+    effects,
+    ended,
+    memory,
+    until,
+)
 
 ROOT = Path(__file__).parents[4]
 DBOS = pytest.param("dbos-postgresql", marks=pytest.mark.thorough)
@@ -331,6 +348,52 @@ def test_no_pickle_is_read_or_written() -> None:
             read(pickle, "py_pickle", ours)
     with pytest.raises(TypeError, match="neither written nor read"):
         serialization.DefaultSerializer().serialize("x")
+
+
+@pytest.mark.parametrize("text", ["{oops", "[" * 5_000 + "]" * 5_000])
+def test_a_state_that_cannot_be_decoded_costs_no_other_task(tmp_path: Path, text: str) -> None:
+    with placed("journal-sqlite", tmp_path) as place:
+
+        async def run() -> list[TaskReport]:
+            first = place.backend("s", at_once=0)
+            handles = [await first.dispatch(definition(), memory(each)) for each in ("s", "t")]
+            await first.close()
+            with place.database.writing() as connection:
+                changed = sa.text("UPDATE eng_tasks SET state_json = :text WHERE id = :id")
+                connection.execute(changed, {"text": text, "id": uuid.UUID(handles[0]).hex})
+            worker = place.backend()
+            serving = asyncio.ensure_future(worker.serve())
+            reports = [await ended(worker, each) for each in handles]
+            assert not serving.done()
+            await worker.close()
+            return reports
+
+        assert asyncio.run(run()) == [
+            TaskReport(status="failed", error="the state that it began with cannot be read"),
+            DONE,
+        ]
+
+
+def test_neither_a_failure_nor_a_folder_brings_a_secret_into_the_database(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    async def refused(context: TaskContext) -> str:
+        raise InvalidState(expected="a key", found="none", message=f"the server refused {token}")
+
+    with placed("journal-sqlite", tmp_path) as place:
+        kinds = TaskKinds({"refused": Handler(refused)}, [configuration()])
+        redact = SecretRedactor().redact_field
+        backend = JournalTaskBackend(place.journal(), kinds, TaskMeans(folder=f"/work/{token}", redact=redact))
+
+        async def run() -> TaskReport:
+            report = await ended(backend, await backend.dispatch(definition("refused"), memory()))
+            await backend.close()
+            return report
+
+        assert asyncio.run(run()).error.startswith("the server refused [redacted:github-token:")
+        with place.database.reading() as connection:
+            [[name]] = connection.execute(sa.select(PROJECTS.c.name)).all()
+        assert name.startswith("/work/[redacted:github-token:")
 
 
 def _program(place: TaskPlace, kill_at: str, *command: str) -> subprocess.Popen[str]:

@@ -78,6 +78,9 @@ def test_a_secret_that_is_scrubbed_goes_from_branches_too(tmp_path: Path, monkey
     )
     assert asyncio.run(scrub.run(kept.services, given)) == 0
     assert SECRET not in kept.everything
+    beside = list(kept.path.parent.glob(f"{kept.path.name}*"))  # another process still has it open: its log is there
+    assert kept.path in beside
+    assert not [each.name for each in beside if SECRET.encode() in each.read_bytes()]
     kept.again(session)
     kept.say("we use a whiteboard")  # the log gives what it has now
     assert SECRET not in kept.everything

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
@@ -84,6 +86,21 @@ def test_secrets_and_what_is_sensitive_are_not_in_the_database(kept: KeptIntervi
     logged = repr([tuple(row) for row in kept.rows(EXTRACTIONS)])
     assert mail not in logged
     assert "[redacted:email:" in logged
+
+
+def test_the_check_of_a_reply_is_kept_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    kept, told = KeptInterview(tmp_path, monkeypatch), list[Any]()
+
+    def add(about: object, before: object, turn: object, verification: object) -> bool:
+        told.append(verification)
+        return True
+
+    database = SimpleNamespace(attempt=lambda work: work(SimpleNamespace(add=add)) or "")
+    kept.say(ANSWERS[0])
+    session: Any = keeping.KeptSession(kept.ctx, cast(Any, database), "/project")
+    asyncio.run(session.add(SimpleNamespace(id="g"), {}, {}, (), {"synthesis": f"So {secret} is it."}))
+    assert told[0]["synthesis"].startswith("So [redacted:github-token:")
 
 
 def answer_all(kept: KeptInterview) -> None:

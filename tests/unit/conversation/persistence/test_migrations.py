@@ -29,7 +29,8 @@ from agent.conversation.persistence.tables import (
     VERSION_TABLE,
     uuid_of,
 )
-from agent.protocol.errors import InvalidState
+from agent.conversation.persistence.task_journal import TaskJournal
+from agent.protocol.errors import InvalidState, IoError
 
 PROJECT, SESSION, MESSAGE = uuid_of("project", "/w"), uuid_of("session", "s"), uuid_of("message", "m")
 STATE_211 = {
@@ -216,3 +217,34 @@ def test_a_file_of_something_else_stays_as_it_is(tmp_path: Path) -> None:
         open_database(f"sqlite:///{path}", "")
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("notes",)]
+
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize(
+    "acting",
+    [
+        f"CREATE TRIGGER each AFTER UPDATE ON elicitation_sessions BEGIN INSERT INTO projects (name) {_ENDLESS}; END",
+        f"CREATE VIEW every AS {_ENDLESS}",
+    ],
+)
+def test_a_file_that_does_something_by_itself_is_not_ours(tmp_path: Path, acting: str) -> None:
+    path = tmp_path / "interviews.sqlite3"
+    open_database("", str(path)).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(acting)
+    with pytest.raises(InvalidState, match="something else"):
+        open_database("", str(path))
+
+
+@pytest.mark.parametrize(("column", "value"), [("id", "zz"), ("claims", "many")])
+def test_a_value_of_another_type_is_told_in_words(tmp_path: Path, column: str, value: str) -> None:
+    database = open_database("", str(tmp_path / "interviews.sqlite3"))
+    journal = TaskJournal(lambda: database, LOCAL_TENANT, session=None, worker="w", lease=1.0)
+    journal.add(LOCAL_TENANT, "kind", LOCAL_TENANT, {}, "/project")
+    with database.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE eng_tasks SET {column} = '{value}'")
+    with pytest.raises(IoError, match="holds what"):
+        journal.claim(["kind"], 1)
+    database.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from agent.audit.queries.interviews import extractions
 from agent.conversation.persistence.tables import CHECKPOINTS, EXTRACTIONS, SESSIONS
@@ -170,7 +171,8 @@ def test_where_the_log_is_not_the_interview_is_taken_up_from_the_database(kept: 
 
 
 @pytest.mark.thorough
-def test_a_state_in_the_database_that_is_none_is_told_in_words(kept: KeptInterview) -> None:
+@pytest.mark.parametrize("text", [r'{"turnNumber": "x\u001b[2J"}', "{oops", "[" * 5_000 + "]" * 5_000])
+def test_a_state_in_the_database_that_is_none_is_told_in_words(kept: KeptInterview, text: str) -> None:
     kept.say(ANSWERS[0])
     session = kept.end()
     [row] = kept.rows(CHECKPOINTS, CHECKPOINTS.c.at_turn)[1:]
@@ -178,8 +180,8 @@ def test_a_state_in_the_database_that_is_none_is_told_in_words(kept: KeptIntervi
 
     database = open_database("", str(kept.path))
     with database.writing() as connection:
-        changed = CHECKPOINTS.update().where(CHECKPOINTS.c.id == row.id)
-        connection.execute(changed.values(state_snapshot={"turnNumber": "x\x1b[2J"}))
+        changed = sa.text("UPDATE eng_state_checkpoints SET state_snapshot = :text WHERE id = :id")
+        connection.execute(changed, {"text": text, "id": row.id.hex})
     database.close()
     for each in (kept.base / "logs").iterdir():
         each.unlink()
