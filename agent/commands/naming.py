@@ -21,13 +21,14 @@ _NAME = re.compile(r"\w[\w.-]{0,59}")
 _TAKEN = ("new", "last")
 _LABEL = re.compile(r"\[redacted[^\]]*\]")
 _QUOTED = re.compile(r"\S*[/\\@=:~$*{}<>|][^\s]*")  # paths, addresses, settings, patterns
-_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{3,}(?![\w.-]*[\d_])")
+_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{3,}(?!['’]t\b)(?![\w.-]*[\d_])")
 _EMPTY = frozenset(
     """
     about add after again all also and any are ask been before below between but can change check could create delete did does
     each every find for from get give goal had has have help here how into its just let like list look make many more most move need new not
     now off old only open out over please print put remove run same set should show some take tell than that the their them then there
     these they this those too try under until use using want was were what when where which who why will with without would write you your
+    know haven
     und der die das den dem ein eine einen alle nach mit von für ist zeige mir bitte les des une dans pour avec los las del una para con por
     """.split()
 )

@@ -32,6 +32,7 @@ from agent.engine.goal import Goal
 from agent.engine.model_call import complete
 from agent.engine.strategy import Ending
 from agent.protocol.events.interview import (
+    KEPT_STEP,
     FieldExtracted,
     InterviewStepped,
 )
@@ -40,9 +41,6 @@ from agent.protocol.messages import ChatMessage
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.ports import ModelRequest
 from agent.redaction.redactor import SecretRedactor
-
-_KEPT = "persist state"
-"""The step that is told of when the turn is in the log and in the database."""
 
 
 class _LastOnes:
@@ -133,7 +131,7 @@ class SessionTurn:
         understood, checked = tuple(self._understood), self._store.verification
         why = await self._kept.add(self._goal, kept_state(self._memory), kept_state(after), understood, checked)
         for each in self._later:
-            failed = bool(why) and each.name == _KEPT
+            failed = bool(why) and each.name == KEPT_STEP
             await self._tell(replace(each, outcome="failed", detail=why) if failed else each)
 
     async def _complete(self, prompt: str, schema: dict[str, Any] | None) -> str:
@@ -163,7 +161,7 @@ class SessionTurn:
         await self._goal.events.send(event)
 
     async def _observe(self, step: StepDone) -> None:
-        if self._kept is not None and (self._later or step.name == _KEPT):
+        if self._kept is not None and (self._later or step.name == KEPT_STEP):
             self._later.append(step)
         else:
             await self._tell(step)

@@ -126,7 +126,12 @@ class Interview:
     async def _hand_over(self, goal: Goal, target: str) -> Ending:
         """Make the handoff that the person agreed to; another engine goes on in this session, and says the first word."""
         if not goal.ctx.interview:
-            raise InvalidState(expected="an interview", found="none")
+            raise InvalidState(
+                expected="an interview",
+                found="none",
+                message="too little is known to hand over",
+                hint="nothing was said yet",
+            )
         memory = read_state(goal.ctx.interview)
         engine = self.registry.get(memory.engine_id)
         handoff = hand_over(engine.config, memory, target, now=goal.app.clock.now(), evaluators=engine.evaluators)

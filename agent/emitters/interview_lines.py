@@ -8,6 +8,7 @@ from typing import Any
 from agent.emitters.paint import paint, safe_line
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.interview import (
+    KEPT_STEP,
     HandedOver,
     InterviewStarted,
     InterviewStepped,
@@ -34,7 +35,7 @@ class InterviewLines:
         match event:
             case InterviewStarted():
                 self._phase = ""
-            case InterviewStepped(outcome="failed"):
+            case InterviewStepped(outcome="failed") if event.step != KEPT_STEP:
                 self._aside(self._dim(f"{safe_line(event.step, 40)} failed: {safe_line(event.detail, _LEARNT)}"))
             case GoalStarted():
                 self.turned = False

@@ -8,7 +8,7 @@ from agent.conversation.exports.inline import inline
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
 from agent.text.fuzzy import most_alike
 
@@ -28,8 +28,12 @@ def provenance(memory: WorkingMemory, config: EngineConfiguration, log: Sequence
 
 
 def why(memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequence[FieldExtracted] = ()) -> list[str]:
-    """Return the same of one field as lines of text. `name`: as it is displayed, or its path. Raises NotFound."""
+    """Return the same of one field as lines of text. `name`: as it is displayed, or its path. Raises NotFound, InvalidRequest."""
     wanted = name.strip().casefold()
+    known = [each.display_name for each in config.extraction_schema.fields if each.path in memory.extraction]
+    listed = f"known so far: {', '.join(known)}" if known else "nothing is known yet"
+    if not wanted:
+        raise InvalidRequest("which field?", hint=f":why FIELD; {listed}")
     names = {
         said.casefold(): each for each in config.extraction_schema.fields for said in (each.display_name, each.path)
     }
@@ -37,7 +41,7 @@ def why(memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequ
     field = names.get(wanted) or (next(iter(begun.values())) if len(begun) == 1 else None)
     if field is None:
         alike = most_alike(wanted[:200], names, count=3)
-        raise NotFound("field", name, hint=f"did you mean {', '.join(alike)}?" if alike else "")
+        raise NotFound("field", name, hint=f"did you mean {', '.join(alike)}?" if alike else listed)
     if field.path not in memory.extraction:
         return [f"{field.display_name}: nothing is known yet"]
     facts = _facts(memory, field, log)
@@ -50,7 +54,14 @@ def _facts(memory: WorkingMemory, field: FieldDefinition, log: Sequence[FieldExt
         yield from _of_value(each, field)
     entries = [each for each in log if each.path == field.path]
     for entry in entries[-_MOST_LOGGED:]:
-        yield "", f"turn {entry.turn}, {entry.how}: {as_text(entry.value)}"
+        yield "", _logged(entry)
+
+
+def _logged(entry: FieldExtracted) -> str:
+    text = as_text(entry.value)
+    if entry.how == "supersede":
+        return f"turn {entry.turn}, " + (f"replaced by: {text}" if text else "taken back")
+    return f"turn {entry.turn}, {entry.how}: {text}"
 
 
 def _of_value(extracted: ExtractedField, field: FieldDefinition) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ gets from there with the next turn.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -95,7 +96,7 @@ class ProcessDatabase:
 
             work(SqlStore(self.opened()))
         except Exception as error:  # whatever a database, its driver or the disk does: the turn is in the log
-            told = error.message if isinstance(error, CoreError) else f"the database failed: {type(error).__name__}"
+            told = error.message if isinstance(error, CoreError) else self._failure(error)
             now = self._clock()
             with self._lock:
                 self._close()  # it may be made anew, or be another one, when it is back
@@ -103,6 +104,12 @@ class ProcessDatabase:
             return self._failed
         self._failed = ""
         return ""
+
+    def _failure(self, error: Exception) -> str:
+        """Name what failed. SQLite says why in words of its own; those of a server may hold what was said, or how it is reached."""
+        origin = getattr(error, "orig", None) or error
+        reason = str(origin) if isinstance(origin, sqlite3.Error) else type(error).__name__
+        return f"the database {'' if self._url else f'{self._path} '}failed: {reason}"
 
 
 @cache

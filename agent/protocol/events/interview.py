@@ -17,6 +17,10 @@ class InterviewStarted(RecordedEvent, frozen=True, kw_only=True, tag="interview.
     handoff: dict[str, Any] = {}
 
 
+KEPT_STEP = "persist state"
+"""The step that fails with the database of interviews, of which a warning tells once and for all turns."""
+
+
 class InterviewStepped(RecordedEvent, frozen=True, kw_only=True, tag="interview.stepped"):
     """One of the 19 steps of a turn. `outcome`: done, skipped, failed; `values`: figures and names worth keeping.
 

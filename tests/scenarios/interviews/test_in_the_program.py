@@ -63,7 +63,7 @@ def test_from_a_wish_to_tasks(world: World) -> None:
     assert list(lint(file)) == []
     printed = world.run("interview", "export", "requirements", "--resume", "last")
     assert "2000 a year" not in printed.stdout and "last month" in printed.stdout
-    history = ("turn 2, new: Last week nobody came", "turn 3, supersede: last month")
+    history = ("turn 2, new: Last week nobody came", "turn 3, replaced by: last month")
     report = world.run("interview", "export", "provenance", "--resume", "last").stdout
     assert all(f"  {each}\n" in shown and f"- {each}\n" in report for each in history)
     types = [event["type"] for event in world.events()]

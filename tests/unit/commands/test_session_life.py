@@ -138,6 +138,7 @@ def test_use_session_goes_on_in_it(given) -> None:
     (["show disk usage", "disk usage of ~/secret-project", "free disk space"], "disk-usage-free"),
     (["[redacted:token:12ab] login", "push to https://user:pw@host/x", "AKIA1234ABCD"], "login-push"),
     (["zeige mir alle Dateien", "große Dateien löschen", "Ordner leeren"], "dateien-große-löschen"),
+    (["I don't know", "we haven’t got one; it isn't there", "our bakery"], "got-one-our"),
     (["1+1", "ls -la", "?"], ""),
     (["a\x1b[31mb", "x" * 200, "$HOME"], ""),
 ])  # fmt: skip

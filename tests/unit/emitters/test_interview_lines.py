@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.emitters.interview_lines import InterviewLines, panel, progress
-from agent.protocol.events.interview import InterviewTurned
+from agent.protocol.events.interview import KEPT_STEP, InterviewStepped, InterviewTurned
 
 SIDEBAR = {
     "phaseIndicator": {"currentPhase": "CORE", "label": "Core problem"},
@@ -46,3 +46,11 @@ def test_a_phase_is_told_by_its_name_and_by_none_where_it_has_no_sidebar():
     lines.show(turned)
     lines.show(InterviewTurned(turn=4, phase="DONE", completeness=1.0, ready=True))
     assert said == ["Confirming · ▓▓▓▓▓▓▓▓░░ 80 %", "▓▓▓▓▓▓▓▓▓▓ 100 %"]
+
+
+def test_a_step_that_fails_is_told_but_for_the_database_which_has_a_warning_of_its_own():
+    said: list[str] = []
+    lines = InterviewLines(said.append, color=False)
+    for number, step in ((2, "extraction"), (18, KEPT_STEP)):
+        lines.show(InterviewStepped(turn=1, number=number, step=step, outcome="failed", detail="why"))
+    assert said == ["extraction failed: why"]

@@ -19,12 +19,16 @@ from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.repair_data import Repair, Repaired, RepairKind
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.struct_types import built
+from agent.text.lazy_pattern import lazily
 
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
 _LONGEST = 600  # characters of a message that patterns are tried on
 _MOST_WORDS = 40  # of a message that tells nothing: a longer one tells something, whatever a model says
 _BACK = "The person wants to go back to “{}”. Ask for it, or for what should change about it."
 _ENDED = "The interview ends here. What was found out so far is kept."
+
+
+_LET_US = lazily(r"\blet us\b", re.I)
 
 
 class _Signs(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +57,7 @@ def _signs() -> tuple[tuple[RepairKind, int, tuple[re.Pattern[str], ...]], ...]:
 def recognize(message: str, memory: WorkingMemory, config: EngineConfiguration) -> Repair | None:
     """The repair that a message asks for; None for an answer, which a choice of the field that was asked for always is."""
     text = " ".join(message[: 4 * _LONGEST].replace("’", "'").split())
+    text = _LET_US.sub("let's", text)
     if not text or len(text) > _LONGEST or _is_choice(text, memory, config):
         return None
     count = len(text.split())

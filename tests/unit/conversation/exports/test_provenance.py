@@ -9,7 +9,7 @@ import pytest
 
 from agent.conversation.exports.provenance import provenance, why
 from agent.conversation.framework.state.working_memory import Superseded
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
 from tests.support.interview_case import engine, known, state
 
@@ -53,7 +53,7 @@ def test_one_field_is_told_of_by_its_name_or_path(name: str) -> None:
         "  why: The person corrected it",
         "  replaced: A website (turn 1)",
         "  turn 1, new: A website",
-        "  turn 4, supersede: A mobile app",
+        "  turn 4, replaced by: A mobile app",
     ]
 
 
@@ -62,8 +62,12 @@ def test_what_is_not_known_is_told_so() -> None:
     with pytest.raises(NotFound, match="probelm") as error:
         why(MEMORY, CONFIG, "probelm")
     assert "problem" in error.value.hint
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound) as error:
+        why(MEMORY, CONFIG, "zzzzzzzz")
+    assert error.value.hint == "known so far: Problem, Jobs"
+    with pytest.raises(InvalidRequest, match="which field") as asked:
         why(MEMORY, CONFIG, "")
+    assert asked.value.hint == ":why FIELD; known so far: Problem, Jobs"
 
 
 def test_what_was_said_stays_on_its_line() -> None:

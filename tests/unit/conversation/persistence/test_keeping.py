@@ -237,6 +237,8 @@ def test_a_file_that_cannot_be_used_is_said_once(tmp_path: Path, monkeypatch: py
     assert kept.persisted == ["failed", "failed"]
     assert len(kept.warnings) == 1
     assert "it is in its log" not in kept.warnings[0]
+    if what == "garbage":
+        assert f"{kept.path} failed: file is not a database" in kept.warnings[0]
     assert len(in_log(kept)) == 3
 
 
