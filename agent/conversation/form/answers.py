@@ -9,10 +9,10 @@ from itertools import takewhile
 from typing import Any
 
 from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS, UNUSABLE, read_value
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.ports import ExtractedValue
 from agent.text.fuzzy import most_alike
+from agent.text.vocabulary import words
 
 SURE, NEARLY_SURE = 0.95, 0.8
 """Confidences: the answer to a question; a choice that was nearly named."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.talk.reply_sentences import sentences
+from agent.text.vocabulary import SMALL_WORDS, words
 
 _MOST_WORDS = 20
 _OF_TALK = frozenset(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.repair import meant, recognize
+from agent.text.vocabulary import SMALL_WORDS, words
 
 _FAR = 60  # characters before a name that is the subject
 _MOST_OLD = 40  # words of what it was before

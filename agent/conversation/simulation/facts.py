@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.registry.loading import Engine
 from agent.planner.facts.regular_file import read_regular
 from agent.protocol.errors import ConfigError
+from agent.text.vocabulary import words
 
 FILE = "facts.toml"
 _LARGEST = 1 << 18

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent.conversation.engines.exploration.content_tracker import trusted_share
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.text.vocabulary import words
 
 OPTIONS_EXPECTED = 3
 GAPS_EXPECTED = 2

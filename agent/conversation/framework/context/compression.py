@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agent.conversation.framework.context.history_window import fitted, rendered
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import CompressionStrategy
 from agent.conversation.framework.state.ports import Complete, CountTokens, JourneyCompressor, Message
 from agent.conversation.framework.talk.reply_sentences import sentences
 from agent.planner.codecs.extract import strip_thinking
 from agent.planner.untrusted import clean, data_block, estimate_tokens
 from agent.protocol.errors import Cancelled
+from agent.text.vocabulary import words
 
 _MOST_SENTENCES = 1_500
 _SHORTEST = 3  # words: below it is courtesy

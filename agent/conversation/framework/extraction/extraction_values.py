@@ -5,23 +5,17 @@ Nothing is guessed: a text with two numbers is no number, one that fits two choi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from agent.conversation.framework.state.configuration import FieldDefinition, ValueType
-from agent.text.lazy_pattern import lazily
+from agent.text.numbers import is_number, number_in
 from agent.text.visible import well_formed
 
 MOST_TEXT = 2_000  # characters of a text
 MOST_ITEMS = 50  # of a list, keys of an object
 MOST_DEPTH = 4
-_LARGEST = 1e15  # beyond it a number is an id, a phone number or a mistake
 
-_NUMBER = lazily(
-    r"(?<![\w.,])[-+]?(?:\d{1,3}(?:[,' ]\d{3})+|\d{1,15})(?:\.\d{1,9})?(?:\s?([kKmM])(?!\w))?(?!\d|[.,]\d|[eE][-+]?\d)"
-)
-_EITHER = lazily(r"[-+]?[1-9]\d{0,2}\.\d{3}")  # ten thousand in one country, ten in another
 _YES = frozenset(("true", "yes", "y", "1"))
 _NO = frozenset(("false", "no", "n", "0"))
 
@@ -85,7 +79,7 @@ def _text(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return _text(f"{value:g}") if _is_number(value) else UNUSABLE
+        return _text(f"{value:g}") if is_number(value) else UNUSABLE
     if isinstance(value, (list, tuple)) and value and all(isinstance(each, str) for each in value[:MOST_ITEMS]):
         return _text("; ".join(value[:MOST_ITEMS]))
     if not isinstance(value, str):
@@ -94,37 +88,11 @@ def _text(value: Any) -> Any:
     return text if 0 < len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…" if text else UNUSABLE
 
 
-def _is_number(value: Any) -> bool:
-    """Tell whether it is a number that can be reckoned with; an int of thousands of digits cannot even be written."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return -_LARGEST <= value <= _LARGEST  # NaN is not
-
-
 def _number(value: Any) -> Any:
-    if _is_number(value):
+    if is_number(value):
         return value
-    found = number_in(value) if isinstance(value, str) else None
+    found = number_in(value[:MOST_TEXT]) if isinstance(value, str) else None
     return UNUSABLE if found is None else found
-
-
-def number_in(text: str) -> float | None:
-    """The number in a text; None where there is none, or several, or it could be two."""
-    found = list(_NUMBER.finditer(text[:MOST_TEXT]))
-    return None if len(found) != 1 or _EITHER.fullmatch(found[0][0]) else _number_of(found[0])
-
-
-def numbers_in(text: str) -> list[float]:
-    """All numbers in a text; of one that could be two, as it is read in each country."""
-    found = list(_NUMBER.finditer(text))
-    either = [int(each[0].replace(".", "")) for each in found if _EITHER.fullmatch(each[0])]
-    return [number for each in found if (number := _number_of(each)) is not None] + [float(each) for each in either]
-
-
-def _number_of(found: re.Match[str]) -> float | None:
-    digits = re.sub(r"[,' ]|[kKmM]", "", found[0])
-    number = float(digits) * {"k": 1_000, "m": 1_000_000}.get((found[1] or "").lower(), 1)
-    return None if not _is_number(number) else int(number) if number.is_integer() else number
 
 
 def _boolean(value: Any) -> Any:
@@ -156,7 +124,7 @@ def _plain(value: Any, depth: int) -> Any:
         text = _text(value)
         return text if isinstance(text, str) else None
     if isinstance(value, (int, float)):
-        return value if _is_number(value) else None
+        return value if is_number(value) else None
     if depth >= MOST_DEPTH:
         return None
     if isinstance(value, (list, tuple)):

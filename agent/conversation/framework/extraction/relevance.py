@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agent.conversation.framework.extraction.vocabulary import SMALL_WORDS, words
 from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.text.vocabulary import SMALL_WORDS, words
 
 MOST_FIELDS = 24  # a call: beyond it small models lose their way
 _TELLING = 4  # letters of a word by which a value is recalled

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.working_memory import TURNS_KEPT, ExtractedField, Extraction, Superseded
+from agent.text.vocabulary import words
 
 Kind = Literal["new", "update", "supersede"]
 How = Literal["", "adds", "removes", "replaces"]

@@ -11,7 +11,6 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction import ExtractionResult
-from agent.conversation.framework.extraction.vocabulary import words
 from agent.conversation.framework.progress.obligations import settle
 from agent.conversation.framework.progress.phases import PhaseStateMachine
 from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition
@@ -20,6 +19,7 @@ from agent.conversation.framework.state.repair_data import Repair, Repaired, Rep
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.struct_types import built
 from agent.text.lazy_pattern import lazily
+from agent.text.vocabulary import words
 
 _FILE = os.path.join(os.path.dirname(__file__), "repairs.toml")
 _LONGEST = 600  # characters of a message that patterns are tried on

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from agent.conversation.framework.extraction.vocabulary import Vocabulary
+from agent.text.vocabulary import Vocabulary
 
 PARAPHRASES: list[tuple[str, Any]] = [
     (

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agent.conversation.framework.extraction.extraction_values import numbers_in
 from agent.text.lazy_pattern import lazily
+from agent.text.numbers import numbers_in
 
 SHARE = 1 / 3  # of the words of a value that have to be among those that were said
 _MOST_WORDS = 20_000  # of a text
