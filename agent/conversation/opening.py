@@ -22,7 +22,8 @@ def opening(engine: Engine, memory: WorkingMemory, *, names: bool, last: str = "
     if memory.turn_number:
         known = round(memory.completeness.overall * 100)
         question = config.field(memory.asked)
-        open_one = last or (question.question if question else "")
+        choices = [f"  {number}) {choice}" for number, choice in enumerate(question.choices, 1)] if question else []
+        open_one = last or ("\n".join([question.question, *choices]) if question else "")
         turns = counted(memory.turn_number, "turn")
         return f"{config.name}: {turns}, {known} % known; `:panel` shows what.\n{open_one}".rstrip()
     asked = config.field(memory.asked)  # where the first turn did not come to its end

@@ -70,6 +70,9 @@ class RichRenderer:
         document = _document_class()("", code_theme=code_theme, hyperlinks=False)
         document.markup = source
         document.parsed = _parser().parse(source)
+        for child in (each for token in document.parsed for each in token.children or ()):
+            if child.type == "softbreak":  # a line stays one, as before the renderer is loaded
+                child.type = "hardbreak"
         console.print(document)
         return _lines(target.getvalue())
 

@@ -35,3 +35,10 @@ def test_the_question_that_is_open_comes_again_in_the_words_of_a_model_where_the
 def test_the_state_of_a_log_that_somebody_changed_is_refused_in_words() -> None:
     with pytest.raises(InvalidState, match="the state of the interview in the log cannot be read: Expected"):
         read_state({"engineId": 5})
+
+
+def test_what_is_gone_on_with_shows_the_choices_of_its_question() -> None:
+    engine = loaded("exploration")
+    asked = next(each for each in engine.config.extraction_schema.fields if each.choices)
+    said = opening(engine, state(engine.config, turn_number=3, asked=asked.path), names=True).splitlines()
+    assert said[1:] == [asked.question, *(f"  {n}) {each}" for n, each in enumerate(asked.choices, 1))]

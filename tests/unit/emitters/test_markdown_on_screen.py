@@ -250,3 +250,8 @@ def test_after_a_stop_nothing_above_is_touched() -> None:
 
     asyncio.run(play())
     assert screen.lines == ["Some **bold", "[1]+  Stopped", "$ fg", "Some bold words."]
+
+
+def test_a_line_stays_a_line_also_where_markdown_is_drawn() -> None:
+    text = "Noted: Level: *expert*\nWhat next?\n  1) this\n  2) that"
+    assert [drawable(line).strip() for line in whole(text, 80)][:2] == ["Noted: Level: expert", "What next?"]
