@@ -18,9 +18,15 @@ from agent.redaction.redactor import SecretRedactor
 from agent.retrieval.chunking import chunks
 from agent.retrieval.index import Hit, RagIndex
 from agent.risk.paths.secret_paths import is_secret
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line
 
 _ENDINGS = (".md", ".rst", ".txt", ".adoc")
+_OF_SECRETS = lazily(
+    r"(?i)(?:^|/)(?:secrets?|credentials?)/"
+    r"|(?:^|[/ _.-])(?:passw(?:or)?ds?|passphrases?|credentials?|secrets?|logins?|tokens?|(?:api[ _-]?)?keys?)\.txt$"
+)
+"""Notes that somebody keeps in a project; `docs/secrets.md` tells of them."""
 _MOST_DOCUMENTS, _MOST_BYTES = 300, 200_000
 _MOST_PASSAGES = 6
 _LONGEST = 1_200  # characters of a passage
@@ -49,7 +55,9 @@ def lookup(folder: str, asked: str) -> str:
 
 def _documents(folder: str) -> Iterator[str]:
     for name in files(folder):
-        if name.lower().endswith(_ENDINGS) and not is_secret(os.path.join(folder, name)):
+        if not name.lower().endswith(_ENDINGS) or _OF_SECRETS.search(name):
+            continue
+        if not is_secret(os.path.join(folder, name)):
             yield name
 
 

@@ -26,6 +26,8 @@ _SEMVER = re.compile(r"\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?", re.ASCII)
 _ENGINE_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", re.ASCII)
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _LONGEST_ID = 100
+_MOST_PHASES, _MOST_OBLIGATIONS, _MOST_FIELDS = 100, 200, 500
+"""No interview has so many; each is looked at in every turn, and in every simulated one of `lint`."""
 
 
 class Validation(Struct, frozen=True, kw_only=True):
@@ -110,6 +112,15 @@ def _references(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
     yield from _repeated("background task", [each.task_id for each in config.background_tasks])
 
 
+def _sizes(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
+    sizes = (
+        ("phases", len(config.phases), _MOST_PHASES),
+        ("obligations", len(config.obligations), _MOST_OBLIGATIONS),
+        ("fields", len(config.extraction_schema.fields), _MOST_FIELDS),
+    )
+    yield from (f"Too many {name}: {number}, at most {most} are taken" for name, number, most in sizes if number > most)
+
+
 def _completeness_model(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
     model = config.completeness_model
     yield from figures.shares(("readyThreshold", model.ready_threshold))
@@ -173,6 +184,7 @@ def _names(config: EngineConfiguration, _: _Surroundings) -> Iterator[str]:
 
 _CHECKS: tuple[Callable[[EngineConfiguration, _Surroundings], Iterable[str]], ...] = (
     _identity,
+    _sizes,
     _phase_graph,
     _phase_order,
     _initial_phase,

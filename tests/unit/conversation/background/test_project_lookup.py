@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
         "src/parcel.py": "parcel = 1  # parcel parcel\n",
         ".hidden/parcel.md": "a hidden parcel\n",
         "node_modules/x/parcel.md": "a parcel of others\n",
-        "secrets.txt": "parcel\0binary",
+        "parcels.txt": "parcel\0binary",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -44,6 +44,22 @@ def test_nothing_else_is_read_and_nothing_secret_is_told(project: Path) -> None:
         assert hidden not in found
     assert "[redacted:" in found
     assert len(found) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("passwords.txt", False),
+        ("yard_API-key.txt", False),
+        ("Secrets/yard.md", False),
+        ("docs/secrets.md", True),
+        ("keyboard.txt", True),
+    ],
+)
+def test_notes_that_are_named_for_secrets_are_not_told(project: Path, name: str, told: bool) -> None:
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text("marmalade opens the gate\n")
+    assert ("marmalade" in lookup(str(project), "marmalade gate")) is told
 
 
 def test_a_folder_that_is_no_project_is_left_alone(tmp_path: Path) -> None:

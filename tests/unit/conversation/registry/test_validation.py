@@ -382,6 +382,13 @@ def test_names_are_plain(path: str, value: Any, error: str) -> None:
     assert error in validated(changed(path, value)).errors
 
 
+def test_what_takes_minutes_to_look_through_is_refused() -> None:
+    one = ENGINE["obligations"][0]
+    many = [one | {"id": f"o{number}"} for number in range(201)]
+    assert "Too many obligations: 201, at most 200 are taken" in validated(changed("obligations", many)).errors
+    assert not [each for each in validated(changed("obligations", many[1:])).errors if each.startswith("Too many")]
+
+
 def test_the_key_of_items_is_one_of_their_keys() -> None:
     row = ENGINE["extractionSchema"]["fields"][3] | {"itemProperties": {"name": "string"}}
     assert validated(changed("extractionSchema/fields/3", row | {"itemKey": "name"})).valid
