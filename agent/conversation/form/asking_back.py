@@ -30,9 +30,9 @@ def explained(field: FieldDefinition, config: EngineConfiguration) -> list[str]:
     owed = next((each for each in config.obligations if field.path in each.fields), None)
     needed = owed.required if owed else field.required
     why = (
-        f"It is asked because it has to be known: {owed.description}."
+        f"It is asked because the result needs it: {owed.description}."
         if owed
-        else "It is asked because it has to be known."
+        else "It is asked because the result needs it."
     )
     return [
         f"{field.display_name}: {field.description}",

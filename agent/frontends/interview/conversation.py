@@ -265,7 +265,7 @@ class Conversation:
             if self.switch.wanted and not self.switch.has_room:
                 self._tell("it stands there when the window is wider and higher; `:panel` prints it")
         elif rest:
-            raise InvalidRequest(f"{rest!r} is nothing that a panel can be", hint="`:panel`, `:panel on`, `:panel off`")
+            raise InvalidRequest(f"the panel can be on or off, not {rest!r}", hint="`:panel` alone prints it")
         else:
             self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
 

@@ -45,7 +45,7 @@ def test_what_has_words_of_its_own_is_an_answer(message: str) -> None:
 def test_it_is_answered_with_the_description_and_why() -> None:
     assert explained(FIELD, CONFIG) == [
         f"Core problem: {FIELD.description}",
-        "It is asked because it has to be known: The problem that is to be solved.",
+        "It is asked because the result needs it: The problem that is to be solved.",
     ]
 
 

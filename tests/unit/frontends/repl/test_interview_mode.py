@@ -131,7 +131,7 @@ def test_the_panel_is_switched(repl: Repl, capsys: pytest.CaptureFixture[str]) -
     assert not repl.mode._switch.wanted
     assert "when the window is wider" in repl.type("", ":panel on")[-1]
     repl.type("", ":panel sideways")
-    assert "nothing that a panel can be" in capsys.readouterr().err
+    assert "the panel can be on or off, not" in capsys.readouterr().err
     repl.type("", ":panel")
     assert "Getting Started  ░░░░░░░░░░ 0 %" in capsys.readouterr().out
 
