@@ -290,7 +290,10 @@ class Conversation:
         controller, before, engine = self.controller, self.memory(), self.engine()
         controller.adjust = partial(_adjusted, engine=self.engine_id, accept=target)
         try:
-            outcome = await controller.send(UserInput.from_text(f"go on with {_name(target)}"))
+            wish = UserInput.from_text(f"go on with {_name(target)}")
+            outcome = await controller.send(
+                replace(wish, unlisted=True)
+            )  # nobody's words: no session is named after them
         finally:
             controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
         self.code = outcome.exit_code

@@ -120,6 +120,8 @@ def test_another_interview_may_be_asked_for_in_one(repl: Repl) -> None:
 def test_the_planner_gets_to_know_it_with_the_next_goal_once(repl: Repl) -> None:
     told = repl.type("my sample", "our lists differ", "a letter came back", ":go planner", "never read")
     assert told[-1] == "the planner knows all of that with your next goal; say what it shall do first"
+    [left] = repl.mode._conversations
+    assert left.controller.ctx.listed == ["our lists differ", "a letter came back"]  # a session is named after these
     [block] = repl.mode.take_context()
     assert "our lists differ" in block.text
     assert repl.mode.take_context() == ()
