@@ -121,16 +121,20 @@ def _command_texts(goal: Goal) -> tuple[str, str]:
 
 
 def _free_row(connection: sqlite3.Connection, at: int) -> int:
-    """A row from `at` on. Goals that claim one and the same time would each be looked past, so where the last one went is kept."""
-    row = max(at, 1)
-    if _taken[0] == id(connection) and _taken[1] <= row <= _taken[2]:
+    """A row from `at` on. Goals that claim one and the same time would each be looked past, so where the last one went is kept:
+    of this connection, or of one before it that had the same id, which did not fill this database.
+    """
+    row = first = max(at, 1)
+    if _taken[0] == id(connection) and _taken[1] <= row <= _taken[2] and _is_taken(connection, _taken[2]):
         first, row = _taken[1], _taken[2] + 1
-    else:
-        first = row
-    while connection.execute("SELECT 1 FROM goals WHERE id = ?", (row,)).fetchone():
+    while _is_taken(connection, row):
         row += 1
     _taken[:] = (id(connection), first, row)
     return row
+
+
+def _is_taken(connection: sqlite3.Connection, row: int) -> bool:
+    return connection.execute("SELECT 1 FROM goals WHERE id = ?", (row,)).fetchone() is not None
 
 
 def _remove_goal(connection: sqlite3.Connection, row: int) -> None:

@@ -14,6 +14,7 @@ from agent.audit.queries import figures, listing
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.search import search
 from agent.recording.bounds import MAX_LINE
+from agent.recording.index import rows
 from agent.recording.index.access import LogIndex
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import _free_row, write_goal, write_session
@@ -174,9 +175,12 @@ def test_any_fields_of_any_type(lines: list[tuple[str, dict[str, object]]]) -> N
         database.close()
 
 
-def test_goals_of_one_time_are_not_each_looked_past() -> None:
+def test_goals_of_one_time_are_not_each_looked_past(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE goals (id INTEGER PRIMARY KEY)")
+    monkeypatch.setattr(
+        rows, "_taken", [id(connection), 5, 6]
+    )  # what a connection left that is gone, and had the same id
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
     for _ in range(300):
