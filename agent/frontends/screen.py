@@ -171,7 +171,6 @@ class Screen:
             ):
                 self.set_aside(press.data)
         self.set_aside(_unread(self.input))
-        self.discard_typed_ahead()
         return bool("".join(self.ahead[before:]).strip())
 
     def typed_ahead(self) -> str:
@@ -226,7 +225,10 @@ def _edited(text: str) -> str:
 
 
 def _unread(source: Input) -> str:
-    """Take what lies unread in the terminal, also without the end of a line; "" where it is no terminal."""
+    """Take what lies unread in the terminal, also without the end of a line; "" where it is no terminal.
+
+    Nothing is flushed after it: a key that comes meanwhile is one of those that come while a question is drawn, and would be lost.
+    """
     try:
         import termios
 
@@ -237,7 +239,12 @@ def _unread(source: Input) -> str:
         modes[6][termios.VMIN], modes[6][termios.VTIME] = 0, 0
         termios.tcsetattr(descriptor, termios.TCSANOW, modes)
         try:
-            return os.read(descriptor, _MOST_AHEAD).decode("utf-8", "ignore")
+            taken = b""
+            for _ in range(_MOST_AHEAD):  # a terminal gives some thousand bytes at a time; what is too much is left out
+                if not (chunk := os.read(descriptor, _MOST_AHEAD)):
+                    break
+                taken = (taken + chunk)[:_MOST_AHEAD]
+            return taken.decode("utf-8", "ignore")
         finally:
             termios.tcsetattr(descriptor, termios.TCSANOW, before)
     except (ImportError, OSError, NotImplementedError, ValueError, termios.error):
