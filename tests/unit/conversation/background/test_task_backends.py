@@ -383,7 +383,7 @@ def test_neither_a_failure_nor_a_folder_brings_a_secret_into_the_database(tmp_pa
     with placed("journal-sqlite", tmp_path) as place:
         kinds = TaskKinds({"refused": Handler(refused)}, [configuration()])
         redact = SecretRedactor().redact_field
-        backend = JournalTaskBackend(place.journal(), kinds, TaskMeans(folder=f"/work/{token}", redact=redact))
+        backend = JournalTaskBackend(place.journal(), kinds, TaskMeans(folder=f"/srv/{token}", redact=redact))
 
         async def run() -> TaskReport:
             report = await ended(backend, await backend.dispatch(definition("refused"), memory()))
@@ -393,7 +393,7 @@ def test_neither_a_failure_nor_a_folder_brings_a_secret_into_the_database(tmp_pa
         assert asyncio.run(run()).error.startswith("the server refused [redacted:github-token:")
         with place.database.reading() as connection:
             [[name]] = connection.execute(sa.select(PROJECTS.c.name)).all()
-        assert name.startswith("/work/[redacted:github-token:")
+        assert name.startswith("/srv/[redacted:github-token:")
 
 
 def _program(place: TaskPlace, kill_at: str, *command: str) -> subprocess.Popen[str]:
