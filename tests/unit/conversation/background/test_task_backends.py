@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -417,6 +416,7 @@ def test_a_kill_at_each_step_loses_nothing_and_does_nothing_twice(lasting: TaskP
         killed = _program(lasting, point, "run", point)
         _, error = killed.communicate(timeout=300)
         assert killed.returncode == -signal.SIGKILL, error
+    lasting.pass_leases()
     told, error = _program(lasting, "", "run", *KILL_POINTS).communicate(timeout=300)
     assert told == "done <one> <two> <three>\n" * len(KILL_POINTS), error
     counts = Counter(effects(lasting.folder))
@@ -458,19 +458,20 @@ def test_the_work_of_a_worker_that_died_is_taken_over(lasting: TaskPlace) -> Non
         return handle
 
     async def take_over(handle: str) -> TaskReport:
-        heir: Any = TaskPlace(lasting.kind, lasting.url, lasting.folder, lease=0.2)
+        heir = TaskPlace(lasting.kind, lasting.url, lasting.folder)
         try:
             return await ended(heir.backend("s"), handle)
         finally:
             heir.close()
 
     handle = asyncio.run(dispatch())
-    worker = _program(lasting, "", "serve-shortly")
+    worker = _program(lasting, "", "serve")
     try:
         asyncio.run(asyncio.wait_for(until((lasting.folder / "stuck").exists), 300))
     finally:
         os.kill(worker.pid, signal.SIGKILL)
         worker.communicate(timeout=300)
+    lasting.pass_leases()
     (lasting.folder / "go-on").touch()
     assert asyncio.run(take_over(handle)) == TaskReport(status="done", result="one, went on")
     assert effects(lasting.folder) == ["one"]
