@@ -1,4 +1,4 @@
-"""Put together what an engine is told of its process: part of the composition root."""
+"""Put together what an engine is told of its process, and open the sessions in which agents work for others: of the composition root."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent.app.lazy_ports import built_late
+from msgspec import structs
+
+from agent.app.lazy_ports import LazyJobs, built_late
 
 if TYPE_CHECKING:
     from agent.app.process import Process
@@ -25,7 +27,7 @@ def app_state(process: Process) -> AppState:
 
     config = process.settings.config or os.path.join(config_dir(process.environ), "config.toml")
     return AppState(
-        classify=process.classify,
+        classify=process.policies.classify,
         decide=process.policies.decide,
         policy=process.policies.policy,
         rules_due=process.policies.rules_due,
@@ -57,9 +59,37 @@ def app_state(process: Process) -> AppState:
 
 
 def _open_sub_agent(process: Process, parent: RequestContext, name: str) -> RequestContext:
-    from agent.app.sub_agents import open_sub_agent
+    """Open a session for the agent `name`: a shell, a history and a log of its own, under the rules of `parent`. Raises CoreError.
 
-    return open_sub_agent(process, parent, name)
+    What it leaves running belongs to `parent`, where the person finds it. Its list begins empty, and it plans with what `parent` plans
+    with, unless it names a model of its own.
+    """
+    from agent.app.session_factory import SessionFactory
+    from agent.engine.session_state import changed, settings_of
+
+    own_model = process.library.agents.load(name).model
+    settings = structs.replace(
+        process.settings,
+        agent=name,
+        role=None,
+        rag=None,
+        approve=parent.approve,
+        confine=parent.confine,
+        rehearse=parent.rehearse,
+        safety_off=parent.safety_off,
+    )
+    made = SessionFactory(process).open(settings, parent.cwd, "agent", before=parent)
+    try:
+        if isinstance(parent.jobs, LazyJobs):
+            parent.jobs.go_on_in(parent.session_id)
+        made.rules, made.depth, began = parent.rules, parent.depth + 1, settings_of(made)
+        made.todo = ()
+        made.planner = made.planner if own_model else parent.planner
+        made.opening += tuple(map(made.recorder.append, changed(began, {}, settings_of(made), by="agent")))
+    except BaseException:
+        made.recorder.close("unreadable")
+        raise
+    return made
 
 
 def _performer(process: Process) -> Performer:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from agent.app.app_state import app_state
-from agent.app.emitters import make_emitter
+from agent.app.lazy_ports import built_late
 from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
 from agent.config.paths import follows_folder
+from agent.config.settings import Settings
 from agent.emitters.paint import use_theme
 from agent.protocol.errors import ConfigError
 
@@ -132,6 +134,58 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         left_open=process.logs.left_open,
         first_offer=process.logs.first_offer,
     )
+
+
+def make_emitter(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    at_prompt: bool = False,
+    interview: Callable[[], bool] | None = None,
+) -> Emitter:
+    """The emitter for stdout and stderr, and for the telemetry file where one is asked for. `at_prompt`: of the REPL; `interview`: of one,
+    as the terminal's emitter has it.
+    """
+    telemetry = _private_append(settings.telemetry_file) if settings.telemetry_file is not None else None
+    streams = (sys.stdout, sys.stderr)
+
+    def build() -> Emitter:
+        emitter: Emitter
+        if settings.json:
+            from agent.emitters.streams import JsonlEmitter
+
+            emitter = JsonlEmitter(streams[0].buffer)
+        else:
+            from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
+
+            options = TerminalEmitterOptions(
+                highlight=settings.highlight,
+                verbose_tool_calls=settings.verbose,
+                show_spinner=settings.spinner,
+                at_prompt=at_prompt,
+                notify=settings.notify,
+                environ=environ,
+                interview=interview,
+            )
+            emitter = TerminalEmitter(options, *streams)
+        if telemetry is None:
+            return emitter
+        from agent.emitters.telemetry import TelemetryEmitter
+        from agent.engine.plain_emitters import FanOut
+
+        return FanOut(emitter, TelemetryEmitter(telemetry.fileno(), text=settings.telemetry_text, owner=telemetry))
+
+    return built_late(build) if at_prompt else build()  # the REPL's shows nothing before the first line is typed
+
+
+def _private_append(path: str) -> Any:
+    """A file that only its owner can read, opened for appending."""
+    try:
+        # Without waiting: a named pipe that nobody reads is an error, not a reason to hang.
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    except OSError as error:
+        raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
+    return os.fdopen(fd, "ab", buffering=0)
 
 
 def open_conversation(

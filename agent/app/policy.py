@@ -81,21 +81,19 @@ class ProcessPolicies:
         return self.files.policy(workspace=workspace_of(cwd, home) if cwd else "", rules=rules)
 
     def classify(self, command: str, context: RiskContext) -> RiskReport:
-        """The rating, raised by the patterns of a safety policy."""
+        """The rating, raised by the patterns of a safety policy, and where the person's own shell may read more than bash does."""
         from agent.risk.classifier import classify
 
-        report = classify(command, context)
-        if not self._settings.safety_policy:
-            return report
-        from agent.policy.patterns import raised
-
-        return raised(report, self.files.policy().files)
+        report = self._raised(classify(command, context))
+        return report if self._settings.shell not in READ_MORE else raised_for_shell(report)
 
     def rate_action(self, action: Action, context: RiskContext) -> RiskReport:
-        """The same for a change of files that a tool asks for, and for a run to be taken back."""
+        """The rating of a change of files that a tool asks for, and of a run to be taken back, raised by those patterns."""
         from agent.risk.file_actions import rate_action
 
-        report = rate_action(action, context)
+        return self._raised(rate_action(action, context))
+
+    def _raised(self, report: RiskReport) -> RiskReport:
         if not self._settings.safety_policy:
             return report
         from agent.policy.patterns import raised
@@ -123,3 +121,25 @@ class ProcessPolicies:
         sources = self.files.sources
         project = os.path.join(workspace_of(cwd, sources.home), PROJECT_FILE)
         return tuple(path for path in (sources.user, sources.site, sources.safety, project) if path)
+
+
+OTHER_SHELL = "shell.other"
+READ_MORE = ("zsh", "fish", "auto")
+"""Settings of shells that run what bash cannot read."""
+
+
+def raised_for_shell(report: RiskReport) -> RiskReport:
+    """High is what bash cannot read, since such a shell would run it all the same, and what uses a function that earlier commands
+    defined there and that cannot be said in bash.
+    """
+    from agent.execution.shell_dialects import UNREADABLE
+    from agent.protocol.decisions import Finding, Level
+    from agent.risk.analysers import raised
+
+    if report.parse != "ok":
+        reason = "is not bash, so what it does cannot be rated, and your own shell would run it"
+    elif any(UNREADABLE in finding.reason for finding in report.findings):
+        reason = "runs a function that an earlier command defined in your own shell, and that cannot be rated"
+    else:
+        return report
+    return raised(report, (Finding(rule=OTHER_SHELL, level=Level.HIGH, reason=reason, span=(0, len(report.command))),))

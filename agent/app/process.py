@@ -125,17 +125,9 @@ class Process:
         self.sessions = {key: each for key, each in self.sessions.items() if not each.closed}
         self.sessions[context.session_id] = context
 
-    def classify(self, command: str, context: RiskContext) -> RiskReport:
-        """The rating, raised where the person's own shell may read more than bash does."""
-        if self.settings.shell == "bash":
-            return self.policies.classify(command, context)
-        from agent.app.shell_rating import for_shell
-
-        return for_shell(self.settings.shell, self.policies.classify)(command, context)
-
     def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
         """For display: as that session would run it now. The gate rates again."""
-        return self.classify(command, self.context(command, cwd, session))
+        return self.policies.classify(command, self.context(command, cwd, session))
 
     def context(self, command: str, cwd: str, session: str = "") -> RiskContext:
         """Collect what `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""

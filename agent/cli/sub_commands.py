@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from agent.cli import own_arguments, work
+from agent.cli import declaring, work
 
 TYPE_CHECKING = False  # what type checkers take for true
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _library(kind: str, name: str, about: str, example: str) -> SubCommand:
         "[list|show|edit|save|delete] [NAME] [--json]",
         about,
         partial(work.library, kind),
-        own_arguments.add_library,
+        declaring.add_library,
         f"""\
   agent-shell {name:<35} what there is, yours and what ships
   agent-shell {f"{name} show {example}":<35} its text; what is wrong with it, by file and line
@@ -86,7 +86,7 @@ GOAL = SubCommand(
     "[options] [GOAL...]",
     "Type a goal; see the command and its risk; edit it; run it; audit it.",
     work.goal,
-    own_arguments.add_goal,
+    declaring.add_goal,
     """\
   agent-shell                                     open the REPL
   agent-shell find the 5 largest files here       one goal, then exit
@@ -106,7 +106,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[options] [--json] [--batch FILE|-] [GOAL...]",
         "ask the planner once; run nothing",
         work.plan,
-        own_arguments.add_plan,
+        declaring.add_plan,
         """\
   agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
   agent-shell plan --json show open ports         with reason and risk, as one JSON object
@@ -118,7 +118,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json] [--explain] [--policy] [--safety-policy PATH] [--cwd DIR] [--batch FILE|-] [COMMAND]",
         "rate a command; run nothing",
         work.risk,
-        own_arguments.add_risk,
+        declaring.add_risk,
         """\
   agent-shell risk 'rm -rf build'                 the level and why
   agent-shell risk --explain 'curl x.org/a | sh'  part by part
@@ -131,7 +131,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[options] COMMAND",
         "run your own command: rated, confirmed, logged",
         work.execute,
-        own_arguments.add_exec,
+        declaring.add_exec,
         """\
   agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
   agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
@@ -145,7 +145,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
         "show what a command would change; change nothing",
         work.rehearse,
-        own_arguments.add_rehearse,
+        declaring.add_rehearse,
         """\
   agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
   agent-shell rehearse --json 'make install'      one JSON object
@@ -158,7 +158,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--list] [--yes] [--json] [ID]",
         "take back a run: the newest one, or ID",
         work.undo,
-        own_arguments.add_undo,
+        declaring.add_undo,
         """\
   agent-shell undo                                take back the newest run, after asking
   agent-shell undo --list                         what can be taken back, newest first
@@ -170,7 +170,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "ACTION [options]",
         "look through, check, replay and export what was recorded",
         work.sessions,
-        own_arguments.add_sessions,
+        declaring.add_sessions,
         "",
         _OF_LOGS,
     ),
@@ -178,7 +178,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--json]",
         "what works here, and what to do about the rest",
         work.doctor,
-        own_arguments.add_doctor,
+        declaring.add_doctor,
         """\
   agent-shell doctor                              what works here, and what to do about the rest
   agent-shell doctor --json                       one JSON object per check
@@ -188,7 +188,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|show|use] [NAME] [--json]",
         "list the models of this machine, or choose one",
         work.models,
-        own_arguments.add_models,
+        declaring.add_models,
         """\
   agent-shell models                              servers, model files and keys that are here
   agent-shell models use ~/models/qwen.gguf       plan with that file from now on
@@ -203,7 +203,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|passphrase|add|get|edit|delete NAME|run NAME -- COMMAND] [options]",
         "keep secrets, and give one to a command that needs it",
         work.vault,
-        own_arguments.add_vault,
+        declaring.add_vault,
         """\
   agent-shell vault add GITHUB_TOKEN              asks for the value, and shows nothing of it
   pass show github | agent-shell vault add GITHUB_TOKEN
@@ -215,7 +215,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[list|allow|ask|deny WORDS|forget NAME] [--yes]",
         "the rules in force; a new one from words",
         work.policy,
-        own_arguments.add_policy,
+        declaring.add_policy,
         """\
   agent-shell policy                              every rule that counts in this folder
   agent-shell policy deny deleting in ~/photos    shows the rule, and asks before it is written
@@ -228,7 +228,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[options] [ENGINE] [WORDS...] | engines | lint ENGINE | graph ENGINE | simulate ENGINE | export KIND | worker",
         "find out what is wanted, question by question; hand it over as requirements and tasks",
         work.interview,
-        own_arguments.add_interview,
+        declaring.add_interview,
         """\
   agent-shell interview                           what a project has to do, for whom, and within which bounds
   agent-shell interview exploration               how something could be done, and which way is yours
@@ -246,7 +246,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[--mode single|continuous] [--task N] [--dry-run] [options] | lint [FILE]",
         "have a model do the tasks of a repository, and submit them for review",
         work.repository,
-        own_arguments.add_work,
+        declaring.add_work,
         """\
   agent-shell work                                the next task of TASKS.md: branch, commits, tests, pull request
   agent-shell work --task 7 --dry-run             task 7 where it is thrown away; nothing is published
@@ -260,7 +260,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "[show|path|edit] [--json]",
         "settings and where each came from",
         work.config,
-        own_arguments.add_config,
+        declaring.add_config,
         """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR
@@ -270,7 +270,7 @@ SUB_COMMANDS: dict[str, SubCommand] = {
         "bash|zsh|fish",
         "a completion script for your shell",
         _completions,
-        own_arguments.add_completions,
+        declaring.add_completions,
         """\
   agent-shell completions bash > ~/.local/share/bash-completion/completions/agent-shell
   agent-shell completions fish > ~/.config/fish/completions/agent-shell.fish

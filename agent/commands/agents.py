@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
-from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
+from agent.commands.context import Change, CommandContext, DispatchOutcome, needs_active
 from agent.commands.definition import Definition
 from agent.commands.models import planner_of, to_planner
 from agent.commands.rags import take_rag, to_rag
@@ -14,7 +15,7 @@ from agent.commands.roles import to_role
 from agent.library.agents import ActiveAgent, agent_words
 from agent.library.macros import split_words
 from agent.protocol.commands import ClearTodo, NamedCommand, StarterList, StarterRun, UseAgent
-from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.interview import HandedOver
 from agent.protocol.events.session import LibraryChanged
 from agent.protocol.messages import FileInput, UserInput
@@ -95,16 +96,8 @@ def leave_agent(context: CommandContext) -> DispatchOutcome:
     return DispatchOutcome(f"left the agent {left}", {"agent": left}, changes=changes)
 
 
-def needs_agent(context: CommandContext, arguments: object = None) -> None:
-    """Raises InvalidState where no agent is active."""
-    if context.session.agent is None:
-        raise InvalidState(
-            expected="an active agent", found="none", message="no agent is active", hint="`:agent NAME` takes one"
-        )
-
-
 def active(context: CommandContext) -> ActiveAgent:
-    """The agent, where `needs_agent` has seen to it that there is one."""
+    """The agent, where `needs_active` has seen to it that there is one."""
     assert context.session.agent is not None
     return context.session.agent
 
@@ -148,10 +141,6 @@ def _todo(rest: str) -> ClearTodo:
     return ClearTodo()
 
 
-def _names(services: CommandServices) -> tuple[str, ...]:
-    return services.library().agents.names()
-
-
 COMMANDS = (
     Definition(
         names=("agent",),
@@ -161,7 +150,7 @@ COMMANDS = (
         read=_agent,
         core=(UseAgent,),
         handle=use,
-        complete=_names,
+        complete=lambda services: services.library().agents.names(),
         order=251,
         elsewhere=True,
     ),
@@ -173,7 +162,7 @@ COMMANDS = (
         read=_number,
         core=(StarterList, StarterRun),
         handle=starter,
-        usable=needs_agent,
+        usable=partial(needs_active, "agent"),
         order=251,
         elsewhere=True,
     ),
@@ -185,7 +174,7 @@ COMMANDS = (
         read=_todo,
         core=(ClearTodo,),
         handle=clear,
-        usable=needs_agent,
+        usable=partial(needs_active, "agent"),
         choices=("todo",),
         order=251,
         elsewhere=True,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.commands.context import CommandContext, DispatchOutcome, Session
-from agent.commands.definition import Definition, no_argument
+from agent.commands.context import CommandContext, DispatchOutcome
+from agent.commands.definition import Definition, only
 from agent.protocol.commands import Copy
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import UserInput
@@ -43,15 +43,15 @@ def _alternatives_usable(context: CommandContext, arguments: str) -> None:
 
 
 async def copy(context: CommandContext, arguments: Copy) -> DispatchOutcome:
-    return DispatchOutcome(frontend_request=FrontendRequest(action="copy", argument=_newest(context.session)))
+    return DispatchOutcome(frontend_request=FrontendRequest(action="copy", argument=_newest(context)))
 
 
-def _newest(session: Session) -> str:
-    return session.last_message or session.last_command
+def _newest(context: CommandContext) -> str:
+    return context.session.last_message or context.session.last_command
 
 
 def _copy_usable(context: CommandContext, arguments: Copy) -> None:
-    if not _newest(context.session):
+    if not _newest(context):
         raise InvalidState(expected="a reply or a command in this session", found="none")
 
 
@@ -70,7 +70,7 @@ COMMANDS = (
         names=("copy",),
         help="copy the last reply",
         examples=(":copy",),
-        read=no_argument(Copy),
+        read=only(make=Copy),
         core=(Copy,),
         handle=copy,
         usable=_copy_usable,

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.commands.context import CommandContext, DispatchOutcome
-from agent.commands.definition import Definition
+from agent.commands.definition import Definition, only
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
 from agent.protocol.events.command import undo_resumed
 from agent.protocol.messages import UserInput
@@ -116,12 +116,6 @@ def _quoted(goal: str) -> str:
     return f"«{shown_line(goal, _MOST_GOAL)}»"
 
 
-def _nothing_more(rest: str) -> str:
-    if rest:
-        raise InvalidRequest(":undo-turn takes no argument", hint="`:branch N` goes back to the end of goal N")
-    return rest
-
-
 COMMANDS = (
     Definition(
         names=("branch",),
@@ -147,7 +141,7 @@ COMMANDS = (
         names=("undo-turn",),
         help="a branch without the last goal; files stay as they are",
         examples=(":undo-turn",),
-        read=_nothing_more,
+        read=only(message=":undo-turn takes no argument", hint="`:branch N` goes back to the end of goal N"),
         handle=undo_turn,
         usable=_usable,
         order=80,

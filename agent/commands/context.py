@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from agent.protocol.approvals import PendingApproval
-from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
-from agent.protocol.execution import CancellationToken, Executor, Jobs, UndoStore
-from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput, UserInput
-from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
-from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, Retriever, UndoPerson
+from agent.protocol.execution import CancellationToken, UndoStore
+from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import FrontendRequest, GoalSummary
+from agent.protocol.ports import EventSink, Planner, Redactor, Retriever, UndoPerson
 from agent.protocol.rehearsals import Change as FileChange
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.replies import Alternative, PlanLeft
-from agent.protocol.requests import ApproveMode, RehearseMode
-from agent.protocol.todos import Todo
+from agent.protocol.requests import RehearseMode
 
 if TYPE_CHECKING:
     from agent.config.load import Loaded
-    from agent.library.agents import ActiveAgent
+    from agent.engine.context import AppState, RequestContext
     from agent.library.library import Library
     from agent.memory.service import Memory
-    from agent.policy.model import Policy, SessionRules
     from agent.protocol.decisions import RiskReport
     from agent.recording.left_open import LeftOpen
     from agent.retrieval.building import Built
@@ -42,32 +37,13 @@ AskWord = Callable[[ConfirmationRequest], Awaitable[str | None]]
 TurnARun = Callable[[UndoStore, UndoEntry, UndoPerson, bool], Awaitable[Undone | None]]
 
 
-def _no_undo() -> UndoStore:
-    raise InvalidState(expected="a store of runs that can be taken back", found="none")
+def _none_given(expected: str) -> Callable[..., Any]:
+    """Stand for a service that is not there: raise InvalidState."""
 
+    def missing(*asked: object) -> Any:
+        raise InvalidState(expected=expected, found="none")
 
-def _no_rating(command: str, cwd: str, session: str) -> RiskReport:
-    raise InvalidState(expected="a rating of commands", found="none")
-
-
-def _as_written(wanted: str, *, attended: bool, besides: str = "") -> str:
-    return wanted
-
-
-def _nothing_left(besides: str = "") -> LeftOpen | None:
-    return None
-
-
-def _no_library() -> Library:
-    raise InvalidState(expected="a library of roles and macros", found="none")
-
-
-def _no_vault() -> Vault:
-    raise InvalidState(expected="a vault", found="none")
-
-
-def _no_rags() -> ProcessRags:
-    raise InvalidState(expected="documents to look up", found="none")
+    return missing
 
 
 class CommandServices(Struct, frozen=True, eq=False):
@@ -87,22 +63,22 @@ class CommandServices(Struct, frozen=True, eq=False):
     policy_path: str = ""
     memory_mode: str = "local"
     memory: Callable[[], Memory | None] = lambda: None
-    undo: Callable[[], UndoStore] = _no_undo
+    undo: Callable[[], UndoStore] = _none_given("a store of runs that can be taken back")
     changes_text: Callable[[Sequence[FileChange], str], str] = lambda changes, cwd: ""
-    rate: Callable[[str, str, str], RiskReport] = _no_rating
-    choose_session: Callable[..., str] = _as_written
+    rate: Callable[[str, str, str], RiskReport] = _none_given("a rating of commands")
+    choose_session: Callable[..., str] = lambda wanted, **besides: wanted
     session_is_there: Callable[[str], bool] = lambda session_id: True
     bury_session: Callable[[str], None] = lambda session_id: None
-    left_open: Callable[[str], LeftOpen | None] = _nothing_left
+    left_open: Callable[[str], LeftOpen | None] = lambda besides: None
     left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     plan_with: Callable[[str, str], tuple[str, bool]] = lambda planner, model: (f"{planner}:{model}", False)
     model_names: Callable[[], tuple[str, ...]] = tuple
     tasks: Callable[[], tuple[str, ...]] = tuple
     engines: Callable[[], tuple[str, ...]] = tuple
     listed: dict[str, tuple[str, ...]] = {}
-    library: Callable[[], Library] = _no_library
-    rags: Callable[[], ProcessRags] = _no_rags
-    vault: Callable[[], Vault] = _no_vault
+    library: Callable[[], Library] = _none_given("a library of roles and macros")
+    rags: Callable[[], ProcessRags] = _none_given("documents to look up")
+    vault: Callable[[], Vault] = _none_given("a vault")
     vault_due: Callable[[Planner], bool] = lambda planner: False
 
 
@@ -125,65 +101,6 @@ class ProcessRags(Protocol):
     ) -> Built: ...
 
 
-class App(Protocol):
-    """The part of `AppState` that commands use."""
-
-    @property
-    def make_planner(self) -> Callable[..., Planner]: ...
-    @property
-    def settings_rows(self) -> Callable[[], list[dict[str, str]]]: ...
-    @property
-    def config_path(self) -> str: ...
-    @property
-    def policy(self) -> Callable[[str, SessionRules], Policy]: ...
-    @property
-    def project_notes(self) -> Callable[[str], tuple[ContextBlock, ...]]: ...
-    @property
-    def services(self) -> CommandServices: ...
-
-
-class Session(Protocol):
-    """The part of `RequestContext` that commands use. They change none of it."""
-
-    base: str
-    recorder: Recorder
-    planner: Planner
-    redactor: Redactor
-    executor: Executor | None
-    jobs: Jobs | None
-    rules: SessionRules
-    rehearse: Literal["off", "ask", "preview", "auto"]
-    approve: ApproveMode
-    safety_off: bool
-    confine: Confinement
-    history: list[HistoryItem]
-    goals: list[GoalSummary]
-    earlier_goals: tuple[GoalSummary, ...]
-    usage: Usage
-    pending_files: list[FileInput]
-    pending_media: list[MediaInput]
-    role_name: str
-    role_text: str
-    rag_name: str
-    retriever: Retriever | None
-    last_sources: tuple[str, ...]
-    name: str
-    listed: list[str]
-    agent: ActiveAgent | None
-    before_agent: tuple[Change, ...]
-    todo: tuple[Todo, ...]
-    last_message: str
-    last_command: str
-    last_alternatives: tuple[Alternative, ...]
-    plan_left: PlanLeft | None
-    pending: PendingApproval | None
-
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def cwd(self) -> str: ...
-
-
 class Person(Struct, frozen=True, eq=False):
     """The person at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
@@ -200,14 +117,15 @@ class Person(Struct, frozen=True, eq=False):
 
 
 class CommandContext(Struct, frozen=True, eq=False):
-    """Everything a command acts on. `events` records, then shows; `cancel` ends the command; `interactive`: a person typed it.
+    """Everything a command acts on, none of which it changes by itself. `events` records, then shows; `cancel` ends the command;
+    `interactive`: a person typed it.
 
     `turn_run(store, entry, person, sure)` takes a run back through the gate, `ask_word` has the word for a high risk typed, `compress`
     shortens what the planner is told, by so many tokens, None where there is nothing to shorten.
     """
 
-    app: App
-    session: Session
+    app: AppState
+    session: RequestContext
     person: Person
     events: EventSink
     cancel: CancellationToken
@@ -257,3 +175,14 @@ class DispatchOutcome(Struct, frozen=True):
     rehearse: RehearseMode | None = None
     compressed: bool = False
     frontend_request: FrontendRequest | None = None
+
+
+_ACTIVE = {"role": "role_name", "rag": "rag_name", "agent": "agent"}
+
+
+def needs_active(kind: str, context: CommandContext, arguments: object = None) -> None:
+    """Raises InvalidState where no role, rag or agent, as `kind` says, is active."""
+    if not getattr(context.session, _ACTIVE[kind]):
+        raise InvalidState(
+            expected=f"an active {kind}", found="none", message=f"no {kind} is active", hint=f"`:{kind} NAME` takes one"
+        )

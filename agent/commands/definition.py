@@ -50,12 +50,12 @@ class Definition:
         return f":{self.name} {self.arguments}".rstrip()
 
 
-def no_argument(make: Callable[[], Any] = str) -> Callable[[str], Any]:
-    """A reader for a command without arguments."""
+def only(*words: str, make: Callable[[], Any] | None = None, message: str = "", hint: str = "") -> Callable[[str], Any]:
+    """A reader for a command that takes nothing, or one of `words`. `message` is said to anything else; `make` gives what is read."""
 
     def read(rest: str) -> Any:
-        if rest:
-            raise InvalidRequest(f"this command takes no argument, but got {rest!r}")
-        return make()
+        if rest and rest not in words:
+            raise InvalidRequest(message or f"this command takes no argument, but got {rest!r}", hint=hint)
+        return make() if make is not None else rest
 
     return read

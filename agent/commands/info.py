@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from agent.commands.agents import active
-from agent.commands.context import CommandContext, DispatchOutcome, Session
+from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.commands.registry import definitions, find
 from agent.protocol.commands import Help, Info, InfoScope
@@ -80,7 +80,7 @@ def history_text(goals: Sequence[GoalSummary]) -> str:
 async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
     session = context.session
     if arguments.scope is InfoScope.SESSION:
-        data = _session_data(session)
+        data = _session_data(context)
     elif arguments.scope is InfoScope.ROLE:
         data = {"role": session.role_name, "text": session.role_text}
     elif arguments.scope is InfoScope.RAG:
@@ -109,8 +109,8 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
     return DispatchOutcome(text, dict(data))
 
 
-def _session_data(session: Session) -> dict[str, str]:
-    goals = [*session.earlier_goals, *session.goals]
+def _session_data(context: CommandContext) -> dict[str, str]:
+    session, goals = context.session, context.goals
     usage = reduce(add_usage, (goal.usage for goal in session.earlier_goals), session.usage)
     return {
         "id": session.session_id,
@@ -147,11 +147,9 @@ def _cost(usage: Usage, goals: int) -> str:
 
 
 def _usable(context: CommandContext, arguments: Info) -> None:
-    scope = arguments.scope
-    session = context.session
+    scope, session = arguments.scope, context.session
     needed = {InfoScope.ROLE: session.role_name, InfoScope.RAG: session.rag_name, InfoScope.AGENT: session.agent}
-    there = needed.get(scope, True)
-    if not there:
+    if not needed.get(scope, True):
         raise InvalidState(expected=f"an active {scope.value}", found="none")
 
 

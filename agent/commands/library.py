@@ -6,12 +6,11 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from agent.commands.agents import active, needs_agent
-from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
+from agent.commands.agents import active
+from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome, needs_active
 from agent.commands.definition import Definition
 from agent.commands.naming import needs_log, save_session
-from agent.commands.rags import edit_documents, needs_rag
-from agent.commands.roles import needs_role
+from agent.commands.rags import edit_documents
 from agent.library.library import KINDS
 from agent.protocol.commands import (
     Delete,
@@ -112,22 +111,19 @@ async def _delete_session(context: CommandContext, wanted: str) -> DispatchOutco
     return DispatchOutcome(f"deleted: session {name}", {"session": name})
 
 
+_ACTIVE = {EditRole: "role", EditRagDocs: "rag", EditAgentConfig: "agent"}
+
+
 def _editable(context: CommandContext, arguments: Any) -> None:
-    if isinstance(arguments, EditRole):
-        needs_role(context)
-    if isinstance(arguments, EditRagDocs):
-        needs_rag(context)
+    if type(arguments) in _ACTIVE:
+        needs_active(_ACTIVE[type(arguments)], context)
     if isinstance(arguments, EditSession):
         needs_log(context)
-    if isinstance(arguments, EditAgentConfig):
-        needs_agent(context)
 
 
 def _savable(context: CommandContext, arguments: SaveRole | SaveSession | str) -> None:
-    if isinstance(arguments, SaveRole):
-        needs_role(context)
-    elif isinstance(arguments, str):
-        needs_agent(context)
+    if not isinstance(arguments, SaveSession):
+        needs_active("role" if isinstance(arguments, SaveRole) else "agent", context)
 
 
 async def edit(context: CommandContext, arguments: Any) -> DispatchOutcome:

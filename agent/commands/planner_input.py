@@ -8,7 +8,7 @@ import shlex
 import stat
 
 from agent.commands.context import Change, CommandContext, DispatchOutcome
-from agent.commands.definition import Definition, no_argument
+from agent.commands.definition import Definition, only
 from agent.protocol.commands import CompressSession, EmptySession, IncludeFiles, UsePrompt
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.messages import FileInput, MediaInput, UserInput
@@ -126,12 +126,6 @@ async def compress(context: CommandContext, arguments: CompressSession) -> Dispa
     return DispatchOutcome(text, {"tokens_saved": saved}, compressed=True)
 
 
-def _nothing_else(rest: str) -> CompressSession:
-    if rest not in ("", "session"):
-        raise InvalidRequest(":compress takes no argument")
-    return CompressSession()
-
-
 COMMANDS = (
     Definition(
         names=("file",),
@@ -159,7 +153,7 @@ COMMANDS = (
         names=("empty",),
         help="forget what the planner was told so far",
         examples=(":empty",),
-        read=no_argument(EmptySession),
+        read=only(make=EmptySession),
         core=(EmptySession,),
         handle=empty,
         order=270,
@@ -170,7 +164,7 @@ COMMANDS = (
         arguments="[session]",
         help="shorten what the planner was told to a summary and the newest goals",
         examples=(":compress",),
-        read=_nothing_else,
+        read=only("session", make=CompressSession, message=":compress takes no argument"),
         core=(CompressSession,),
         handle=compress,
         choices=("session",),

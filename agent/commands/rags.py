@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 
-from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
-from agent.commands.definition import Definition
+from agent.commands.context import Change, CommandContext, DispatchOutcome, needs_active
+from agent.commands.definition import Definition, only
 from agent.protocol.commands import RagSources, RebuildRag, UseRag
-from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
+from agent.protocol.errors import NotFound
 from agent.protocol.events.session import LibraryChanged, Notice
 from agent.protocol.outcomes import FrontendRequest
 from agent.text.shown import shown_line
@@ -78,14 +79,6 @@ def leave_rag(context: CommandContext) -> DispatchOutcome:
     return DispatchOutcome(f"left the rag {left}", {"rag": left}, changes=(to_rag("", None),))
 
 
-def needs_rag(context: CommandContext, arguments: object = None) -> None:
-    """Raises InvalidState where no RAG is active."""
-    if not context.session.rag_name:
-        raise InvalidState(
-            expected="an active rag", found="none", message="no rag is active", hint="`:rag NAME` takes one"
-        )
-
-
 async def sources(context: CommandContext, arguments: RagSources | str) -> DispatchOutcome:
     """List what went with the last goal; or, with words, what would go with them. Raises CoreError."""
     if isinstance(arguments, str):
@@ -117,22 +110,8 @@ passages: 5
 """
 
 
-def _named(rest: str) -> UseRag:
-    return UseRag(rest or None)
-
-
-def _active(rest: str) -> RebuildRag:
-    if rest not in ("", "rag"):
-        raise InvalidRequest("`:rebuild` reads the documents of the active rag anew, and takes no name")
-    return RebuildRag()
-
-
 def _words(rest: str) -> RagSources | str:
     return rest if rest and rest != "rag" else RagSources()
-
-
-def _names(services: CommandServices) -> tuple[str, ...]:
-    return services.library().rags.names()
 
 
 COMMANDS = (
@@ -141,10 +120,10 @@ COMMANDS = (
         arguments="[NAME]",
         help="look up your own documents beside each goal; without a name: list them",
         examples=(":rag", ":rag notes"),
-        read=_named,
+        read=lambda rest: UseRag(rest or None),
         core=(UseRag,),
         handle=use,
-        complete=_names,
+        complete=lambda services: services.library().rags.names(),
         order=257,
         line=(":rag, :rebuild, :sources", "look up your documents; :file shows one"),
     ),
@@ -153,10 +132,14 @@ COMMANDS = (
         arguments="[rag]",
         help="read all documents of the active rag anew",
         examples=(":rebuild rag",),
-        read=_active,
+        read=only(
+            "rag",
+            make=RebuildRag,
+            message="`:rebuild` reads the documents of the active rag anew, and takes no name",
+        ),
         core=(RebuildRag,),
         handle=rebuild,
-        usable=needs_rag,
+        usable=partial(needs_active, "rag"),
         choices=("rag",),
         order=258,
         elsewhere=True,
@@ -169,7 +152,7 @@ COMMANDS = (
         read=_words,
         core=(RagSources,),
         handle=sources,
-        usable=needs_rag,
+        usable=partial(needs_active, "rag"),
         order=259,
         elsewhere=True,
     ),

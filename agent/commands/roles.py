@@ -1,14 +1,15 @@
-"""`:role`: take a role, for one goal or until it is left."""
+"""`:role`, `:macro`: take a role, for one goal or until it is left; do the lines of a macro, after which the session is as it was."""
 
 from __future__ import annotations
 
 import asyncio
 
-from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
+from agent.commands.context import Change, CommandContext, DispatchOutcome, needs_active
 from agent.commands.definition import Definition
+from agent.library.macros import expanded, split_words
 from agent.library.roles import Role
-from agent.protocol.commands import ExitRole, UseRole
-from agent.protocol.errors import InvalidState
+from agent.protocol.commands import ExitRole, Macro, UseRole
+from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import UserInput
 
 
@@ -31,14 +32,6 @@ def leave_role(context: CommandContext) -> DispatchOutcome:
     return DispatchOutcome(f"left the role {left}", {"role": left}, changes=(to_role("", ""),))
 
 
-def needs_role(context: CommandContext) -> None:
-    """Raises InvalidState where no role is active."""
-    if not context.session.role_name:
-        raise InvalidState(
-            expected="an active role", found="none", message="no role is active", hint="`:role NAME` takes one"
-        )
-
-
 def to_role(name: str, text: str) -> Change:
     return Change("role", name, {"role_name": name, "role_text": text})
 
@@ -57,7 +50,7 @@ def _values(taken: Role, text: str) -> tuple[dict[str, str], str]:
 
 def _usable(context: CommandContext, arguments: UseRole | ExitRole) -> None:
     if isinstance(arguments, ExitRole):
-        needs_role(context)
+        needs_active("role", context)
 
 
 def _role(rest: str) -> UseRole | ExitRole:
@@ -66,8 +59,23 @@ def _role(rest: str) -> UseRole | ExitRole:
     return UseRole(name, text.strip() or None) if name else ExitRole()
 
 
-def _names(services: CommandServices) -> tuple[str, ...]:
-    return services.library().roles.names()
+async def macro(context: CommandContext, arguments: Macro) -> DispatchOutcome:
+    """Without a name: list them. Raises CoreError."""
+    macros = context.services.library().macros
+    if not arguments.name:
+        from agent.library.library import overview
+
+        await context.person.show(await asyncio.to_thread(overview, macros))
+        return DispatchOutcome()
+    lines = await asyncio.to_thread(expanded, macros.load, arguments.name, arguments.args)
+    return DispatchOutcome(f"macro {arguments.name}", {"macro": arguments.name, "steps": len(lines)}, lines=lines)
+
+
+def _call(rest: str) -> Macro:
+    if "\n" in rest:
+        raise InvalidRequest("a macro takes one line")
+    name, *words = split_words(rest) or [""]
+    return Macro(name, tuple(words))
 
 
 COMMANDS = (
@@ -80,8 +88,20 @@ COMMANDS = (
         core=(UseRole,),
         handle=role,
         usable=_usable,
-        complete=_names,
+        complete=lambda services: services.library().roles.names(),
         order=250,
         line=(":role, :agent, :macro", "take one; do a macro; :starter, :clear of agents"),
+    ),
+    Definition(
+        names=("macro",),
+        arguments="[NAME [WORDS...]]",
+        help="do the steps of a macro, one after another; without a name: list them",
+        examples=(":macro", ":macro tidy ~/Downloads"),
+        read=_call,
+        core=(Macro,),
+        handle=macro,
+        complete=lambda services: services.library().macros.names(),
+        order=252,
+        elsewhere=True,
     ),
 )

@@ -1,14 +1,18 @@
-"""`:new`, `:session`, `:resume`: begin another session, go on in one or with what was left."""
+"""`:new`, `:session`, `:resume`, `:quit`: begin another session, go on in one or with what was left, and leave."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from msgspec import structs
 
-from agent.commands.context import CommandContext, DispatchOutcome
-from agent.commands.definition import Definition
-from agent.protocol.commands import NamedCommand, UseSession
+from agent.commands.agents import leave_agent
+from agent.commands.context import CommandContext, DispatchOutcome, needs_active
+from agent.commands.definition import Definition, only
+from agent.commands.rags import leave_rag
+from agent.commands.roles import leave_role
+from agent.protocol.commands import ExitAgent, ExitRag, ExitRole, ExitSession, NamedCommand, UseSession
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalStatus
@@ -81,14 +85,6 @@ def session_text(context: CommandContext) -> str:
     return "\n".join(lines)
 
 
-def _nothing_more(rest: str) -> str:
-    if rest:
-        raise InvalidRequest(
-            ":new takes no argument", hint="`:session new NAME` starts one of that name, `:session NAME` continues one"
-        )
-    return rest
-
-
 async def resume(context: CommandContext, arguments: str) -> DispatchOutcome:
     """The plan that this session left, or the question that it was stopped at; else the session that a crash ended, with what it left
     open; else the plan that another session left in this folder. Raises CoreError.
@@ -138,12 +134,43 @@ def _what_is_open(context: CommandContext) -> UserInput | None:
     return UserInput.from_continuation(ContinuationKind.CONTINUE)
 
 
+_WHAT: dict[str, type] = {"role": ExitRole, "rag": ExitRag, "agent": ExitAgent, "session": ExitSession}
+
+
+async def leave(context: CommandContext, arguments: Any) -> DispatchOutcome:
+    match arguments:
+        case ExitRole():
+            return leave_role(context)
+        case ExitRag():
+            return leave_rag(context)
+        case ExitSession():
+            return begin("")
+        case ExitAgent():
+            return leave_agent(context)
+    return DispatchOutcome(frontend_request=FrontendRequest(action="quit"))
+
+
+def _left(context: CommandContext, arguments: Any) -> None:
+    kind = next((word for word, core in _WHAT.items() if isinstance(arguments, core)), "session")
+    if kind != "session":
+        needs_active(kind, context)
+
+
+def _what(rest: str) -> Any:
+    if rest and rest not in _WHAT:
+        raise InvalidRequest(f"there is no {rest!r} to leave", hint=f"`:exit` alone leaves; else: {', '.join(_WHAT)}")
+    return _WHAT[rest]() if rest else ""
+
+
 COMMANDS = (
     Definition(
         names=("new",),
         help="start another session",
         examples=(":new",),
-        read=_nothing_more,
+        read=only(
+            message=":new takes no argument",
+            hint="`:session new NAME` starts one of that name, `:session NAME` continues one",
+        ),
         handle=start_new,
         order=20,
         line=(":new, :session, :resume", "start, show a session; go on after crash or stop"),
@@ -167,6 +194,19 @@ COMMANDS = (
         examples=(":resume", ":resume last"),
         handle=resume,
         order=40,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("quit", "exit", "q"),
+        arguments="[role|rag|agent|session]",
+        help="leave; or leave the role, the rag, the agent, the session for a new one",
+        examples=(":quit", ":exit role"),
+        read=_what,
+        core=(ExitRole, ExitRag, ExitAgent, ExitSession),
+        handle=leave,
+        usable=_left,
+        choices=tuple(_WHAT),
+        order=210,
         elsewhere=True,
     ),
 )

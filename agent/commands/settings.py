@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.commands.context import Change, CommandContext, CommandServices, DispatchOutcome
-from agent.commands.definition import Definition, no_argument
+from agent.commands.definition import Definition, only
 from agent.commands.models import set_model, to_planner
 from agent.protocol.commands import EditConfig, Set, SetModel
 from agent.protocol.confinement import CONFINEMENTS
@@ -81,12 +81,6 @@ async def safety(context: CommandContext, arguments: str) -> DispatchOutcome:
     )
 
 
-def _on_or_off(rest: str) -> str:
-    if rest and rest not in _SAFETY:
-        raise InvalidRequest(":safety takes on or off")
-    return rest
-
-
 _MEANS = {
     "on": "every command gets the whole terminal: nothing of its output is filtered, coloured, or kept but its end",
     "off": "no command gets a terminal: they read nothing from it and write into pipes",
@@ -119,12 +113,6 @@ def _usable(context: CommandContext, arguments: str) -> None:
         raise InvalidState(expected="a terminal that commands could get", found="none")
 
 
-def _choice(rest: str) -> str:
-    if rest and rest not in _MEANS:
-        raise InvalidRequest(":tty takes on, off or auto")
-    return rest
-
-
 def _values(services: CommandServices) -> tuple[str, ...]:
     """`approve low` and such, for completion."""
     known = {**_CHOICES, "theme": _THEMES, "model": services.model_names()}
@@ -149,7 +137,7 @@ COMMANDS = (
         names=("config",),
         help="edit your settings file",
         examples=(":config",),
-        read=no_argument(EditConfig),
+        read=only(make=EditConfig),
         core=(EditConfig,),
         handle=edit_config,
         order=290,
@@ -160,7 +148,7 @@ COMMANDS = (
         arguments="[on|off]",
         help="the typed word for high risk, in this session",
         examples=(":safety", ":safety on"),
-        read=_on_or_off,
+        read=only(*_SAFETY, message=":safety takes on or off"),
         handle=safety,
         choices=_SAFETY,
         order=110,
@@ -171,7 +159,7 @@ COMMANDS = (
         arguments="[on|off|auto]",
         help="give commands the whole terminal, none, or as fits",
         examples=(":tty", ":tty on"),
-        read=_choice,
+        read=only(*_MEANS, message=":tty takes on, off or auto"),
         handle=choose_tty,
         usable=_usable,
         choices=tuple(_MEANS),

@@ -1,4 +1,4 @@
-"""`:vault`: keep secrets under names, show one to the person alone, and run a command that gets one in its environment."""
+"""`:vault`, `:authenticate`: keep secrets under names, get a provider's key, and run a command that gets one in its environment."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from agent.commands.context import CommandContext, CommandServices, DispatchOutcome
 from agent.commands.definition import Definition
-from agent.protocol.commands import VaultAdd, VaultDelete, VaultGet, VaultList, VaultUpdate
+from agent.protocol.commands import Authenticate, NamedCommand, VaultAdd, VaultDelete, VaultGet, VaultList, VaultUpdate
 from agent.protocol.errors import InvalidRequest, InvalidState, PolicyDenied
 from agent.protocol.events.session import LibraryChanged
 from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.requests import Approval
 from agent.waiting import in_thread
 
@@ -148,8 +149,34 @@ def _read(rest: str) -> Any:
     raise InvalidRequest(f"nothing stands behind `:vault {verb if verb in VERBS[:2] else f'{verb} NAME'}`")
 
 
+async def authenticate(context: CommandContext, arguments: Authenticate) -> DispatchOutcome:
+    """At the provider of this session where none is named. Raises NotFound, InvalidRequest, InvalidState."""
+    from agent.providers.catalog import load_catalog
+
+    catalog = await in_thread(load_catalog)
+    own = context.session.planner.name
+    entry = catalog.entry(arguments.provider or (own if own in catalog.entries else ""))
+    if not entry.key_url:
+        raise InvalidRequest(f"{entry.title} needs no key")
+    if context.person.hidden is None:
+        raise _nobody("nobody is there to type the key")
+    variable, loaded = entry.key_variable, context.services.loaded
+    text = f"{entry.title} gives out keys at {entry.key_url}; yours is kept in the vault as {variable}"
+    if loaded is not None and loaded.given(variable):
+        text += ". The one that the environment or .env holds counts before it"
+    verb = "edit" if variable in await in_thread(context.services.vault().names) else "add"
+    page = FrontendRequest(action="open", argument=entry.key_url, command=NamedCommand("vault", f"{verb} {variable}"))
+    return DispatchOutcome(text, {"provider": entry.name, "secret": variable}, frontend_request=page)
+
+
 def _names(services: CommandServices) -> tuple[str, ...]:
     return tuple(f"{verb} {name}" for verb in VERBS[3:] for name in services.vault().names())
+
+
+def _providers(services: CommandServices) -> tuple[str, ...]:
+    from agent.providers.catalog import load_catalog
+
+    return tuple(name for name, entry in load_catalog().entries.items() if entry.key_url)
 
 
 COMMANDS = (
@@ -164,6 +191,18 @@ COMMANDS = (
         choices=VERBS,
         complete=_names,
         order=262,
+        elsewhere=True,
+    ),
+    Definition(
+        names=("authenticate", "login"),
+        arguments="[PROVIDER]",
+        help="get a key of a provider on its page, and keep it in the vault",
+        examples=(":authenticate", ":authenticate anthropic"),
+        read=Authenticate,
+        core=(Authenticate,),
+        handle=authenticate,
+        complete=_providers,
+        order=263,
         elsewhere=True,
     ),
 )

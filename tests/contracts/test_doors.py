@@ -28,7 +28,7 @@ APPROVERS = {
 
 WRITERS = {
     # named by the person on the command line or in settings
-    "app/emitters.py": "--telemetry-file",
+    "app/composition.py": "--telemetry-file",
     "audit/importing/store.py": "sessions import",
     "audit/sql/database.py": "sessions sql",
     "audit/sql/staging.py": "lines in the private folder of a query",

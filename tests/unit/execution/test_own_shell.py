@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.shell_rating import RULE, for_shell
+from agent.app.policy import OTHER_SHELL, ProcessPolicies
+from agent.config.settings import Settings
 from agent.execution.shell_starting import find
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskContext, RiskReport
@@ -84,7 +85,7 @@ def test_functions_and_aliases_stay_and_are_told_to_who_rates(make_run: MakeRunn
     assert run.out("f z") == "in f z"
     context = RiskContext(functions=run.executor.functions, aliases=run.executor.aliases)
     assert classify("ll", context).level is Level.MEDIUM
-    assert for_shell(shell, classify)("f y", context).level.rank >= Level.MEDIUM.rank
+    assert ProcessPolicies(Settings(shell=shell), {}).classify("f y", context).level.rank >= Level.MEDIUM.rank
 
 
 @pytest.mark.parametrize("command", ["kill -9 $$", "exec true"])
@@ -190,9 +191,9 @@ def test_without_the_shell_bash_runs_everything_and_it_is_said_once(make_run: Ma
 
 @pytest.mark.parametrize("setting", ["zsh", "fish"])
 def test_what_bash_cannot_read_is_high(setting: str) -> None:
-    rate = for_shell(setting, classify)
+    rate = ProcessPolicies(Settings(shell=setting), {}).classify
     report = rate("for x (a b) echo $x", RiskContext())
-    assert (report.level, report.findings[0].rule) == (Level.HIGH, RULE)
+    assert (report.level, report.findings[0].rule) == (Level.HIGH, OTHER_SHELL)
     assert rate("ls", RiskContext()) == classify("ls", RiskContext())
 
 
