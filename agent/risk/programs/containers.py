@@ -142,6 +142,9 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
     texts = [word.text for word in invocation.words]
     if verbs[:1] in (["run"], ["debug"]) and reaches_the_node(verbs, args):
         walker.add("container-host", args.operands[1:2], invocation.place, rule="container-host.cluster")
+    if verbs[:1] in (["apply"], ["create"], ["replace"]) and not args.has("--dry-run"):
+        manifests = [*args.operands[1:], *args.values("--filename", "--kustomize")]  # `-f` is a switch of other verbs
+        _judge_manifests(walker, invocation, manifests)
     if "exec" in verbs[:3] or (verbs[:1] == ["run"] and "--" in texts) or verbs[:1] == ["debug"]:
         walker.add("container-run", args.operands[1:2], invocation.place, rule="cluster.exec")
         command = args.operands[2:] if verbs[0] == "exec" else []
@@ -151,6 +154,16 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
             walker.dispatch(invocation.inner(command, table.name, remote=True))
         return None, ""
     return None
+
+
+def _judge_manifests(walker: Walker, invocation: Invocation, manifests: list[Word]) -> None:
+    """A cluster runs whatever a manifest says, with the rights it asks for: one from elsewhere is code from elsewhere."""
+    piped = "net" in (invocation.stdin or ("", ""))[1].split()
+    for word in manifests:
+        from_afar = "://" in word.text or "net" in word.taint.split() or (piped and word.text == "-")
+        if from_afar or walker.fetched(word.text, invocation.cwd):
+            reason = "has the cluster run what {targets} says, which comes from elsewhere"
+            walker.add("run-remote", [word], invocation.place, reason=reason, rule="cluster.fetched")
 
 
 def reaches_the_node(verbs: list[str], args: Args) -> bool:
