@@ -70,9 +70,12 @@ def _is_stale(made: int, folder: str, module: str) -> bool:
 
     Only a checkout's sources change; an installed file came together with them. A change counts also where the time of the file was set
     back after it (`cp -p`, unpacking); the system keeps times a few milliseconds late, so what is as old as that counts as younger.
+    What was made by a clock that went ahead says nothing of what is younger.
     """
     if not os.path.exists(os.path.join(_ROOT, "pyproject.toml")):
         return False
+    if made > time.time_ns():
+        return True
     made -= _LATE
     if os.stat(folder).st_mtime_ns > made:
         return True

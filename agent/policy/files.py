@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, overload
 
@@ -108,11 +109,10 @@ class PolicyFiles:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self._read: dict[str, tuple[Stamp, PolicyFile | None]] = {}
+        self._began = time.time() - time.monotonic()
 
     def policy(self, *, workspace: str = "", rules: SessionRules | None = None) -> Policy:
         """All that counts now, for a command in `workspace` of the session that has the `rules`."""
-        from datetime import UTC, datetime
-
         sources = self.sources
         wanted: list[tuple[str, Trust]] = [(sources.user, "user"), (sources.site, "site"), (sources.safety, "safety")]
         if workspace:
@@ -120,13 +120,24 @@ class PolicyFiles:
         files = [file for path, trust in wanted if path and (file := self.file(path, trust)) is not None]
         if rules is not None and rules.file.rules:
             files.append(rules.file)
-        now = datetime.now(UTC).isoformat() if files else ""
+        now = self._now(files) if files else ""
         place = Place(workspace=workspace, home=sources.home, session=rules.session if rules else "", now=now)
         # A file of the site's or a folder's that is not there can only be made, and that only tightens.
         there = (path for path, trust in wanted if path and (trust == "user" or os.path.lexists(path)))
         paths = (*sources.settings, *there)
         guarded = tuple(dict.fromkeys((*paths, *map(os.path.realpath, paths))))  # people link to where they keep theirs
         return Policy(files=tuple(files), place=place, guarded=guarded)
+
+    def _now(self, files: list[PolicyFile]) -> str:
+        """The time that a rule's `until` is compared with.
+
+        It is never earlier than it has been here or when a file was written: a clock that is set back brings no consent back.
+        """
+        from datetime import UTC, datetime
+
+        written = (self._read[file.path][0][3] / 1e9 for file in files if file.path in self._read)
+        now = max(time.time(), self._began + time.monotonic(), *written)
+        return datetime.fromtimestamp(now, UTC).isoformat()
 
     def file(self, path: str, trust: Trust) -> PolicyFile | None:
         """The file at `path` as it is now; None where there is none (for "safety": an error)."""

@@ -112,3 +112,11 @@ def test_where_it_cannot_be_kept_it_is_made_each_time(place: Path, monkeypatch: 
     monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(30, "read-only")))
     assert load(place) == load(place) == b"tables"
     assert len(made) == 2
+
+
+def test_it_is_made_anew_where_a_clock_went_ahead_when_it_was_made(place: Path) -> None:
+    load(place)
+    os.utime(place / "_made", (4e9, 4e9))
+    load(place)
+    assert len(made) == 2
+    assert (place / "_made").stat().st_mtime < 4e9

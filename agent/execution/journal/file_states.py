@@ -133,14 +133,17 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
             continue
         action, then = intent.actions[index], left.facts[index]
         reason = _difference(action, then, now, others)
-        inside = [] if reason or not _is_tree(action, then) else list(_inside(index, path, left.mark, folders))
-        if not (reason or inside):
-            continue
-        # It may have gone with the folder that it is in, and come back as a copy.
+        is_tree = not reason and _is_tree(action, then)
+        inside = list(_inside(index, path, left.mark, folders)) if is_tree else []
+        # It may have gone with the folder that it is in, and come back as a copy. And where the clock was set back, what is new in a tree
+        # has a time of before.
         known = left.contents.get(index, "")
+        if not (reason or inside or (is_tree and known)):
+            continue
         if known and _digest(contents, folders, path, now, action) == known:
             continue
-        found += inside or [Changed(index, path, others.blamed(path) or reason)]
+        reason = others.blamed(path) or reason or "something in it is new or changed"
+        found += inside or [Changed(index, path, reason)]
     # Names that renames want back, and that somebody took since. What stood there from the first is moved away by another action.
     for index, goal, there in _goals(intent, folders, done=done):
         if index in decided and index in left.facts and there.ino != left.goals.get(index, 0):

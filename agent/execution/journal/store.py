@@ -22,6 +22,7 @@ from agent.protocol.rehearsals import Change, Committed, Conflict, UndoEntry, Un
 _BUSY = "another agent-shell is committing or undoing; nothing was changed"
 _ROLLED_BACK = "it was interrupted while it was committed, and taken back: nothing of it remains"
 _DAY = 86400.0
+_MOST_AGED = 2  # entries that go at a time because they are old
 
 
 class Journals:
@@ -169,15 +170,21 @@ class Journals:
         return intent
 
     def _prune(self) -> None:
-        """Remove the oldest entries beyond the limits. What cannot be removed stays listed."""
+        """Remove the oldest entries beyond the limits. What cannot be removed stays listed.
+
+        Few go by their age at a time: a clock that was wrong for a while must not take all that can be undone.
+        """
         entries = list(self._all())
         total = sum(entry.held_bytes for entry in entries)
         oldest = time.time() - self._keep_days * _DAY
+        aged = 0
         for entry in entries[:-1]:
-            if entry.state != "pending" and (total > self._keep_bytes or _seconds(entry.time) < oldest):
+            is_old = aged < _MOST_AGED and _seconds(entry.time) < oldest
+            if entry.state != "pending" and (total > self._keep_bytes or is_old):
                 with suppress(OSError):
                     self.journal_folder.drop(entry)
                     total -= entry.held_bytes
+                    aged += is_old
 
     def _resume_all(self) -> list[Undone]:
         """Bring every pending entry to an end; what was done, in words. What cannot be finished stays pending."""

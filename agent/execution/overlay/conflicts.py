@@ -1,13 +1,15 @@
 """Detect conflicts before a commit: everything that a rehearsal touched must still be what it was when the rehearsal began.
 
 A file that somebody changed meanwhile is never overwritten, and a folder in which something new came is never removed. Change times
-cannot be set by anybody, so they tell it: what changed after the overlay was mounted has a later one.
+cannot be set by anybody, so they tell it: what changed after the overlay was mounted has a later one. But where the clock was set back
+since, they tell nothing, and everything counts as changed.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Sequence
 
 from agent.execution.overlay.folders import Folders, closing, open_below, status_at, walk
@@ -16,6 +18,13 @@ from agent.protocol.rehearsals import Conflict
 
 _MOST = 100  # conflicts that are named
 _CHANGED = "it was changed since the rehearsal began"
+_SET_BACK = "whether it was changed cannot be told: the clock was set back since the rehearsal began"
+_LEAST = 1.0  # seconds that count as set back
+
+
+def clock_offset() -> float:
+    """The seconds by which the clock is ahead of one that nobody can set."""
+    return time.time() - time.monotonic()
 
 
 def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conflict, ...]:
@@ -33,14 +42,24 @@ def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conf
             path = step.path if step.was is None else step.was
             if not path:
                 continue
-            start = layers[step.layer].start
-            since = None if start is None else start.st_ctime_ns
+            since = _since(layers[step.layer])
             _look(step, path, since, found, folders)
             if step.link_to is not None and not _is_made(step.link_to, made):
                 _look_at_linked(step.link_to, since, found, folders)
             if len(found) >= _MOST:
                 break
+    if found and any(map(_is_set_back, layers)):
+        found = {path: _SET_BACK if reason == _CHANGED else reason for path, reason in found.items()}
     return tuple(Conflict(path=path, reason=reason) for path, reason in found.items())
+
+
+def _since(layer: Layer) -> int | None:
+    """The change time behind which everything is newer than the rehearsal."""
+    return None if layer.start is None else 0 if _is_set_back(layer) else layer.start.st_ctime_ns
+
+
+def _is_set_back(layer: Layer) -> bool:
+    return layer.clock is not None and clock_offset() < layer.clock - _LEAST
 
 
 def _look(step: Step, path: bytes, since: int | None, found: dict[str, str], folders: Folders) -> None:

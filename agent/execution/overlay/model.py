@@ -20,7 +20,7 @@ class Layer:
     `userxattr`: the overlay's own notes are `user.overlay.*` and not `trusted.overlay.*`. `indexed`: names of one file stayed one
     file (then the overlay's index is `scratch`/work/index). `apart`: paths below `root` that belong to another layer or to us; what
     `upper` says about them does not count. `start`: lstat of `upper` when the overlay was ready to be mounted, after it got mode, owner and
-    mtime of `root` as far as possible; without it changes to the folder `root` itself are not seen.
+    mtime of `root` as far as possible; without it changes to the folder `root` itself are not seen. `clock`: what `clock_offset` said then.
     """
 
     root: bytes
@@ -31,6 +31,7 @@ class Layer:
     same_file_system: bool = True
     apart: tuple[bytes, ...] = ()
     start: os.stat_result | None = None
+    clock: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.execution import kernel
+from agent.execution.overlay.conflicts import clock_offset
 from agent.execution.overlay.model import Layer
 from agent.execution.overlay.places import Base, base_for, state_base
 from agent.execution.rehearsal.budget import Budget
@@ -64,6 +65,7 @@ class Sandbox:
             place.root: _base(place.root, place.root in holders, state, mounts) for place in self.layout.overlays
         }
         self.scratch = Scratch((own, *self.bases.values()))
+        self._clock = clock_offset()
         self._masks = tuple(dict.fromkeys(base.folder for base in (own, *self.bases.values())))
         self.spec = Spec(
             layout=kind,
@@ -135,6 +137,7 @@ class Sandbox:
                     same_file_system=self.bases[root].same_file_system,
                     apart=tuple(sorted(apart)),
                     start=reports.status_of(line["start"]),
+                    clock=self._clock,
                 )
             )
         return made

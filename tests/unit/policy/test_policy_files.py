@@ -170,3 +170,25 @@ def test_a_defect_of_ours_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = read_policy_file(str(tmp_path / "policy.toml"), "user")
     assert found is not None
     assert "RuntimeError" in found.error
+
+
+@pytest.mark.parametrize(("until", "began", "then"), [("2020", 1.0, 1.0), ("2090", 4e9, None)])
+def test_a_clock_that_is_set_back_brings_no_consent_back(
+    files: PolicyFiles,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    until: str,
+    began: float,
+    then: float | None,
+) -> None:
+    """Neither to before a file was written, nor to before this program began."""
+    rule = '[[rule]]\nname = "x"\naction = "allow"\nprogram = "rmdir"\npaths = ["/srv/"]\n'
+    private(tmp_path / "policy.toml", f'{rule}until = "{until}-01-01T00:00:00Z"\n')
+    with monkeypatch.context() as patch:
+        patch.setattr("time.time", lambda: began)
+        begun = PolicyFiles(files.sources)
+    if then is not None:
+        monkeypatch.setattr("time.time", lambda: then)
+    decided = decide(classify("rmdir /srv/x"), Approval(mode="ask"), policy=begun.policy())
+    assert begun.policy().files[0].error == ""
+    assert decided.action == "ask"

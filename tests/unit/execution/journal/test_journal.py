@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.store import Journals
 from agent.protocol.errors import CommitFailed, InvalidState, NotFound, RehearsalConflict, UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, UndoEntry
@@ -294,6 +297,29 @@ def test_the_oldest_go_first_and_never_the_newest(world: OverlayWorld) -> None:
     assert not os.path.exists(f"{case.state}/undo/journals/{first}")
     old = Journals(case.state, keep_days=0.001)
     assert [entry.undo_id for entry in old.entries()] == [second]
+
+
+def test_a_clock_that_went_ahead_takes_few_of_them(tmp_path: Path) -> None:
+    folder = JournalFolder(str(tmp_path))
+    with folder.locked():
+        for _ in range(5):
+            entry = folder.new(replace(RUN, time="2001-01-01T00:00:00Z"), phase="committing")
+            entry.state, entry.phase = "committed", ""
+            folder.write(entry)
+    journals = Journals(str(tmp_path), keep_days=30)
+    assert [len(journals.entries()) for _ in range(3)] == [3, 1, 1]
+
+
+def test_what_is_new_in_a_tree_is_seen_where_the_clock_was_set_back(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "true", "mkdir -p new/deep; echo 1 > new/deep/a")
+    undo_id = case.commit().undo_id
+    left = Path(case.state, "undo", "journals", undo_id, "left.json")
+    told = json.loads(left.read_bytes())
+    left.write_text(json.dumps(told | {"mark": told["mark"] + 3_600_000_000_000}))
+    assert case.journals.conflicts(undo_id) == ()
+    world.prepare("echo mine > new/deep/b")
+    found = [(each.path, each.reason) for each in case.journals.conflicts(undo_id)]
+    assert found == [(f"{os.fsdecode(case.real)}/new", "something in it is new or changed")]
 
 
 def test_a_damaged_or_missing_journal_is_broken_and_no_exception(world: OverlayWorld) -> None:

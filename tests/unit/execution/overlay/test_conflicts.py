@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from agent.execution.overlay.conflicts import same_as_before
+from agent.execution.overlay.conflicts import clock_offset, same_as_before
 from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, OverlayWorld
 from tests.unit.execution.rehearsal.reading import inside, overlay
@@ -73,6 +74,22 @@ def test_a_change_before_the_reading_counts_as_well(world: OverlayWorld) -> None
     result = read_steps([world.layer()])
     found = [inside(world, os.fsencode(each.path)) for each in same_as_before(result.steps, result.layers)]
     assert sorted(found) == ["d/e/g", "f"]
+
+
+def test_where_the_clock_was_set_back_nothing_counts_as_unchanged(world: OverlayWorld) -> None:
+    world.new_case()
+    world.prepare(BEFORE)
+    world.run(COMMAND)
+    world.prepare("echo z > d/e/h; echo z > t; touch -r f t; mv t d/e/t")
+    layer = world.layer()
+    assert layer.start is not None
+    later = layer.start.st_ctime_ns + 3_600_000_000_000
+    told = {"st_ctime_ns": later, "st_mtime_ns": layer.start.st_mtime_ns}
+    layer = replace(layer, start=os.stat_result(tuple(layer.start), told), clock=clock_offset() + 3600)
+    result = read_steps([layer])
+    found = {inside(world, os.fsencode(each.path)): each.reason for each in same_as_before(result.steps, result.layers)}
+    assert {"d", "f", "l", "m", "r", "w/v"} >= set(found) >= {"d", "f", "l", "m", "r"}
+    assert "the clock was set back" in found["d"]
 
 
 def test_no_more_than_a_hundred_are_named(world: OverlayWorld) -> None:
