@@ -73,6 +73,7 @@ def test_a_starter_is_worked_off_and_the_list_is_seen(home: Path, work: Path) ->
     assert [event["outcome"]["auto_continued"] for event in events(home) if event["type"] == "run.finished"][3] == 1
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_it_and_the_session_has_agent_and_list_again(home: Path, work: Path) -> None:  # noqa: F811
     agent(home)
     planner = script(

@@ -84,6 +84,7 @@ def test_the_panel_stands_beside_the_answers_and_nothing_of_it_stays(home: Path,
         assert person.leaves() == 0
 
 
+@pytest.mark.thorough
 def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home: Path, work: Path) -> None:  # noqa: F811
     replies = [
         {"json": {}},
@@ -113,6 +114,7 @@ def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home
     assert [each["turn"] for each in events if each["type"] == "interview.turned"] == [1, 2]
 
 
+@pytest.mark.thorough
 def test_as_a_mode_of_the_repl_it_is_left_gone_on_with_and_hands_over(home: Path, work: Path, engine: Path) -> None:  # noqa: F811
     (work / "a.txt").write_text("x")
     with Terminal("--planner", "offline", home=home, cwd=work, rows=50, columns=120) as person:

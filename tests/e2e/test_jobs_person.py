@@ -111,6 +111,7 @@ def test_leaving_asks_and_kills_on_request(person: Terminal, tmp_path: Path, mar
     ]
 
 
+@pytest.mark.thorough
 def test_leaving_leaves_alone_on_request(person: Terminal, tmp_path: Path, marker: Marker) -> None:
     own(person, "sleep 1000 &")
     person.see("job 1 \\(pid")
@@ -125,6 +126,7 @@ def test_leaving_leaves_alone_on_request(person: Terminal, tmp_path: Path, marke
     assert jobs_told(tmp_path) == [("job.started", 1, "left"), ("job.finished", 1, "left")]
 
 
+@pytest.mark.thorough
 def test_kill_in_another_session(person: Terminal, tmp_path: Path, marker: Marker) -> None:
     own(person, "sleep 1000 &")
     person.see("job 1 \\(pid")
@@ -143,6 +145,7 @@ def test_kill_in_another_session(person: Terminal, tmp_path: Path, marker: Marke
     assert jobs_told(tmp_path) == [("job.started", 1, "left"), ("job.finished", 1, "left")]
 
 
+@pytest.mark.thorough
 def test_a_hang_up_asks_nobody_and_leaves_jobs_alone(person: Terminal, marker: Marker) -> None:
     own(person, "sleep 1000 &")
     person.see("job 1 \\(pid")
@@ -152,6 +155,7 @@ def test_a_hang_up_asks_nobody_and_leaves_jobs_alone(person: Terminal, marker: M
     assert list(marker.survivors().values()) == ["sleep 1000 "]
 
 
+@pytest.mark.thorough
 @needing("less")
 def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path, marker: Marker) -> None:
     (tmp_path / "work" / "long.txt").write_text("".join(f"line {number}\n" for number in range(200)))
@@ -175,6 +179,7 @@ def test_a_pager_is_suspended_and_brought_back(person: Terminal, tmp_path: Path,
     assert jobs_told(tmp_path) == [("job.started", 1, "sent"), ("job.finished", 1, "ended")]
 
 
+@pytest.mark.thorough
 def test_a_prompt_of_python_is_suspended_and_brought_back(person: Terminal, tmp_path: Path, marker: Marker) -> None:
     own(person, "python3 -q")
     person.see(">>>$", where="line")

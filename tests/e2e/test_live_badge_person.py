@@ -68,6 +68,7 @@ def test_each_key_has_its_level(work: Path) -> None:
     assert os.listdir(work) == ["build"]
 
 
+@pytest.mark.thorough
 def test_fast_typing_and_a_long_paste(work: Path) -> None:
     with open_terminal(work, "ls") as person:
         typed = " -la; cp a b; rm -rf ~"

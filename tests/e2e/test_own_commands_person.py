@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.test_repl_person import events, home, statuses, work  # noqa: F401  # fixtures
 from tests.support.terminal import CTRL_C, CTRL_U, Terminal
 
@@ -39,6 +41,7 @@ def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) ->
     assert set(origins(home)) == {"shell"}
 
 
+@pytest.mark.thorough
 def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", home=home, cwd=work, own="ask", columns=140) as person:
         person.at_prompt()
@@ -56,6 +59,7 @@ def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work:
     assert origins(home)[0] != origins(home)[1] == origins(home)[3]
 
 
+@pytest.mark.thorough
 def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
@@ -80,6 +84,7 @@ def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  #
     assert (work / "note3.txt").exists()
 
 
+@pytest.mark.thorough
 def test_what_is_no_program_is_said_before_enter(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
@@ -109,6 +114,7 @@ def test_a_setting_has_each_of_them_asked_about(home: Path, work: Path) -> None:
         assert person.leaves() == 0
 
 
+@pytest.mark.thorough
 def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", "ls -a note*", home=home, cwd=work, own="") as person:
         person.see(r"note3\.txt")
@@ -120,6 +126,7 @@ def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -
     assert origins(home) == ["shell", "shell"]
 
 
+@pytest.mark.thorough
 def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
     editor = home / "bin" / "vi"  # in the project it would be asked about
     editor.parent.mkdir()
@@ -139,6 +146,7 @@ def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
     assert [event["typed"] for event in started] == [True]
 
 
+@pytest.mark.thorough
 def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path, work: Path) -> None:  # noqa: F811
     """What runs unasked may not write to the home folder; a pager that would like to is not ended for it."""
     (work / "long.txt").write_text("\n".join(f"line {n}" for n in range(400)))
@@ -171,6 +179,7 @@ def test_a_command_of_ours_typed_at_a_confirmation_runs_nothing(home: Path, work
     assert statuses(home) == ["cancelled"]
 
 
+@pytest.mark.thorough
 def test_what_ctrl_c_ended_is_said_once(home: Path, work: Path) -> None:  # noqa: F811
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()

@@ -120,6 +120,7 @@ def test_always_allow_and_take_it_back(home: Path, work: Path) -> None:
     assert (added["rules"], removed["rules"]) == (["make-test"], ["make-test"])
 
 
+@pytest.mark.thorough
 def test_rule_of_a_session_ends_with_it(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -145,6 +146,7 @@ def test_rule_of_a_session_ends_with_it(home: Path, work: Path) -> None:
     assert not (home / ".config" / "agent-shell" / "policy.toml").exists()
 
 
+@pytest.mark.thorough
 def test_high_risk_offers_no_rule(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -157,6 +159,7 @@ def test_high_risk_offers_no_rule(home: Path, work: Path) -> None:
         person.at_prompt()
 
 
+@pytest.mark.thorough
 def test_explain_is_about_the_text_in_the_editor_and_comes_back_to_it(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -198,6 +201,7 @@ def test_rules_of_a_folder_are_shown_before_they_count(home: Path, work: Path) -
     assert runs(home) == ["made test"]
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_they_are_shown_on_standard_error_and_once(home: Path, work: Path) -> None:
     rules = work / ".agent-shell-policy.toml"
     rules.write_text(DENY)
@@ -209,6 +213,7 @@ def test_without_a_terminal_they_are_shown_on_standard_error_and_once(home: Path
     assert runs(home) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("content", [b"# " + b"x" * 70_000, b"# caf\xe9"])
 def test_what_cannot_be_shown_lets_nothing_run_unasked(home: Path, work: Path, content: bytes) -> None:
     (work / ".agent-shell-policy.toml").write_bytes(content)

@@ -93,6 +93,7 @@ def test_rehearse_diff_commit_undo(home: Path, work: Path) -> None:
     assert "undo.finished" in [event["type"] for event in events(home)]
 
 
+@pytest.mark.thorough
 def test_ctrl_c_discards_at_every_point(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -117,6 +118,7 @@ def test_ctrl_c_discards_at_every_point(home: Path, work: Path) -> None:
     assert "command.started" not in types
 
 
+@pytest.mark.thorough
 def test_enter_commits_nothing_and_e_brings_the_prompt_back(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -134,6 +136,7 @@ def test_enter_commits_nothing_and_e_brings_the_prompt_back(home: Path, work: Pa
     assert (work / "a.txt").exists()
 
 
+@pytest.mark.thorough
 def test_auto_is_switched_on_in_the_session_and_keeps_the_directory(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -165,6 +168,7 @@ def test_rehearse_command_at_once_on_a_dumb_terminal(home: Path, work: Path) -> 
     assert (work / "a.txt").exists()
 
 
+@pytest.mark.thorough
 def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None:
     words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--via-rehearsal", "rm a.txt"]
     with Terminal(home=home, cwd=work, columns=140, command=words) as person:
@@ -180,6 +184,7 @@ def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None
     assert (work / "a.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.thorough
 def test_a_file_changed_since_is_asked_about(home: Path, work: Path) -> None:
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "AGENT_SESSION_DIR": str(home / "sessions")}
     words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--approve", "medium", "--via-rehearsal"]
@@ -195,6 +200,7 @@ def test_a_file_changed_since_is_asked_about(home: Path, work: Path) -> None:
     assert (work / "a.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.thorough
 def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -215,6 +221,7 @@ def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) 
     assert (work / "a.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.thorough
 def test_ctrl_c_after_the_yes_of_an_undo_says_that_nothing_was_taken_back(home: Path, work: Path) -> None:
     with open_terminal(home, work) as person:
         person.at_prompt()
@@ -242,6 +249,7 @@ def test_ctrl_c_after_the_yes_of_an_undo_says_that_nothing_was_taken_back(home: 
     assert (work / "a.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.thorough
 def test_ctrl_c_while_it_is_found_out_what_it_would_do_has_a_line_of_its_own(home: Path, work: Path) -> None:
     with open_patient(home, work) as person:
         person.at_prompt()
@@ -268,6 +276,7 @@ def test_what_it_would_do_is_shown_before_enter_which_makes_that_real(home: Path
     assert [event["via"] for event in started] == ["rehearsal"]
 
 
+@pytest.mark.thorough
 def test_an_edit_is_previewed_too_and_enter_makes_real_what_stands_there(home: Path, work: Path) -> None:
     with open_patient(home, work) as person:
         person.at_prompt()
@@ -303,6 +312,7 @@ def test_a_file_changed_since_the_preview_is_said_and_nothing_runs(home: Path, w
     assert not (work / "a.txt").exists()
 
 
+@pytest.mark.thorough
 def test_enter_before_the_preview_of_an_edit_shows_it_and_runs_nothing_yet(home: Path, work: Path) -> None:
     with open_patient(home, work) as person:
         person.at_prompt()
@@ -321,6 +331,7 @@ def test_enter_before_the_preview_of_an_edit_shows_it_and_runs_nothing_yet(home:
     assert [event["via"] for event in started] == ["rehearsal"]
 
 
+@pytest.mark.thorough
 def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -> None:
     program = str(ROOT / "tests" / "support" / "patient_program.py")
     words = [sys.executable, program, "--planner", "offline", "--rehearse", "preview", "rename a.txt to b.txt"]
@@ -333,6 +344,7 @@ def test_one_goal_on_the_command_line_is_previewed_too(home: Path, work: Path) -
     assert [event["via"] for event in events(home) if event["type"] == "command.started"] == ["rehearsal"]
 
 
+@pytest.mark.thorough
 def test_a_narrow_window_breaks_the_review_between_words(home: Path, work: Path) -> None:
     words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--via-rehearsal", "rm a.txt"]
     with Terminal(home=home, cwd=work, columns=40, command=words) as person:

@@ -119,6 +119,7 @@ def test_high_risk_needs_the_word(home: Path, work: Path, shims: Path, tmp_path:
     assert statuses(home) == ["skipped", "skipped", "completed"]
 
 
+@pytest.mark.thorough
 def test_editing_into_high_asks_for_the_word(home: Path, work: Path, shims: Path, tmp_path: Path) -> None:
     planner = script(home, command("ls"), chat("done"))
     with Terminal("--planner", planner, home=home, cwd=work, PATH=f"{shims}:{os.environ['PATH']}") as person:
@@ -155,6 +156,7 @@ def test_typed_ahead_keys_approve_nothing(home: Path, work: Path) -> None:
     assert "made" not in os.listdir(work)
 
 
+@pytest.mark.thorough
 def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
     with Terminal("--planner", script(home, command("true"), chat("ok")), home=home, cwd=work) as person:
         person.at_prompt()
@@ -168,8 +170,8 @@ def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
         assert (work / "pasted").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("moment", ["goal", "planner", "confirmation", "word", "command"])
-@pytest.mark.few(2)
 def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str) -> None:
     delay = LONG_WAIT if moment == "planner" else 0
     text = {"word": "userdel agent-shell-no-such-user", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
@@ -229,9 +231,9 @@ def survivors(mark: str) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("moment", ["prompt", "confirmation", "command"])
-@pytest.mark.few(1)
 def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, code: int, moment: str) -> None:
     mark = f"613.{os.getpid()}"  # others of these may run at the same time
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
@@ -277,6 +279,7 @@ def test_ctrl_z_stops_and_comes_back(home: Path, work: Path, parent: str) -> Non
         person.see("shell>", where="line")
 
 
+@pytest.mark.thorough
 def test_narrow_window_wide_characters_and_resize(home: Path, work: Path) -> None:
     planner = script(home, command("echo 漢字漢字 größe e\u0301 " + "long " * 20), chat("ok"))
     with Terminal("--planner", planner, home=home, cwd=work, columns=34, rows=14) as person:
@@ -293,6 +296,7 @@ def test_narrow_window_wide_characters_and_resize(home: Path, work: Path) -> Non
     assert goals == ["漢字 größe"]
 
 
+@pytest.mark.thorough
 def test_invalid_bytes_in_a_goal(home: Path, work: Path) -> None:
     with Terminal("--planner", script(home, chat("understood")), home=home, cwd=work) as person:
         person.at_prompt()
@@ -328,6 +332,7 @@ def test_hostile_proposal_cannot_draw(home: Path, work: Path) -> None:
         person.at_prompt()
 
 
+@pytest.mark.thorough
 def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
         person.see("goal:", where="line")
@@ -341,6 +346,7 @@ def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
         assert person.leaves() == 0
 
 
+@pytest.mark.thorough
 def test_dumb_terminal_shows_what_was_typed_too_early_and_does_it_after_enter(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
         person.see("goal:", where="line")
@@ -383,6 +389,7 @@ def test_piped_stdin_is_confirmed_on_the_terminal(home: Path, work: Path) -> Non
         person.see("code=0")
 
 
+@pytest.mark.thorough
 def test_history_comes_back(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
         person.at_prompt()
@@ -398,6 +405,7 @@ def test_history_comes_back(home: Path, work: Path) -> None:
         person.see("❯ !echo remembered", where="line")
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S4-2", "S4-3", "S4-4")
 def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", "--session-id", "first", home=home, cwd=work, columns=200) as person:
@@ -418,6 +426,7 @@ def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:
     assert len(list((home / "sessions").glob("*.jsonl"))) == 2
 
 
+@pytest.mark.thorough
 def test_a_continued_session_shows_what_was_done_before(home: Path, work: Path) -> None:
     options = ("--planner", "offline", "--session-id", "mine")
     with Terminal(*options, home=home, cwd=work) as person:

@@ -74,6 +74,7 @@ def test_a_goal_is_not_confirmed_by_nobody(program: Program) -> None:
     assert [event["status"] for event in program.events() if event["type"] == "goal.finished"] == ["skipped"]
 
 
+@pytest.mark.thorough
 def test_approve_low_runs_what_is_low(program: Program) -> None:
     code, out, _err = program.run("--planner", program.script(LIST, DONE), "--approve", "low", "say hello")
     assert code == 0
@@ -109,6 +110,7 @@ def test_a_pipe_nobody_writes_does_not_hang(program: Program) -> None:
     process.stdin.close()
 
 
+@pytest.mark.thorough
 def test_goals_from_a_pipe_share_a_session(program: Program) -> None:
     lines = b"!echo one-$((40+1))\n\n:session\nsay hello\n!exit 3\nexit\n!echo never\n"
     code, out, _err = program.run("--planner", program.script(LIST, DONE), "--approve", "medium", given=lines)
@@ -146,6 +148,7 @@ def test_json_is_nothing_but_events(program: Program) -> None:
     assert types.count("goal.finished") == types.count("run.finished") == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_while_the_planner_thinks(program: Program, number: signal.Signals, expected: int) -> None:
     process = program.start("--planner", program.script(DONE, delay=600), "--json", "think", stdin=subprocess.DEVNULL)

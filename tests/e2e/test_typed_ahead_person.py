@@ -52,6 +52,7 @@ def test_a_held_enter_runs_nothing(home: Path, work: Path, tmp_path: Path) -> No
         person.type(CTRL_C)
 
 
+@pytest.mark.thorough
 def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, work: Path, tmp_path: Path) -> None:
     with open_terminal(home, work, tmp_path, LONG) as person:
         person.at_prompt()
@@ -64,6 +65,7 @@ def test_what_was_typed_before_the_question_is_the_next_goals_text(home: Path, w
         person.type(CTRL_C)
 
 
+@pytest.mark.thorough
 def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_one(
     home: Path, work: Path, tmp_path: Path
 ) -> None:
@@ -86,7 +88,7 @@ def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_on
         person.type(CTRL_C)
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("before", [0, 9, 30])
 def test_what_is_taken_away_of_it_is_taken_from_it_and_not_from_the_proposal(
     home: Path, work: Path, tmp_path: Path, before: int
@@ -133,6 +135,7 @@ def test_a_password_that_nobody_read_is_no_text_of_the_next_prompt(home: Path, w
     assert all("hunter2" not in path.read_text() for path in (home / "sessions").glob("*.jsonl"))
 
 
+@pytest.mark.thorough
 def test_what_was_typed_before_a_question_does_not_answer_it(home: Path, work: Path) -> None:
     roles = home / ".config" / "agent-shell" / "roles"
     roles.mkdir(parents=True)

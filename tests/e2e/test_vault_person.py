@@ -98,6 +98,7 @@ def test_a_secret_goes_to_a_command_and_its_owner_and_no_file(home: Path, tmp_pa
     assert "vault add DEPLOY_TOKEN" in history and "OTHER" not in history
 
 
+@pytest.mark.thorough
 def test_a_locked_vault_asks_and_takes_no_text_that_was_typed_before(home: Path, tmp_path: Path) -> None:
     vault = Vault(str(home / ".config/agent-shell"), lambda name, value: None, cost=10)
     vault.unlock(PASSPHRASE)
@@ -138,6 +139,7 @@ def test_a_locked_vault_asks_and_takes_no_text_that_was_typed_before(home: Path,
     assert vault.names() == ()
 
 
+@pytest.mark.thorough
 def test_on_a_dumb_terminal_the_answer_is_not_echoed(home: Path, tmp_path: Path) -> None:
     with Terminal(home=home, cwd=tmp_path, columns=120, TERM="dumb") as person:
         person.see("goal:")
@@ -181,6 +183,7 @@ def test_a_key_of_the_vault_is_asked_for_with_the_first_goal(home: Path, tmp_pat
     assert kept_below(home, VALUE.replace(" ", "-"), "team-of-mine") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-31", "S1-65")
 def test_signing_in_opens_the_page_and_keeps_the_key(home: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools"

@@ -79,6 +79,7 @@ def test_from_hello_to_exit(tmp_path: Path) -> None:
     assert events[-1]["type"] == "session.finished"
 
 
+@pytest.mark.thorough
 def test_a_theme_set_on_the_way_colours_code_from_then_on(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -40,6 +40,7 @@ def at_terminal(project: WorkWorld, *words: str, replies: list[dict[str, Any]], 
     return Terminal(*words, *planner, home=project.world.home, cwd=project.repo, rows=40, **environ)
 
 
+@pytest.mark.thorough
 def test_what_is_written_is_seen_first_and_the_call_that_runs_is_marked(project: WorkWorld) -> None:
     slow = "import time\ntime.sleep(1)\n"
     project.put({"scripts/run_tests.py": slow})
@@ -65,6 +66,7 @@ def test_what_is_written_is_seen_first_and_the_call_that_runs_is_marked(project:
         assert person.leaves() == 7
 
 
+@pytest.mark.thorough
 def test_an_answer_at_the_prompt_goes_on(project: WorkWorld) -> None:
     replies = [QUESTION, *feature(1, 1), *feature(1, 2), ending(1)]
     with at_terminal(project, "work", *UNATTENDED, replies=replies) as person:

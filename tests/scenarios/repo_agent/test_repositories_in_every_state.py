@@ -109,6 +109,7 @@ def test_a_detached_head_is_no_obstacle(project: WorkWorld) -> None:
     assert "agent/task-1" in project.branches()
 
 
+@pytest.mark.thorough
 def test_without_a_commit_it_says_what_is_missing(project: WorkWorld) -> None:
     empty = project.world.base / "empty"
     empty.mkdir()
@@ -117,6 +118,7 @@ def test_without_a_commit_it_says_what_is_missing(project: WorkWorld) -> None:
     assert ended.code != 0 and "commit" in ended.stderr
 
 
+@pytest.mark.thorough
 def test_where_git_knows_no_name_nothing_begins(project: WorkWorld) -> None:
     for name in ("user.name", "user.email"):
         project.git("config", "--global", "--unset", name)

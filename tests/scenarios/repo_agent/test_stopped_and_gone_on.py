@@ -50,6 +50,7 @@ def test_an_answer_outlives_a_run_that_fails(project: WorkWorld) -> None:
     assert not list((project.world.base / "state").rglob("*.question"))
 
 
+@pytest.mark.thorough
 def test_a_crash_in_the_middle_loses_nothing(project: WorkWorld) -> None:
     project.says(whole(1)[1], reply("Half", write("shop/writing.py", "half = True\n")))
     project.server.add(Behaviour(hang_before_headers=True))
@@ -99,7 +100,7 @@ def test_a_push_is_asked_for_unless_it_was_granted(project: WorkWorld) -> None:
     assert project.git("log", "--format=%s", "-1", at=project.worktree(1)) == "feat(task 1.1): Read a price"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("said", ["", "Hello!", "[]", '{"plan": 1}', '{"tool_calls": "x"}', "{" * 500])
 def test_a_model_that_talks_nonsense_ends_the_cycle_in_order(project: WorkWorld, said: str) -> None:
     project.server.add(*[Behaviour(pieces=(said,))] * 12)

@@ -112,6 +112,7 @@ def test_what_is_left_out_is_told_and_never_passed(project: WorkWorld) -> None:
     assert project.cycles()[0]["reason"] == "complete"
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-14")
 def test_one_plan_is_carried_out_and_no_more_is_asked(project: WorkWorld) -> None:
     project.says(feature(1, 1)[0])

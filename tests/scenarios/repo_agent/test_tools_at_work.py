@@ -22,6 +22,7 @@ SHOUTED = "--- a/shop/prices.py\n+++ b/shop/prices.py\n@@ -1,3 +1,3 @@\n # price
 MOVED = {"from_path": "old/reading.py", "to_path": "shop/reading.py"}
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-4", "S2-22")
 def test_what_each_says_reaches_the_model_and_what_each_does_the_review(project: WorkWorld) -> None:
     project.put(

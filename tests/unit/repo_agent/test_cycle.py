@@ -86,6 +86,7 @@ def test_the_definition_of_done_is_kept_by_the_host(world: CycleWorld) -> None:
     assert world.events("cycle.finished")[-1].reason == "complete"
 
 
+@pytest.mark.thorough
 def test_after_a_submission_that_was_changed_again_the_end_has_to_wait(world: CycleWorld) -> None:
     more = ("write_file", {"path": "hello.txt", "content": "hello you\n"})
     world.cycle((*WHOLE[:-1], more, FINISH), ("again", RUN, SUBMIT, FINISH))
@@ -153,6 +154,7 @@ def _no_to_writes(person: FakePerson) -> Any:
     return confirm
 
 
+@pytest.mark.thorough
 def test_where_each_call_is_asked_for_reading_is_too(world: CycleWorld) -> None:
     person = world.person = FakePerson()
     world.cycle(
@@ -165,6 +167,7 @@ def test_where_each_call_is_asked_for_reading_is_too(world: CycleWorld) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_where_no_test_ran_the_review_says_so(world: CycleWorld) -> None:
     script = 'import json; print(json.dumps({"ok": True, "exit_code": 0, "stdout": "", "stderr": "", "passed": 0, "total": 0}))\n'
     world.write({"scripts/run_tests.py": script})
@@ -233,6 +236,7 @@ def test_a_commit_that_the_model_made_itself_is_no_feature(world: CycleWorld) ->
     assert world.events("cycle.finished")[-1].features == ()
 
 
+@pytest.mark.thorough
 def test_a_feature_whose_commit_is_gone_needs_another(world: CycleWorld) -> None:
     gone = ("run_command", {"command": "git reset -q origin/main"})
     world.cycle(
@@ -244,6 +248,7 @@ def test_a_feature_whose_commit_is_gone_needs_another(world: CycleWorld) -> None
     assert world.events("cycle.finished")[-1].features == ()
 
 
+@pytest.mark.thorough
 def test_a_branch_that_was_begun_elsewhere_counts_by_what_its_commits_change(world: CycleWorld) -> None:
     git(world.work, "switch", "-q", "-c", "agent/task-1")
     world.write({"hello.txt": "hello\n"})
@@ -259,6 +264,7 @@ def test_a_branch_that_was_begun_elsewhere_counts_by_what_its_commits_change(wor
     assert "- Begun elsewhere: up to " in git(world.work, "show", "review/task-1:REVIEW.md")
 
 
+@pytest.mark.thorough
 def test_ctrl_c_at_the_second_refusal_is_ctrl_c(world: CycleWorld) -> None:
     person = world.person = FakePerson()
     agreed, answers = person.confirm, [Skipped(), CancelGoal()]
@@ -273,6 +279,7 @@ def test_ctrl_c_at_the_second_refusal_is_ctrl_c(world: CycleWorld) -> None:
     assert (finished.reason, finished.text) == ("cancelled", "cancelled")
 
 
+@pytest.mark.thorough
 def test_a_rehearsal_has_the_python_of_the_repository_and_leaves_nothing(world: CycleWorld) -> None:
     world.write({".gitignore": ".venv\n"})
     git(world.work, "add", "-A")
@@ -292,6 +299,7 @@ def test_a_rehearsal_has_the_python_of_the_repository_and_leaves_nothing(world: 
     assert after == before
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-16")
 @pytest.mark.covers("S2-19")
 def test_why_no_task_can_be_worked_on_is_said_in_words(world: CycleWorld) -> None:
@@ -305,12 +313,14 @@ def test_why_no_task_can_be_worked_on_is_said_in_words(world: CycleWorld) -> Non
     assert world.events("cycle.finished")[-1].text == "no task can be worked on: task 1 waits for its review"
 
 
+@pytest.mark.thorough
 def test_a_later_cycle_knows_the_features_of_earlier_ones_by_their_titles(world: CycleWorld) -> None:
     world.cycle(("do it", HELLO, RUN, commit_of(1)), options=CycleOptions(one_plan=True))
     world.cycle(("go on", BYE), options=CycleOptions(one_plan=True))
     assert world.events("cycle.started")[-1].features == ("1.1 hello.txt greets",)
 
 
+@pytest.mark.thorough
 def test_a_file_that_a_command_changed_is_listed_once(world: CycleWorld) -> None:
     world.cycle(
         ("do it", ("run_command", {"command": "echo 1 > new.txt"})),
@@ -320,6 +330,7 @@ def test_a_file_that_a_command_changed_is_listed_once(world: CycleWorld) -> None
     assert world.events("cycle.finished")[-1].files == ("new.txt",)
 
 
+@pytest.mark.thorough
 def test_a_task_file_that_is_too_long_is_said_to_be(world: CycleWorld) -> None:
     world.write({"TASKS.md": TASKS + "x" * (1 << 20)})
     git(world.work, "commit", "-qam", "Long")
@@ -337,7 +348,7 @@ def test_a_remote_whose_address_is_relative_is_refused_at_the_beginning(world: C
     assert not world.events("cycle.started")
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("ignored", "path"), [("", "tests/conftest.py"), ("", "scripts/run_tests.py"), ("GNUmakefile\n", "GNUmakefile")]
 )
@@ -365,6 +376,7 @@ def test_a_dependency_is_no_change_of_how_the_tests_are_run(world: CycleWorld) -
     assert world.events("cycle.finished")[-1].test_setup == ()
 
 
+@pytest.mark.thorough
 def test_files_that_the_tests_themselves_write_were_not_tested(world: CycleWorld) -> None:
     world.write({"scripts/run_tests.py": f"open('made.txt', 'a').close()\n{TESTS}"})
     git(world.work, "commit", "-qam", "Write")
@@ -378,6 +390,7 @@ def test_files_that_the_tests_themselves_write_were_not_tested(world: CycleWorld
     assert world.events("cycle.finished")[-1].reason == "complete"
 
 
+@pytest.mark.thorough
 def test_what_changes_a_file_behind_the_cycle_has_it_tested_again(world: CycleWorld) -> None:
     person = world.person = FakePerson()
     agreed = person.confirm
@@ -403,6 +416,7 @@ def test_a_task_file_that_is_none_any_more_holds_nothing_up(world: CycleWorld, m
     assert "is not in TASKS.md any more" in world.results()[1][2]
 
 
+@pytest.mark.thorough
 def test_a_rehearsal_without_a_task_leaves_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = CycleWorld(tmp_path, monkeypatch, TASKS.replace("Status: todo", "Status: blocked"))
     world.cycle(options=CycleOptions(rehearse=True))

@@ -41,7 +41,7 @@ def test_a_link_is_neither_written_nor_read_through(tmp_path: Path) -> None:
     assert (tmp_path / "other").read_text() == "feature 1.1 c1\n"
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["echo 'feature 1.1 c1' >> {}", "rm -- {}", "mv hello.txt {}", "cp hello.txt {}"])
 def test_no_command_changes_a_mark_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """Whatever is approved: the state is not a place like that of the worktrees."""

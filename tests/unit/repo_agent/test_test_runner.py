@@ -115,6 +115,7 @@ def test_tests_that_take_too_long_are_ended_with_all_that_they_started(tmp_path:
     assert str(told["stderr"]).endswith("ended after 0.5 seconds")
 
 
+@pytest.mark.thorough
 def test_long_output_keeps_both_ends(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("test:\n\t@echo begun; yes | head -c 500000; echo; echo 3 passed in 1s\n")
     code, told = run(tmp_path)

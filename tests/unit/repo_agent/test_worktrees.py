@@ -69,6 +69,7 @@ def test_it_lies_below_the_state_folder_for_the_person_alone(world: RepoWorld) -
     assert Path(second.prepared().root).parent != root.parent  # another repository of that name
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-15")
 def test_one_that_is_there_is_gone_on_with_and_nothing_in_it_is_lost(world: RepoWorld) -> None:
     first = world.prepared()
@@ -81,6 +82,7 @@ def test_one_that_is_there_is_gone_on_with_and_nothing_in_it_is_lost(world: Repo
     assert (Path(first.root) / "left.py").read_text() == "2\n"
 
 
+@pytest.mark.thorough
 def test_a_folder_that_somebody_removed_is_made_again_with_what_was_committed(world: RepoWorld) -> None:
     first = world.prepared()
     world.commit("begun", {"begun.py": "1\n"}, at=Path(first.root))
@@ -90,6 +92,7 @@ def test_a_folder_that_somebody_removed_is_made_again_with_what_was_committed(wo
     assert (Path(again.root) / "begun.py").exists()
 
 
+@pytest.mark.thorough
 def test_a_branch_that_only_the_remote_has_is_gone_on_with(world: RepoWorld) -> None:
     other = world.other()
     world.git("switch", "-q", "-c", "agent/task-10", at=other)
@@ -99,6 +102,7 @@ def test_a_branch_that_only_the_remote_has_is_gone_on_with(world: RepoWorld) -> 
     assert (Path(world.prepared().root) / "begun.py").exists()
 
 
+@pytest.mark.thorough
 def test_what_is_in_the_way_is_said_and_left_alone(world: RepoWorld) -> None:
     folder = Path(asyncio.run(world.worktrees().folder(10)))
     folder.mkdir()
@@ -123,6 +127,7 @@ def test_a_branch_that_the_person_has_checked_out_is_not_taken_from_them(world: 
         world.prepared()
 
 
+@pytest.mark.thorough
 def test_one_that_somebody_left_on_another_branch_or_in_a_merge_is_not_gone_on_with(world: RepoWorld) -> None:
     root = Path(world.prepared().root)
     world.git("switch", "-q", "--detach", at=root)
@@ -133,6 +138,7 @@ def test_one_that_somebody_left_on_another_branch_or_in_a_merge_is_not_gone_on_w
         world.prepared()
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-15")
 def test_it_is_removed_only_when_all_of_it_is_committed_and_pushed(world: RepoWorld) -> None:
     root = Path(world.prepared().root)
@@ -200,6 +206,7 @@ def test_where_nobody_has_to_be_asked_it_is_made_unasked(world: RepoWorld) -> No
     assert world.asked == []
 
 
+@pytest.mark.thorough
 def test_a_task_waits_for_its_review_until_something_is_done_on_its_branch(world: RepoWorld) -> None:
     worktrees = world.worktrees()
     root = world.prepared().root
@@ -212,6 +219,7 @@ def test_a_task_waits_for_its_review_until_something_is_done_on_its_branch(world
     assert asyncio.run(worktrees.submitted()) == frozenset()
 
 
+@pytest.mark.thorough
 def test_what_was_submitted_from_elsewhere_is_known_by_the_commit(world: RepoWorld) -> None:
     other = world.other()
     for number, text in ((10, "feat\n\nSubmitted-for-review: agent/task-10"), (11, "feat: begun")):

@@ -54,6 +54,7 @@ def test_the_same_again_makes_nothing_and_another_text_or_work_goes_on_top(world
     assert world.git("show", "review/task-10:hello.py") == "two"
 
 
+@pytest.mark.thorough
 def test_what_only_a_remote_has_of_it_is_gone_on_with(world: RepoWorld) -> None:
     opened(world)
     world.git("push", "-q", "origin", "review/task-10")
@@ -79,6 +80,7 @@ def test_hooks_filters_and_the_index_of_the_person_are_left_alone(world: RepoWor
     assert (world.checkout / ".git/index").read_bytes() == index
 
 
+@pytest.mark.thorough
 def test_a_review_that_somebody_looks_at_does_not_move_beneath_them(world: RepoWorld) -> None:
     opened(world)
     world.git("switch", "-q", "review/task-10")

@@ -124,6 +124,7 @@ def test_a_folder_that_is_swapped_while_the_person_thinks(tmp_path: Path) -> Non
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-20")
 def test_a_folder_that_is_swapped_again_and_again_is_never_written_through(tmp_path: Path) -> None:
     """One thread turns a folder into a link out and back; whatever is written, nothing of it is outside."""

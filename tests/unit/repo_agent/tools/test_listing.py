@@ -41,6 +41,7 @@ def test_what_git_ignores_is_left_out(here: ToolPlace) -> None:
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -93,6 +94,7 @@ def test_a_search_can_be_narrowed(here: ToolPlace) -> None:
     assert here.call("search", pattern="--output=x").content == "no line matches"
 
 
+@pytest.mark.few(4)
 @pytest.mark.covers("S2-20")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
@@ -137,6 +139,7 @@ def test_submodules_are_named_and_not_entered(here: ToolPlace, tmp_path: Path) -
     assert os.path.exists(here.root / "sub/inner.py")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "narrowed", [{}, {"path": "src"}, {"files": "*.py"}, {"pattern": "needle.*2"}, {"pattern": "("}]
 )

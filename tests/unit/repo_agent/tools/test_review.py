@@ -64,6 +64,7 @@ def test_a_task_is_submitted_with_its_proof_on_a_review_branch(world: RepoWorld)
     assert world.run(world.worktrees().submitted()) == {10}
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-11")
 def test_nothing_left_to_commit_makes_no_commit_and_the_review_is_opened_all_the_same(world: RepoWorld) -> None:
     place = world.place()
@@ -90,6 +91,7 @@ def test_submitting_again_brings_the_same_review_up_to_date_without_force(world:
     assert world.git("show", "review/task-10:hello.py", at=world.bare) == "two"
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-23")
 def test_it_goes_to_the_remote_that_the_work_began_from(world: RepoWorld) -> None:
     fork = world.base / "fork.git"
@@ -105,6 +107,7 @@ def test_it_goes_to_the_remote_that_the_work_began_from(world: RepoWorld) -> Non
     )
 
 
+@pytest.mark.thorough
 def test_without_a_remote_nothing_is_pushed(tmp_path: Path) -> None:
     world = RepoWorld(tmp_path, remote=False)
     place = world.place()
@@ -115,6 +118,7 @@ def test_without_a_remote_nothing_is_pushed(tmp_path: Path) -> None:
     assert not any("push" in text or "fetch" in text for text in world.asked)
 
 
+@pytest.mark.thorough
 def test_a_hook_that_fails_keeps_the_commit_back_and_its_words_go_to_the_model(world: RepoWorld) -> None:
     hook = world.checkout / ".git/hooks/pre-commit"
     hook.write_text("#!/bin/sh\necho 'line 3 is too long' >&2\nexit 1\n")
@@ -128,6 +132,7 @@ def test_a_hook_that_fails_keeps_the_commit_back_and_its_words_go_to_the_model(w
     assert not feature(world, place).is_error
 
 
+@pytest.mark.thorough
 def test_a_push_that_a_hook_stops_is_made_good_by_the_same_call(world: RepoWorld) -> None:
     hook = world.checkout / ".git/hooks/pre-push"
     hook.write_text("#!/bin/sh\necho 'not on fridays' >&2\nexit 1\n")
@@ -141,6 +146,7 @@ def test_a_push_that_a_hook_stops_is_made_good_by_the_same_call(world: RepoWorld
     assert world.git("rev-list", "--count", "main..agent/task-10", at=world.bare) == "1"
 
 
+@pytest.mark.thorough
 def test_a_remote_that_has_other_commits_is_explained_and_nothing_is_forced(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="x\n")
@@ -161,6 +167,7 @@ def test_a_remote_that_has_other_commits_is_explained_and_nothing_is_forced(worl
     ]
 
 
+@pytest.mark.thorough
 def test_a_conflict_with_what_the_base_has_become_is_found_before_anything_is_published(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="ours\n")
@@ -173,12 +180,14 @@ def test_a_conflict_with_what_the_base_has_become_is_found_before_anything_is_pu
     assert world.run(world.worktrees().submitted()) == frozenset() and place.progress.submitted == 0
 
 
+@pytest.mark.thorough
 def test_there_has_to_be_something_to_commit_and_to_submit(world: RepoWorld) -> None:
     place = world.place()
     assert "nothing to commit for feature 10.1" in feature(world, place).content
     assert "nothing to submit" in submit(world, place).content
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("state", "said"),
     [
@@ -217,6 +226,7 @@ def test_a_repository_in_the_repository_is_not_committed(world: RepoWorld) -> No
     assert result.is_error and "lib/copy/ is a repository of its own" in result.content
 
 
+@pytest.mark.thorough
 def test_a_remote_that_is_gone_is_said_in_the_words_of_git(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="x\n")
@@ -224,6 +234,7 @@ def test_a_remote_that_is_gone_is_said_in_the_words_of_git(world: RepoWorld) -> 
     assert "does not appear to be a git repository" in feature(world, place).content
 
 
+@pytest.mark.thorough
 def test_who_vouches_for_commits_by_a_line_signs_off(world: RepoWorld) -> None:
     place = world.place()
     place.sign_off = True
@@ -243,6 +254,7 @@ def test_title_and_text_of_a_model_stay_text(world: RepoWorld) -> None:
     assert not (Path(place.root) / "evil").exists()
 
 
+@pytest.mark.thorough
 def test_all_of_it_is_in_the_log(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="x\n")

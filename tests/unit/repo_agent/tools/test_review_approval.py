@@ -52,7 +52,7 @@ def test_a_run_that_was_granted_it_publishes_with_nobody_there(world: RepoWorld)
     assert "x" in world.git("show", "review/task-10:hello.py", at=world.bare)
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("grants", [None, (), ("pull-request",)])
 def test_without_the_grant_and_without_anybody_nothing_is_pushed(world: RepoWorld, grants: Any) -> None:
     world.approval = Approval(mode="medium", interactive=False, grants=grants)
@@ -80,6 +80,7 @@ def test_a_person_who_says_no_is_told_to_the_model(world: RepoWorld) -> None:
     assert result.is_error and "nothing was committed: it did not run (skipped)" in result.content
 
 
+@pytest.mark.thorough
 def test_a_push_that_nobody_agreed_to_is_not_looked_into(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="x\n")
@@ -88,6 +89,7 @@ def test_a_push_that_nobody_agreed_to_is_not_looked_into(world: RepoWorld) -> No
     assert world.asked[-1].startswith("git push")
 
 
+@pytest.mark.thorough
 def test_a_push_goes_where_it_went_when_the_cycle_began(world: RepoWorld) -> None:
     world.approval = GRANTED
     place = world.place()
@@ -100,7 +102,7 @@ def test_a_push_goes_where_it_went_when_the_cycle_began(world: RepoWorld) -> Non
     assert world.git("branch", at=elsewhere) == ""
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -136,7 +138,7 @@ def test_a_command_that_publishes_or_sets_git_up_does_not_run_unasked(
     assert (world.git("config", "--list"), world.git("for-each-ref", at=world.bare)) == before
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -175,6 +177,7 @@ def test_settings_that_have_changed_keep_everything_from_being_published(
         assert world.git("for-each-ref", "--format=%(refname)", "refs/heads/agent", at=bare) == ""
 
 
+@pytest.mark.thorough
 def test_settings_are_looked_at_again_before_the_push(world: RepoWorld) -> None:
     hook = world.checkout / ".git/hooks/post-commit"
     hook.write_text("#!/bin/sh\ngit config remote.origin.receivepack 'touch /nowhere; git-receive-pack'\n")
@@ -188,6 +191,7 @@ def test_settings_are_looked_at_again_before_the_push(world: RepoWorld) -> None:
     assert not feature(world, place).is_error
 
 
+@pytest.mark.thorough
 def test_what_git_keeps_of_branches_is_no_change_of_its_settings(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="x\n")

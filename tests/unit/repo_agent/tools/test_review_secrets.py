@@ -50,7 +50,7 @@ def careful(world: RepoWorld) -> Workplace:
     return place
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["notes.txt", "sub/a b.bin", "hello.py"])
 @pytest.mark.parametrize(
     "data",
@@ -68,6 +68,7 @@ def test_a_secret_is_not_committed_under_another_name(world: RepoWorld, name: st
     assert not feature(world, place).is_error
 
 
+@pytest.mark.thorough
 def test_a_secret_that_a_commit_has_already_is_not_pushed_even_where_a_later_one_takes_it_out(world: RepoWorld) -> None:
     place = careful(world)
     world.commit("mine", {"notes.txt": f"{SECRET}\n"}, at=Path(place.root))
@@ -102,7 +103,7 @@ def test_what_is_too_much_to_look_through_is_not_committed(world: RepoWorld) -> 
     assert world.git("branch", "--list", "agent/*", at=world.bare) == ""
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "words",
     [
@@ -143,6 +144,7 @@ def test_a_secret_below_the_review_is_not_pushed(world: RepoWorld) -> None:
     assert world.git("branch", "--list", "review/*", at=world.bare) == ""
 
 
+@pytest.mark.thorough
 def test_what_others_have_pushed_is_no_secret_of_ours(world: RepoWorld) -> None:
     place = careful(world)
     other = world.other()
@@ -153,6 +155,7 @@ def test_what_others_have_pushed_is_no_secret_of_ours(world: RepoWorld) -> None:
     assert not feature(world, place).is_error
 
 
+@pytest.mark.thorough
 def test_what_something_else_pushed_meanwhile_is_said_in_the_review(world: RepoWorld) -> None:
     """A script, or a target of a Makefile: it is not seen when it runs."""
     place = world.place()
@@ -167,6 +170,7 @@ def test_what_something_else_pushed_meanwhile_is_said_in_the_review(world: RepoW
     assert "- **Something else than the agent's tools pushed to `agent/task-10` meanwhile**\n" in text
 
 
+@pytest.mark.thorough
 def test_a_branch_that_is_at_the_remote_before_its_first_push_is_said(world: RepoWorld) -> None:
     place = world.place()
     world.commit("by hand", {"y.py": "1\n"}, at=Path(place.root))
@@ -175,6 +179,7 @@ def test_a_branch_that_is_at_the_remote_before_its_first_push_is_said(world: Rep
     assert place.progress.pushed_elsewhere == ["agent/task-10"]
 
 
+@pytest.mark.thorough
 def test_a_branch_that_is_gone_on_with_is_where_it_was_left(world: RepoWorld) -> None:
     write(world, place := world.place(), hello__py="x\n")
     assert not feature(world, place).is_error and not submit(world, place).is_error

@@ -58,6 +58,7 @@ def test_the_repositorys_own_script_says_it(here: ToolPlace) -> None:
     assert (told["ok"], told["exit_code"], told["passed"], told["total"]) == (False, 4, 3, 3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "script",
     [
@@ -143,7 +144,7 @@ def test_what_was_not_run_is_no_success(here: ToolPlace) -> None:
     assert here.call("run_command", command="true").content == "nobody is there"
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("command", "written"),
     [
