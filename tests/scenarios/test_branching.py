@@ -68,6 +68,7 @@ def test_a_branch_has_the_history_up_to_now_and_then_its_own(world: SessionWorld
     again.recorder.close()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("line", "left"), [(":branch 1", 1), (":branch 2", 2), (":branch 3", 3), (":branch 0", 0)])
 def test_a_branch_up_to_a_goal(world: SessionWorld, line: str, left: int) -> None:
     async def act(controller: SessionController) -> None:
@@ -125,6 +126,7 @@ def test_retry_asks_again_in_a_branch_made_before(world: SessionWorld) -> None:
     assert session_log(world, world.branch)[0]["origin"]["how"] == "retry"  # type: ignore[attr-defined,index]
 
 
+@pytest.mark.thorough
 def test_retry_of_an_own_command(world: SessionWorld) -> None:
     async def act(controller: SessionController) -> None:
         await world.type(controller, "!!echo once >> out.txt; cat out.txt", ":set approve medium")
@@ -137,6 +139,7 @@ def test_retry_of_an_own_command(world: SessionWorld) -> None:
     play(world, act)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", [" a", " !true", "!!true"])
 def test_retry_of_what_no_history_lists(world: SessionWorld, line: str) -> None:
     async def act(controller: SessionController) -> None:
@@ -159,6 +162,7 @@ def test_a_command_with_a_secret_is_not_run_as_its_label(world: SessionWorld) ->
     play(world, act)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", [":branch x", ":branch 9", ":branch -1", ":undo-turn 2"])
 def test_bad_arguments_change_nothing(world: SessionWorld, line: str) -> None:
     async def act(controller: SessionController) -> None:
@@ -184,6 +188,7 @@ def test_without_a_log_there_is_nothing_to_branch(tmp_path: Path, monkeypatch: p
     play(world, act, None)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("harm", ["missing", "edited", "pruned"])
 def test_an_origin_that_is_not_what_it_was(world: SessionWorld, harm: str) -> None:
     async def act(controller: SessionController) -> None:

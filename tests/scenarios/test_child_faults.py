@@ -54,6 +54,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("source", [DEAF, ESCAPES], ids=["deaf", "escapes"])
 def test_a_time_out_ends_the_deaf_and_the_escaped(world: World, source: str) -> None:
     ended = own(world, script_file(world, source), "--command-timeout", "0.7")
@@ -64,6 +65,7 @@ def test_a_time_out_ends_the_deaf_and_the_escaped(world: World, source: str) -> 
     world.no_orphans()
 
 
+@pytest.mark.thorough
 def test_a_time_out_of_a_planned_command_is_told_to_the_planner(world: World) -> None:
     planner = world.scripted(command("sleep 600"), chat("too slow"))
     ended = world.run(*planner, "--approve", "low", "--command-timeout", "0.3", "wait for it")
@@ -74,6 +76,7 @@ def test_a_time_out_of_a_planned_command_is_told_to_the_planner(world: World) ->
     world.no_orphans()
 
 
+@pytest.mark.thorough
 def test_a_daemon_left_on_purpose_is_mentioned_and_does_not_hold_up(world: World) -> None:
     ended = own(world, "sleep 600 &")
     assert ended.code == 0
@@ -108,6 +111,7 @@ def test_much_output_in_bounded_memory(world: World) -> None:
     assert "left out" in goal["commands"][0]["stdout"]
 
 
+@pytest.mark.thorough
 def test_output_without_a_newline_and_without_text(world: World) -> None:
     ended = own(world, r"printf 'no newline'; printf '\377\000\200' >&2")
     assert ended.code == 0
@@ -116,11 +120,11 @@ def test_output_without_a_newline_and_without_text(world: World) -> None:
     assert (ran["stdout"], ran["stderr"]) == ("no newline", "\ufffd\x00\ufffd")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "text",
     ["exec >&- 2>&- <&-; sleep 0.2; touch done", "exec 1>&2; exec 2>&-; touch done", "exec 3>&1 1>&-; touch done"],
 )
-@pytest.mark.few(2)
 def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
     ended = own(world, text)
     assert ended.code == 0, ended
@@ -128,6 +132,7 @@ def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("text", "codes"),
     [
@@ -142,7 +147,6 @@ def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
         ("kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; exit 3", {3}),
     ],
 )
-@pytest.mark.few(2)
 def test_a_command_that_kills_is_recorded(world: World, text: str, codes: set[int | None]) -> None:
     """Its own shell, its group, its parent: we live on, and the log says how it ended."""
     # The rating of `kill` is not the question here, so a script keeps it out of sight.
@@ -157,6 +161,7 @@ def test_a_command_that_kills_is_recorded(world: World, text: str, codes: set[in
     world.no_orphans()
 
 
+@pytest.mark.thorough
 def test_a_command_in_a_folder_that_is_removed_under_it(world: World) -> None:
     planner = world.scripted(command("mkdir deep && cd deep"), command("rmdir ../deep"), command("pwd"), chat("done"))
     ended = world.run(*planner, "--approve", "medium", "do it")
@@ -170,6 +175,7 @@ def test_commands_get_no_keys_from_us(world: World) -> None:
     assert ended.stdout == "read\n"
 
 
+@pytest.mark.thorough
 def test_a_huge_environment_and_a_long_line(world: World) -> None:
     ended = own(world, "printf '%0200000d' 7 | wc -c")
     assert ended.stdout.strip() == "200000"

@@ -88,6 +88,7 @@ def test_new_sessions_at_one_instant_are_different(jumping: JumpingWorld) -> Non
     assert len(jumping.logs()) == 3
 
 
+@pytest.mark.thorough
 def test_a_time_out_does_not_wait_for_the_wall_clock(jumping: JumpingWorld) -> None:
     jumping.times = BACKWARDS
     assert jumping.run("exec", "--approve", "low", "--command-timeout", "0.3", "sleep 600").code == 124

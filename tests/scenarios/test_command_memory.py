@@ -30,6 +30,7 @@ def test_what_a_person_accepted_is_proposed_for_the_same_goal(world: MemoryWorld
     assert "as earlier today in this folder; 1 of 1 worked" in again.asked[0].proposal.reason
 
 
+@pytest.mark.thorough
 def test_it_is_known_in_the_same_session_at_once(world: MemoryWorld) -> None:
     commands = [{"mode": "command", "command": "sort -n a.txt"}, {"mode": "chat", "message": "done"}]
     world.session(world.script(*commands), GOAL, "!true")
@@ -43,6 +44,7 @@ def test_other_literals_are_filled_in(world: MemoryWorld) -> None:
     assert proposed(world.session("offline", "please tidy the numbers of b.txt")) == ["sort -n b.txt"]
 
 
+@pytest.mark.thorough
 def test_an_edit_replaces_what_was_proposed(world: MemoryWorld) -> None:
     goal = "count the lines of a.txt"
     first = world.session("offline", goal, edits={"wc -l a.txt": "grep -c '' a.txt"})
@@ -52,6 +54,7 @@ def test_an_edit_replaces_what_was_proposed(world: MemoryWorld) -> None:
     assert "as you wrote it; 1 of 1 worked" in again.asked[0].proposal.reason
 
 
+@pytest.mark.thorough
 def test_forgetting_an_edit_forgets_what_it_replaced(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     world.taught(GOAL, "sort -n a.txt", edits={"sort -n a.txt": "sort -g a.txt"})
@@ -62,6 +65,7 @@ def test_forgetting_an_edit_forgets_what_it_replaced(world: MemoryWorld) -> None
     assert "; 1 of 1 worked" in again.asked[0].proposal.reason
 
 
+@pytest.mark.thorough
 def test_what_was_replaced_once_comes_back_when_it_is_taken_again(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt", edits={"sort -n a.txt": "sort -n missing.txt"})
     assert proposed(world.session("offline", GOAL)) == []
@@ -69,6 +73,7 @@ def test_what_was_replaced_once_comes_back_when_it_is_taken_again(world: MemoryW
     assert proposed(world.session("offline", GOAL)) == ["sort -n a.txt"]
 
 
+@pytest.mark.thorough
 def test_a_later_failure_takes_it_back(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     (world.work / "a.txt").unlink()
@@ -82,12 +87,14 @@ def test_what_ran_without_a_person_teaches_nothing(world: MemoryWorld) -> None:
     assert proposed(world.session("offline", GOAL)) == []
 
 
+@pytest.mark.thorough
 def test_what_failed_or_was_skipped_teaches_nothing(world: MemoryWorld) -> None:
     world.taught("tidy the numbers of a.txt", "sort -n missing.txt")
     world.taught("tidy the numbers of b.txt", "sort -n b.txt", edits={"sort -n b.txt": ""})
     assert proposed(world.session("offline", GOAL, "tidy the numbers of b.txt")) == []
 
 
+@pytest.mark.thorough
 def test_an_answer_that_is_no_zero_teaches(world: MemoryWorld) -> None:
     world.taught("does a.txt mention quince trees", "grep -i quince a.txt")
     assert proposed(world.session("offline", "does a.txt mention quince trees")) == ["grep -i quince a.txt"]
@@ -105,6 +112,7 @@ def test_what_changes_something_comes_back_only_where_it_was(world: MemoryWorld)
     assert proposed(world.session("offline", goal)) == ["rm -r scratch"]
 
 
+@pytest.mark.thorough
 def test_what_changes_something_is_not_filled_in(world: MemoryWorld) -> None:
     world.taught("ditch the thing a.txt", "rm a.txt")
     assert proposed(world.session("offline", "ditch the thing b.txt")) == []
@@ -123,6 +131,7 @@ def test_secrets_and_private_goals_are_not_remembered(world: MemoryWorld, monkey
         assert b"sort -n" not in data
 
 
+@pytest.mark.thorough
 def test_a_replay_and_a_copied_log_teach_nothing(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     stranger = world.base / "logs2"
@@ -140,6 +149,7 @@ def test_a_folder_that_others_write_to_teaches_nothing(world: MemoryWorld) -> No
     assert proposed(world.session("offline", GOAL)) == []
 
 
+@pytest.mark.thorough
 def test_off_and_no_persist_neither_learn_nor_propose(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt", memory="off")
     assert not (world.state / "memory").exists()
@@ -149,6 +159,7 @@ def test_off_and_no_persist_neither_learn_nor_propose(world: MemoryWorld) -> Non
     assert proposed(world.session("offline", GOAL)) == ["sort -n a.txt"]  # the log had it all the time
 
 
+@pytest.mark.thorough
 def test_the_file_is_private_and_a_damaged_one_is_made_anew(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     world.session("offline", GOAL)
@@ -166,6 +177,7 @@ def test_the_file_is_private_and_a_damaged_one_is_made_anew(world: MemoryWorld) 
     assert not (world.base / "trap").exists()
 
 
+@pytest.mark.thorough
 def test_a_pruned_log_is_forgotten(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     assert proposed(world.session("offline", GOAL, edits={"sort -n a.txt": ""})) == ["sort -n a.txt"]
@@ -196,6 +208,7 @@ def test_forget_the_last_by_words_and_all(world: MemoryWorld) -> None:
     assert "0 commands for goals" in world.told[-1]
 
 
+@pytest.mark.thorough
 def test_what_was_forgotten_stays_so_when_the_memory_is_made_anew(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     world.session("offline", ":forget sort")
@@ -215,6 +228,7 @@ def test_what_was_forgotten_stays_so_when_the_memory_is_made_anew(world: MemoryW
     assert proposed(world.session("offline", GOAL)) == []
 
 
+@pytest.mark.thorough
 def test_experience_is_counted_for_every_planner(world: MemoryWorld) -> None:
     world.session("offline", "!sort -n a.txt", "!sort -n b.txt", "!sort -n missing.txt")
     world.session("offline")
@@ -225,6 +239,7 @@ def test_experience_is_counted_for_every_planner(world: MemoryWorld) -> None:
     assert experience("sort -r other.txt", str(world.work)) == ""
 
 
+@pytest.mark.thorough
 def test_models_on_this_machine_get_examples_and_others_only_when_told(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     told = world.context_of(world.script({"mode": "chat", "message": "ok"}), "tidy numbers of some file")

@@ -119,7 +119,7 @@ def test_killed_after_each_thing_that_commit_and_undo_do(bench: Bench) -> None:
     assert {"/again/n", "/new/er/y", "/type/x"} <= set(said["names"])
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_of_two_rehearsals_of_one_file_the_second_is_not_made_real(bench: Bench) -> None:
     said = drive(bench, "rivals")
     assert (said["error"], said["content"], said["undone"]) == ("rehearsal_conflict", "0\none\n", "0\n")
@@ -192,7 +192,7 @@ def test_nine_of_100_000_files(many: Path, kind: str) -> None:
         bench.remove()
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_files_of_other_users(bench: Bench) -> None:
     """Root's rehearsal keeps owners; an ordinary user can remove and replace what stands in a folder of their own, and no more."""
     if os.geteuid() != 0:

@@ -71,6 +71,7 @@ def test_a_working_folder_cannot_reach_the_environment_of_commands(world: World)
     assert ended.stdout == "||||", ended.stderr
 
 
+@pytest.mark.thorough
 def test_keys_of_the_own_env_file_are_not_exported(world: World) -> None:
     (world.config / ".env").write_text("OPENAI_API_KEY=sk-own-0123456789abcdef0123\n")
     (world.config / ".env").chmod(0o600)
@@ -80,9 +81,9 @@ def test_keys_of_the_own_env_file_are_not_exported(world: World) -> None:
     assert "sk-own" not in ended.stdout + "".join(path.read_text() for path in world.logs())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("content", [b"approve = ", b"\xff\xfe\x00", b"[" * 5000, b"a = 1\x00"])
 @pytest.mark.parametrize("name", [".agent-shell.toml", ".env"])
-@pytest.mark.few(2)
 def test_a_malformed_file_of_the_folder_is_named_and_ignored(world: World, content: bytes, name: str) -> None:
     (world.work / name).write_bytes(content)
     ended = world.run(*world.scripted(chat("went on")), "hello")
@@ -92,6 +93,7 @@ def test_a_malformed_file_of_the_folder_is_named_and_ignored(world: World, conte
         assert "ignored" in ended.stderr
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "content", ["approve = ", 'approve = "high"', "max_steps = -1", 'timeout = "soon"', "approve = [1]"]
 )
@@ -113,6 +115,7 @@ def test_a_bad_variable_is_exit_code_3(world: World, variables: dict[str, str]) 
     assert any(value in ended.stderr for value in variables.values())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("planner", "code", "says"),
     [
@@ -122,7 +125,6 @@ def test_a_bad_variable_is_exit_code_3(world: World, variables: dict[str, str]) 
         ("openai", 4, "OPENAI_API_KEY"),
     ],
 )
-@pytest.mark.few(2)
 def test_a_planner_that_cannot_be_built(world: World, planner: str, code: int, says: str) -> None:
     ended = world.run("--planner", planner, "hello")
     assert ended.code == code
@@ -130,15 +132,16 @@ def test_a_planner_that_cannot_be_built(world: World, planner: str, code: int, s
     assert len(world.goals()) == (code != 2)  # and every start in the log has its end
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [".agent-shell.toml", ".env"])
 @pytest.mark.parametrize("kind", ["fifo", "folder", "dangling link", "huge"])
-@pytest.mark.few(3)
 def test_something_else_in_place_of_a_folders_file_does_not_hang(world: World, name: str, kind: str) -> None:
     _put(world.work / name, kind)
     ended = world.run(*world.scripted(chat("went on")), "hello")
     assert (ended.code, ended.stdout.strip()) == (0, "went on")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["config.toml", ".env"])
 @pytest.mark.parametrize("kind", ["fifo", "folder", "huge"])
 def test_something_else_in_place_of_an_own_file_is_an_error(world: World, name: str, kind: str) -> None:
@@ -172,6 +175,7 @@ def test_an_own_file_that_may_not_be_read(ordinary: OrdinaryWorld, name: str) ->
     assert "ermission denied" in ended.stderr
 
 
+@pytest.mark.thorough
 def test_a_folders_file_that_may_not_be_read(ordinary: OrdinaryWorld) -> None:
     path = ordinary.work / ".agent-shell.toml"
     path.write_text("max_steps = 1")

@@ -47,6 +47,7 @@ def test_a_confined_command_writes_inside_only_and_the_log_says_how(place: World
     ]
 
 
+@pytest.mark.thorough
 def test_the_way_out_that_was_named_works(place: World) -> None:
     ended = place.run(
         *RUN, "--confine", "workspace", "--confine-write", str(place.base), f"echo out > {outside(place)}"
@@ -54,12 +55,14 @@ def test_the_way_out_that_was_named_works(place: World) -> None:
     assert (ended.code, outside(place).read_text()) == (0, "out\n")
 
 
+@pytest.mark.thorough
 def test_the_workspace_stays_where_the_session_began(place: World) -> None:
     lines = f"!cd {place.base}\n!touch here\n".encode()
     place.run(*RUN[1:], "--confine", "workspace", stdin=lines)
     assert not (place.base / "here").exists()
 
 
+@pytest.mark.thorough
 def test_variable_and_folder_confine(place: World) -> None:
     env = {"AGENT_CONFINE": "read-only"}
     assert place.run(*RUN, "touch x", env=env).code == 1
@@ -83,6 +86,7 @@ def test_a_rule_confines_its_program(place: World) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_goals_of_a_planner_are_confined_too(place: World) -> None:
     from tests.scenarios.program import chat, command
 
@@ -122,6 +126,7 @@ def test_a_home_folder_is_no_workspace(place: World) -> None:
     assert not (place.home / ".profile").exists()
 
 
+@pytest.mark.thorough
 def test_limits_on_the_command_line(place: World) -> None:
     ended = place.run(*RUN, "--limit-output", "10k", "yes")
     assert "ended: it wrote more than 10 kB of output (limit_output)" in ended.stderr

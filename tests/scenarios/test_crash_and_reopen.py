@@ -36,8 +36,8 @@ def killed_at(world: World, stage: str) -> list[dict[str, object]]:
     return envelopes(log.read_bytes())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stage", ["idle", "thinking", "quiet", "flood", "between"])
-@pytest.mark.few(2)
 def test_killed_at_every_stage(world: World, stage: str) -> None:
     before = killed_at(world, stage)
     ended = world.run(*world.scripted(chat("back")), "--session-id", "one", "go on")
@@ -57,8 +57,8 @@ def test_killed_at_every_stage(world: World, stage: str) -> None:
     assert said == (stage in ("thinking", "quiet", "flood"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("cut", [1, 2, 40, 400])
-@pytest.mark.few(2)
 def test_a_torn_last_line_is_closed_off(world: World, cut: int) -> None:
     """A power cut can tear the last line anywhere."""
     killed_at(world, "quiet")
@@ -87,6 +87,7 @@ def test_the_planner_is_told_what_was_cut_off(world: World) -> None:
     assert log.count('"type":"command.finished"') == 1
 
 
+@pytest.mark.thorough
 def test_a_second_crash_right_after_the_first(world: World) -> None:
     killed_at(world, "quiet")
     process = world.start("--planner", "offline", "--session-id", "one", stdin=subprocess.PIPE)
@@ -103,6 +104,7 @@ def test_a_second_crash_right_after_the_first(world: World) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_log_full_of_rubbish_is_no_trap(world: World) -> None:
     killed_at(world, "quiet")
     (log,) = world.logs()

@@ -59,12 +59,14 @@ def test_the_terminal_emitter(place: Examples) -> None:
     assert "$ echo one  [low]" in ended.stderr and "✓ completed" in ended.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-41", "S1-78")
 def test_the_json_emitter(place: Examples) -> None:
     kinds = [json.loads(line)["type"] for line in emitted(place, "emit_json_lines.py").stdout.splitlines()]
     assert [kind for kind in kinds if kind != "assistant.delta"] == place.types()
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-41", "S1-46", "S1-78")
 def test_the_collecting_emitter(place: Examples) -> None:
     answer = json.loads(emitted(place, "emit_to_list.py").stdout)
@@ -77,6 +79,7 @@ def test_the_collecting_emitter(place: Examples) -> None:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-41", "S1-78")
 def test_the_emitter_that_drops_everything(place: Examples) -> None:
     ended = emitted(place, "emit_to_nobody.py")
@@ -89,6 +92,7 @@ def test_one_goal_with_settings_of_ones_own(place: Examples) -> None:
     assert ended.stdout == "one\nThat is **all**.\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-3", "S1-78")
 def test_the_prompt_in_another_program(place: Examples) -> None:
     path = place.base / "script.json"

@@ -184,6 +184,7 @@ def pursue(way: Way, folder: Path) -> Ended:
     return asyncio.run(main())
 
 
+@pytest.mark.few(15)
 @pytest.mark.covers("S4-20")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_how_a_goal_ends(way: Way, tmp_path: Path) -> None:
@@ -209,6 +210,7 @@ def test_how_a_goal_ends(way: Way, tmp_path: Path) -> None:
     assert told in ended.printed.splitlines()[-1]
 
 
+@pytest.mark.few(15)
 @pytest.mark.covers("S4-21", "S4-23")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_the_log_alone_tells_how_it_ended(way: Way, tmp_path: Path) -> None:
@@ -225,6 +227,7 @@ def test_the_log_alone_tells_how_it_ended(way: Way, tmp_path: Path) -> None:
     assert open_goal.messages == told.messages
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_every_start_has_its_end(way: Way, tmp_path: Path) -> None:
     types = [json.loads(line)["type"] for line in Path(pursue(way, tmp_path).path).read_bytes().splitlines()]

@@ -9,6 +9,7 @@ import pytest
 from tests.scenarios.program import World, chat, command, until
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("goal", ["", " ", "\n\t\r\n", "\u2003"])
 def test_an_empty_goal_is_a_usage_error(world: World, goal: str) -> None:
     ended = world.run(*world.scripted(chat("never")), goal)
@@ -26,6 +27,7 @@ def test_a_goal_of_a_megabyte_is_refused_with_a_way_out(world: World) -> None:
     assert world.goal()["goal"] == "say hello"
 
 
+@pytest.mark.thorough
 def test_a_goal_just_short_enough_is_kept_whole(world: World) -> None:
     goal = "wörter " * 10_000
     ended = world.run(*world.scripted(chat("read")), goal)
@@ -33,6 +35,7 @@ def test_a_goal_just_short_enough_is_kept_whole(world: World) -> None:
     assert world.goal()["goal"] == goal
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("raw", "kept"),
     [
@@ -47,7 +50,6 @@ def test_a_goal_just_short_enough_is_kept_whole(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("way", ["argv", "stdin"])
-@pytest.mark.few(2)
 def test_any_bytes_are_a_goal_that_the_log_can_hold(world: World, raw: bytes, kept: str, way: str) -> None:
     planner = world.scripted(chat("understood"))
     ended = world.run(*planner, raw) if way == "argv" else world.run(*planner, stdin=raw + b"\n")
@@ -58,6 +60,7 @@ def test_any_bytes_are_a_goal_that_the_log_can_hold(world: World, raw: bytes, ke
     assert "\x1b[2J" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.thorough
 def test_nul_on_standard_input(world: World) -> None:
     ended = world.run(*world.scripted(chat("one"), chat("two"), chat("three")), stdin=b"a\x00b\n\x00\nthe end\n")
     assert ended.code == 0
@@ -78,6 +81,7 @@ def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
     assert {goal["status"] for goal in world.goals()} <= {"answered", "not_understood"}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "goal"),
     [
@@ -91,13 +95,13 @@ def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
         (["./build fails"], "./build fails"),
     ],
 )
-@pytest.mark.few(2)
 def test_words_that_look_like_something_else_are_a_goal(world: World, arguments: list[str], goal: str) -> None:
     ended = world.run(*world.scripted(chat("understood")), *arguments)
     assert (ended.code, ended.stdout.strip()) == (0, "understood"), ended.stderr
     assert world.goal()["goal"] == goal
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "arguments", [["--approve", "high", "x"], ["--no-such", "x"], ["serve"], ["exec"], ["--timeout", "-1", "x"]]
 )
@@ -114,6 +118,7 @@ def test_a_goal_does_not_smuggle_a_command_into_the_log(world: World) -> None:
     assert world.goal()["goal"] == 'a\n{"v":1,"seq":9}\u2028b'
 
 
+@pytest.mark.thorough
 def test_a_pipe_that_nobody_writes_to_does_not_hang_a_goal(world: World) -> None:
     process = world.start(*world.scripted(chat("went on")), "a goal", stdin=subprocess.PIPE)
     until(lambda: process.poll() is not None)

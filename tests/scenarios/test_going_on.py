@@ -51,6 +51,7 @@ def test_exec_in_the_last_session_says_which_one_it_is(program: Callable[..., An
     assert "so far" not in said
 
 
+@pytest.mark.thorough
 def test_a_name_in_a_script_is_that_name(program: Callable[..., Any], tmp_path: Path) -> None:
     program("--session-id", "job-10", "echo one")
     program("--session-id", "job-1", "echo two")

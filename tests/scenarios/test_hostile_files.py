@@ -29,8 +29,8 @@ def put(path: Path, kind: str) -> str:
     return str(path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.few(2)
 def test_a_file_for_the_planner(world: World, kind: str) -> None:
     path = put(world.work / "thing", kind)
     ended = world.run(*world.scripted(chat("read")), "--file", path, "what is this")
@@ -42,8 +42,8 @@ def test_a_file_for_the_planner(world: World, kind: str) -> None:
     assert not world.goals()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.few(2)
 def test_a_script(world: World, kind: str) -> None:
     path = put(world.base / "thing", kind)
     ended = world.run("--planner", f"scripted:{path}", "hello")
@@ -52,6 +52,7 @@ def test_a_script(world: World, kind: str) -> None:
     assert world.goal()["status"] == "failed"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["fifo", "folder", "looping"])
 def test_a_telemetry_file(world: World, kind: str) -> None:
     path = put(world.base / "thing", kind)
@@ -60,9 +61,9 @@ def test_a_telemetry_file(world: World, kind: str) -> None:
     assert path in ended.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["fifo", "endless", "binary", "huge"])
 @pytest.mark.parametrize("name", ["AGENTS.md", ".git", ".git/HEAD", ".git/config"])
-@pytest.mark.few(2)
 def test_what_a_project_says(world: World, name: str, kind: str) -> None:
     """Notes and repository of the working folder are somebody else's, so whatever is wrong with them, a goal is a goal."""
     path = world.work / name
@@ -78,8 +79,8 @@ def test_what_a_project_says(world: World, name: str, kind: str) -> None:
     assert log.stat().st_size < 1_000_000
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.few(2)
 def test_the_key_of_the_redaction(world: World, kind: str) -> None:
     world.sessions.mkdir(mode=0o700)
     put(world.sessions / ".redaction-key", kind)
@@ -88,6 +89,7 @@ def test_the_key_of_the_redaction(world: World, kind: str) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("variables", "arguments", "says"),
     [
@@ -101,7 +103,6 @@ def test_the_key_of_the_redaction(world: World, kind: str) -> None:
         ({"OPENAI_API_KEY": "two\nlines"}, ["--planner", "openai"], "API key"),
     ],
 )
-@pytest.mark.few(3)
 def test_where_and_how_a_model_is_reached(
     world: World, variables: dict[str, str | None], arguments: list[str], says: str
 ) -> None:
@@ -133,6 +134,7 @@ def test_too_few_file_descriptors(world: World, files: int) -> None:
         assert goal["status"] == {0: "completed", 1: "failed", 6: "skipped"}[ended.code]
 
 
+@pytest.mark.thorough
 def test_programs_are_nowhere(world: World) -> None:
     ended = world.run("exec", "--approve", "medium", "echo builtin; no-such-thing", env={"PATH": "/nowhere"})
     assert "builtin" in ended.stdout

@@ -73,6 +73,7 @@ def test_a_model_that_takes_none_is_asked_without_and_the_goal_goes_on(world: Wo
     assert "You cannot see it" in json.dumps(server.requests[1].body)
 
 
+@pytest.mark.thorough
 def test_another_error_is_told_as_it_is(world: World) -> None:
     (world.work / "a.png").write_bytes(PNG)
     with FakeLLMServer(Behaviour(status=401, error={"error": {"message": "no such image key"}})) as server:
@@ -81,6 +82,7 @@ def test_another_error_is_told_as_it_is(world: World) -> None:
     assert "asked without" not in done.stdout
 
 
+@pytest.mark.thorough
 def test_recipes_look_at_no_images_and_say_so(world: World) -> None:
     (world.work / "a.png").write_bytes(PNG)
     done = world.run("--planner", "offline", "--dry-run", "--file", "a.png", "list the files here")

@@ -9,6 +9,8 @@ import signal
 import stat
 from pathlib import Path
 
+import pytest
+
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World, until
 
@@ -36,6 +38,7 @@ def test_exec_leaves_its_job_alone_and_says_so(world: World) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.thorough
 def test_an_ordinary_user_has_jobs_too(ordinary: OrdinaryWorld) -> None:
     ended = ordinary.run("exec", "--json", "--approve", "medium", "while :; do echo tick; sleep 0.05; done & echo out")
     events = [json.loads(line) for line in ended.stdout.splitlines()]
@@ -46,6 +49,7 @@ def test_an_ordinary_user_has_jobs_too(ordinary: OrdinaryWorld) -> None:
     assert end_of(ordinary)
 
 
+@pytest.mark.thorough
 def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
     lines = "!sleep 1000 &\n!sleep 999 &\n:jobs\n:kill 1\n:jobs 2\n"
     ended = world.run("--approve", "medium", stdin=lines.encode())
@@ -58,6 +62,7 @@ def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
     assert end_of(world) == ["sleep 999"]
 
 
+@pytest.mark.thorough
 def test_nothing_is_kept_on_disk_without_a_log(world: World) -> None:
     ended = world.run("exec", "--no-persist", "--approve", "medium", WAITS.replace("later", "secret"))
     (world.work / "go").touch()

@@ -59,6 +59,7 @@ def test_every_line_is_an_event_that_we_know(world: World) -> None:
     assert without_deltas(told(ended.stdout)) == world.events()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "code", "status"),
     [
@@ -72,7 +73,6 @@ def test_every_line_is_an_event_that_we_know(world: World) -> None:
         (["--planner", "offline", "--json", "--dry-run", "list the files"], 0, "answered"),
     ],
 )
-@pytest.mark.few(2)
 def test_every_way_to_end_is_told(world: World, arguments: list[str], code: int, status: str) -> None:
     ended = world.run(*arguments)
     assert ended.code == code
@@ -82,10 +82,10 @@ def test_every_way_to_end_is_told(world: World, arguments: list[str], code: int,
     assert (goal["status"], goal["exit_code"]) == (status, code)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("ls /nowhere-at-all", 2), ("true", 0)]
 )
-@pytest.mark.few(1)
 def test_exec_ends_with_the_code_of_its_command(world: World, command: str, code: int) -> None:
     assert world.run("exec", "--approve", "medium", command).code == code
 
@@ -113,6 +113,7 @@ def test_secrets_are_in_neither(world: World) -> None:
     assert all(key not in log.read_text() for log in world.logs())
 
 
+@pytest.mark.thorough
 def test_without_a_log_the_events_are_the_same(world: World) -> None:
     ended = world.run("exec", "--json", "--no-persist", "--approve", "low", "echo hi")
     types = [event["type"] for event in told(ended.stdout)]

@@ -18,8 +18,8 @@ TEXTS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.few(2)
 def test_keep_list_show_delete(world: World, kind: str) -> None:
     good, bad, line = TEXTS[kind]
     saved = world.run(kind, "save", "mine", stdin=good.encode())
@@ -68,6 +68,7 @@ def test_an_empty_list_says_where_yours_go(world: World) -> None:
     assert world.run("rag", "--json").stdout == ""
 
 
+@pytest.mark.thorough
 def test_at_a_terminal_it_is_edited_and_asked_about(world: World) -> None:
     with Terminal("roles", "edit", "terse", home=world.home, cwd=world.work, EDITOR="cat") as person:
         person.see("(?m)^description:")

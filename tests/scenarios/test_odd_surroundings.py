@@ -23,6 +23,7 @@ def shell(world: World, line: str, **env: str | None) -> subprocess.CompletedPro
     return done
 
 
+@pytest.mark.thorough
 def test_nobody_reads_the_rest(world: World) -> None:
     """`| head -1`: the command goes on, its ending is recorded, and we end quietly."""
     line = '"$@" exec --approve medium "seq 200000; touch done" | head -1; echo "${PIPESTATUS[0]}"'
@@ -39,8 +40,8 @@ def test_nobody_reads_json(world: World) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", ["", "--json"])
-@pytest.mark.few(1)
 def test_a_full_standard_output(world: World, more: str) -> None:
     done = shell(world, f'"$@" exec {more} --approve medium "echo out; touch done" >/dev/full; echo "$?"')
     assert (world.work / "done").exists()
@@ -59,8 +60,8 @@ def test_standard_streams_that_are_closed(world: World, closed: str) -> None:
     assert world.goal()["commands"][0]["stdout"] == "out\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
-@pytest.mark.few(1)
 def test_a_goal_with_a_closed_stream(world: World, closed: str) -> None:
     planner = " ".join(world.scripted(command("echo out"), chat("said")))
     done = shell(world, f'"$@" {planner} --approve low "do it" {closed}; echo "code $?"')
@@ -80,19 +81,21 @@ def test_sub_commands_without_a_place_for_their_answer(world: World, arguments: 
         assert done.stderr.endswith("code 0\n")
 
 
+@pytest.mark.thorough
 def test_standard_input_closed_without_a_goal(world: World) -> None:
     done = shell(world, '"$@" --planner offline <&-; echo "code $?"')
     assert "code 0" in done.stdout
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("home", [None, "", "/proc/nowhere/at/all", "relative", "/dev/null"])
-@pytest.mark.few(2)
 def test_a_home_that_is_not_there(world: World, home: str | None) -> None:
     ended = world.run("exec", "--approve", "low", "echo hi", env={"HOME": home})
     assert (ended.code, ended.stdout) == (0, "hi\n"), ended.stderr
     assert not (world.work / "relative").exists()
 
 
+@pytest.mark.thorough
 def test_no_home_and_no_session_folder(ordinary: OrdinaryWorld) -> None:
     """Without a place for the log nothing runs, and it is said which option helps."""
     ordinary.own(ordinary.base)
@@ -104,6 +107,7 @@ def test_no_home_and_no_session_folder(ordinary: OrdinaryWorld) -> None:
     assert ordinary.run("exec", "--no-persist", "--approve", "medium", "touch ran", env=env).code == 0
 
 
+@pytest.mark.thorough
 def test_a_home_that_cannot_be_written(ordinary: OrdinaryWorld) -> None:
     ordinary.own(ordinary.base)
     ordinary.config.rmdir()
@@ -113,6 +117,7 @@ def test_a_home_that_cannot_be_written(ordinary: OrdinaryWorld) -> None:
     assert (ended.code, ended.stdout) == (0, "hi\n"), ended.stderr
 
 
+@pytest.mark.thorough
 def test_a_working_folder_that_was_deleted(world: World) -> None:
     done = shell(world, 'mkdir gone; cd gone; rmdir ../gone; "$@" exec --approve low "echo hi"; echo "code $?"')
     assert "code 3" in done.stdout, done
@@ -120,6 +125,7 @@ def test_a_working_folder_that_was_deleted(world: World) -> None:
     assert not world.logs()
 
 
+@pytest.mark.thorough
 def test_another_working_folder(world: World) -> None:
     ended = world.run("exec", "--approve", "low", "--cwd", "/nowhere", "echo hi")
     assert ended.code == 3
@@ -129,6 +135,7 @@ def test_another_working_folder(world: World) -> None:
     assert ended.stdout == f"{world.work}/süß 漢\n"
 
 
+@pytest.mark.thorough
 def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     folder = os.fsencode(world.work) + b"/bad \xff\n name"
     os.mkdir(folder)
@@ -140,6 +147,7 @@ def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "env",
     [
@@ -151,7 +159,6 @@ def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     ],
     ids=str,
 )  # fmt: skip
-@pytest.mark.few(2)
 def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     ended = world.run(
         *world.scripted(command("printf 'größe 漢字\\n'"), chat("schön 漢")), "--approve", "low", "wörter", env=env
@@ -162,6 +169,7 @@ def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     assert world.goal()["goal"] == "wörter"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_output_that_cannot_be_written_is_a_failure(world: World, more: tuple[str, ...]) -> None:
     with open("/dev/full", "wb") as full:

@@ -91,6 +91,7 @@ def test_the_question_is_put_again_in_another_process(script: Path) -> None:
     assert emitter.types.count("approval.requested") == emitter.types.count("approval.given") == 1
 
 
+@pytest.mark.thorough
 def test_ones_own_command_is_pending_as_such(script: Path) -> None:
     left_at_its_question(script, "rm -r a.txt")
     context = build_services(load({"planner": f"scripted:{script}"})).open_session("cli", "asked")
@@ -98,7 +99,7 @@ def test_ones_own_command_is_pending_as_such(script: Path) -> None:
     assert (context.pending.command, context.pending.own) == ("rm -r a.txt", True)
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("named", ["asked", ""])
 def test_a_private_command_is_asked_about_as_a_private_one(script: Path, named: str) -> None:
     """What the person kept from planners before a crash is kept from them after it."""
@@ -143,6 +144,7 @@ def test_a_rule_that_came_meanwhile_counts_for_what_was_asked_before_it(script: 
     assert person.asked == [] and Path("a.txt").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("given", [False, True])
 def test_a_question_that_somebody_wrote_into_a_log_runs_nothing(script: Path, given: bool) -> None:
     """An answer in the log is none: whoever goes on with it is asked, or nothing runs."""

@@ -93,8 +93,8 @@ def test_hostile_context_stays_data(world: World) -> None:
     assert all(key not in log.read_text() for log in world.logs())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", ['"$@" why </dev/null', ': | "$@" why', '"$@" why <&-', 'printf " \\n" | "$@" why'])
-@pytest.mark.few(1)
 def test_nothing_on_standard_input_is_no_context(world: World, line: str) -> None:
     with FakeLLMServer(ANSWER) as server:
         assert piped(world, server, line).returncode == 0

@@ -44,6 +44,7 @@ def test_nobody_listens(world: World) -> None:
     planner_error(world, ended, "127.0.0.1")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("behaviour", "words"),
     [
@@ -70,13 +71,13 @@ def test_nobody_listens(world: World) -> None:
         "error as 200", "bad events", "cut", "half an event", "reset",
     ],
 )  # fmt: skip
-@pytest.mark.few(3)
 def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: list[str]) -> None:
     with FakeLLMServer(behaviour, behaviour) as server:
         ended = ask(world, server)
     planner_error(world, ended, *words)
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S4-9")
 @pytest.mark.parametrize(
     "replies",
@@ -105,7 +106,6 @@ def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: 
         "thinking",
     ],
 )
-@pytest.mark.few(2)
 def test_a_model_that_cannot_answer_is_asked_again_once(world: World, replies: list[str]) -> None:
     bad = Behaviour(pieces=tuple(replies) if replies != [""] else ())
     with FakeLLMServer(bad, bad, Behaviour(pieces=(json.dumps(chat("never asked a third time")),))) as server:
@@ -115,6 +115,7 @@ def test_a_model_that_cannot_answer_is_asked_again_once(world: World, replies: l
     planner_error(world, ended, "reply")
 
 
+@pytest.mark.thorough
 def test_the_same_object_written_twice_is_one_answer(world: World) -> None:
     twice = Behaviour(pieces=(PROPOSAL, PROPOSAL))
     with FakeLLMServer(twice, Behaviour(pieces=(json.dumps(chat("done")),))) as server:
@@ -123,6 +124,7 @@ def test_the_same_object_written_twice_is_one_answer(world: World) -> None:
     assert [each["run"] for each in world.goal()["commands"]] == ["touch ran"]
 
 
+@pytest.mark.thorough
 def test_different_objects_are_no_answer(world: World) -> None:
     two = Behaviour(pieces=(json.dumps(command("touch other")), PROPOSAL))
     with FakeLLMServer(two, two) as server:
@@ -137,6 +139,7 @@ def test_a_repaired_reply_counts(world: World) -> None:
     assert world.goal()["status"] == "answered"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("behaviour", [Behaviour(hang_before_headers=True), Behaviour(pieces=("{",), ending="hang")])
 def test_a_server_that_says_nothing_more_is_given_up(world: World, behaviour: Behaviour) -> None:
     with FakeLLMServer(behaviour) as server:
@@ -177,6 +180,7 @@ class Dripping:
                     return
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -187,7 +191,6 @@ class Dripping:
     ],
     ids=["headers", "events", "error", "no HTTP"],
 )
-@pytest.mark.few(2)
 def test_the_time_out_is_for_the_whole_call(world: World, answer: bytes) -> None:
     with Dripping(answer) as server:
         ended = world.run("--base-url", server.base_url, "--model", "m", "--timeout", "0.6", "do it")
@@ -196,6 +199,7 @@ def test_the_time_out_is_for_the_whole_call(world: World, answer: bytes) -> None
         assert server.closed.wait(30 if server.reached.is_set() else 0) or not server.reached.is_set()
 
 
+@pytest.mark.thorough
 def test_a_slow_server_does_not_eat_more_than_the_time_budget(world: World) -> None:
     with FakeLLMServer(Behaviour(pieces=(" ",) * 600, pace=0.05)) as server:
         ended = ask(world, server, AGENT_TIME_BUDGET="0.5")
@@ -204,6 +208,7 @@ def test_a_slow_server_does_not_eat_more_than_the_time_budget(world: World) -> N
     assert world.goal()["status"] == "budget_exhausted"
 
 
+@pytest.mark.thorough
 def test_a_planner_that_never_stops(world: World) -> None:
     with FakeLLMServer(*[Behaviour(pieces=(json.dumps(command(f"echo {n}")),)) for n in range(9)]) as server:
         ended = ask(world, server, "--max-steps", "4")
@@ -231,6 +236,7 @@ def test_the_third_proposal_of_a_failing_command_is_not_run(world: World, texts:
     assert len(world.goal()["commands"]) == 2
 
 
+@pytest.mark.thorough
 def test_alternating_failures_end_too(world: World) -> None:
     a, b = command("echo a >> runs; false"), command("echo b >> runs; false")
     ended = world.run(*world.scripted(*[a, b] * 6), "--approve", "medium", "do it")
@@ -238,6 +244,7 @@ def test_alternating_failures_end_too(world: World) -> None:
     assert len((world.work / "runs").read_text()) <= 8
 
 
+@pytest.mark.thorough
 def test_a_refused_answer_is_not_asked_for_ever(world: World) -> None:
     """Without a person everything risky is declined, and that ends the goal at once."""
     ended = world.run(*world.scripted(*[command("git reset --hard")] * 5), "--approve", "medium", "do it")
@@ -246,6 +253,7 @@ def test_a_refused_answer_is_not_asked_for_ever(world: World) -> None:
     assert "no terminal to confirm in" in ended.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -288,8 +296,8 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text) for text in HOSTILE])
-@pytest.mark.few(2)
 def test_a_proposal_with_hidden_characters_never_runs_by_itself(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()

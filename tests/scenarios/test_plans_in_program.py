@@ -69,6 +69,7 @@ def test_what_was_left_is_gone_on_with_in_another_process(program: Program, tmp_
     assert (code, "2 the same" in out) == (0, True)
 
 
+@pytest.mark.thorough
 def test_in_a_new_session_the_plan_of_the_last_one_is_found(program: Program, tmp_path: Path) -> None:
     code, _, err = program(stdin=":resume\n")
     assert code != 0 and "Nothing to resume." in err
@@ -83,6 +84,7 @@ def test_in_a_new_session_the_plan_of_the_last_one_is_found(program: Program, tm
     assert code != 0 and "Nothing to resume." in err
 
 
+@pytest.mark.thorough
 def test_a_log_that_a_crash_cut_off_in_a_step_goes_on_there(program: Program, tmp_path: Path) -> None:
     program("--approve", "medium", "--session-id", "cut", GOAL)
     (log,) = (tmp_path / "logs").glob("*-cut.jsonl")
@@ -99,6 +101,7 @@ def test_a_log_that_a_crash_cut_off_in_a_step_goes_on_there(program: Program, tm
     assert out.splitlines()[0] == "a.pdf"
 
 
+@pytest.mark.thorough
 def test_plan_json_tells_each_step_with_its_command_and_risk(program: Program, tmp_path: Path) -> None:
     code, out, _ = program("plan", "--json", GOAL)
     told = json.loads(out)
@@ -128,11 +131,13 @@ def test_piped_goals_go_on_behind_a_plan(program: Program, tmp_path: Path) -> No
     assert "a.pdf\nout\n" in out
 
 
+@pytest.mark.thorough
 def test_max_steps_counts_the_steps_of_a_plan(program: Program) -> None:
     code, _, err = program("--approve", "medium", "--max-steps", "2", GOAL)
     assert code == 1 and "stopped after 2 steps" in err and "left:" in err
 
 
+@pytest.mark.thorough
 def test_show_and_export_tell_the_plan(program: Program, tmp_path: Path) -> None:
     program("--approve", "medium", "--session-id", "told", GOAL)
     _, out, _ = program("sessions", "show", "told")

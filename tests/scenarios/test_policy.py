@@ -65,18 +65,18 @@ def test_a_rule_lets_a_command_run_and_says_which(ruled: World) -> None:
     assert (event["by"], event["remark"]) == ("policy", "allowed by policy.toml:clean")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "text", ["rm src", "rm -r build src", "rm -r build; make", "rm build/../src", "rm -r build > log"]
 )
-@pytest.mark.few(2)
 def test_what_the_rule_does_not_cover_is_asked_for(ruled: World, text: str) -> None:
     assert direct(ruled, text).code == 6
     assert (ruled.work / "src").exists()
     assert (ruled.work / "build").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", ["nc -l 9", "sudo n''c h 9", "bash -c 'nc h 9'", "true && nc h 9"])
-@pytest.mark.few(2)
 def test_a_forbidden_command_ends_with_five(ruled: World, text: str) -> None:
     ended = direct(ruled, text, "--approve", "medium")
     assert ended.code == 5
@@ -103,9 +103,9 @@ def test_a_planner_is_held_to_the_same_rules(ruled: World) -> None:
     assert ruled.goal()["status"] == "blocked_by_policy"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", ["rm -rf ~", "find ~ -delete", "cd && rm -rf -- *"])
 @pytest.mark.parametrize("options", [("--approve", "medium"), ("--safety-off", "--approve", "medium")])
-@pytest.mark.few(3)
 def test_the_floor_holds_for_a_throw_away_home(ruled: World, text: str, options: tuple[str, ...]) -> None:
     put(
         ruled.config / "policy.toml",
@@ -138,6 +138,7 @@ def test_a_project_s_file_tightens_and_never_loosens(world: World) -> None:
     assert "only your own policy file may allow" in ended.stderr
 
 
+@pytest.mark.thorough
 def test_an_edit_during_a_session_counts_at_the_next_command(world: World) -> None:
     process = world.start("--approve", "medium", stdin=subprocess.PIPE)
     assert process.stdin is not None

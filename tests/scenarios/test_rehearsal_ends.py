@@ -158,6 +158,7 @@ def test_an_obstacle_forbids_the_commit(bench: Bench) -> None:
     assert not any(bench.work.iterdir())
 
 
+@pytest.mark.thorough
 def test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps(bench: Bench) -> None:
     import threading
 

@@ -42,6 +42,7 @@ def test_what_fails_in_a_rehearsal_only_is_said(world: OrdinaryWorld) -> None:
     assert (world.work / "team").read_text() == "b\n"
 
 
+@pytest.mark.thorough
 def test_a_file_that_would_lose_its_group_is_flagged(world: OrdinaryWorld) -> None:
     (world.work / "team").write_text("b\n")
     (world.work / "own").write_text("b\n")

@@ -39,7 +39,7 @@ def result(child: pexpect.spawn) -> dict[str, Any]:
     return said
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_it_has_a_terminal_of_its_size(bench: Bench) -> None:
     child = start(bench, "test -t 0 && stty size < /dev/tty; ls -l /dev/pts | grep -c '^c.* [0-9]$'")
     said = result(child)
@@ -73,7 +73,7 @@ def test_it_asks_on_the_terminal(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_an_editor_draws_and_its_file_is_shown(bench: Bench) -> None:
     if shutil.which("vi") is None:
         needs("vim")
@@ -86,7 +86,7 @@ def test_an_editor_draws_and_its_file_is_shown(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_an_interactive_shell_has_job_control(bench: Bench) -> None:
     child = start(bench, "bash --norc --noprofile -i")
     child.expect("[$#] ")

@@ -65,6 +65,7 @@ def test_rehearse_shows_and_changes_nothing(place: World) -> None:
     place.goal()
 
 
+@pytest.mark.thorough
 def test_json_has_the_keys_of_the_contract(place: World) -> None:
     ended = place.run(
         "rehearse", "--json", "--cwd", str(place.work), "mv a.txt b.txt; echo hi > n; echo out; echo err >&2"
@@ -118,6 +119,7 @@ def test_high_risk_is_never_made_real_unasked(place: World) -> None:
     assert place.home.is_dir()
 
 
+@pytest.mark.thorough
 def test_auto_rehearses_what_approve_lets_run(place: World) -> None:
     ended = place.run("exec", "--approve", "medium", "--rehearse", "auto", "rm a.txt")
     assert ended.code == 0, ended.stderr
@@ -147,6 +149,7 @@ def test_what_policy_refuses_is_not_even_rehearsed(place: World) -> None:
     assert "rehearsal.started" not in place.types()
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_changed_since_stops_the_undo(place: World) -> None:
     assert place.run(*LOW, "echo three >> a.txt").code == 0
     with (place.work / "a.txt").open("a") as file:
@@ -157,6 +160,7 @@ def test_a_file_that_was_changed_since_stops_the_undo(place: World) -> None:
     assert (place.work / "a.txt").read_text() == "one\ntwo\nthree\nmine\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -167,13 +171,13 @@ def test_a_file_that_was_changed_since_stops_the_undo(place: World) -> None:
         (("undo",), 1),
     ],
 )
-@pytest.mark.few(4)
 def test_wrong_words(place: World, words: tuple[str, ...], code: int) -> None:
     ended = place.run(*words)
     assert ended.code == code, ended.stderr
     assert ended.stderr
 
 
+@pytest.mark.thorough
 def test_undo_without_a_terminal_wants_yes(place: World) -> None:
     assert place.run(*LOW, "echo three >> a.txt").code == 0
     ended = place.run("undo")
@@ -182,6 +186,7 @@ def test_undo_without_a_terminal_wants_yes(place: World) -> None:
     assert "three" in (place.work / "a.txt").read_text()
 
 
+@pytest.mark.thorough
 def test_names_that_are_no_utf8_go_through(place: World) -> None:
     name = b"a\xff\nb"
     ended = place.run("rehearse", "--json", b"touch \"$(printf 'a\\377\\nb')\"")
@@ -197,6 +202,7 @@ def test_a_secret_in_a_diff_is_in_no_log(place: World) -> None:
     assert all(secret not in log.read_text() for log in place.logs())
 
 
+@pytest.mark.thorough
 def test_the_state_that_a_command_leaves_is_adopted_with_its_commit(place: World) -> None:
     lines = b"!cd tree\n!pwd\n"
     ended = place.run("--approve", "medium", "--rehearse", "auto", stdin=lines)

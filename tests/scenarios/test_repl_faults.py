@@ -50,6 +50,7 @@ def test_a_log_that_vanishes_stops_everything_and_a_new_session_helps(world: Wor
     assert [goal["status"] for goal in world.goals()] == ["completed"]
 
 
+@pytest.mark.thorough
 def test_the_working_folder_vanishes(world: World) -> None:
     place = world.work / "deep"
     place.mkdir()
@@ -66,6 +67,7 @@ def test_the_working_folder_vanishes(world: World) -> None:
     assert not (world.work / "ran").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("model_fault", ["script over", "rubbish"])
 def test_a_planner_error_is_not_the_end(world: World, model_fault: str) -> None:
     replies = [chat("fine")] if model_fault == "script over" else ["rubbish", "rubbish", chat("fine")]
@@ -80,6 +82,7 @@ def test_a_planner_error_is_not_the_end(world: World, model_fault: str) -> None:
     assert {goal["status"] for goal in world.goals()} == {"answered", "planner_error"}
 
 
+@pytest.mark.thorough
 def test_bytes_that_no_keyboard_sends(world: World) -> None:
     """Invalid UTF-8, NUL and unfinished escape sequences in a paste; wide and combining characters."""
     with Person(world, *world.scripted(chat("understood"))) as person:

@@ -51,6 +51,7 @@ def descriptors() -> set[str]:
     return {each for each in found if "/proc/" not in each}
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S1-61", "S1-72", "S4-25")
 @pytest.mark.parametrize("command", ["sleep 300 & sleep 300", "sh -c 'trap \"\" TERM INT; sleep 300; sleep 300'"])
 def test_a_cancel_while_a_tool_runs_leaves_no_process_and_no_descriptor(
@@ -192,6 +193,7 @@ def test_an_agent_goes_on_as_often_as_it_may_and_no_more_at_the_same_depth(place
     assert (kinds.count("run.started"), kinds.count("run.finished"), kinds.count("goal.started")) == (1, 1, most + 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S1-15", "S1-19", "S1-77")
 @pytest.mark.parametrize(("flag", "rounds"), [((), 0), (("--auto-continue",), 1)])
 def test_the_command_line_goes_on_by_itself_only_where_it_is_told_to(

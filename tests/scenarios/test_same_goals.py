@@ -364,6 +364,7 @@ def test_the_example_runs_what_was_agreed_to(
     assert b"cat a.txt" in err
 
 
+@pytest.mark.thorough
 def test_ctrl_c_at_the_question_of_the_example_ends_the_goal_and_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,9 +38,9 @@ def test_across_the_end_of_the_head(world: World, inside: int, after: int, newli
     assert pieces(log) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("newline", [True, False])
 @pytest.mark.parametrize("inside", [14, 39])
-@pytest.mark.few(1)
 def test_across_the_start_of_the_tail(world: World, inside: int, newline: bool) -> None:
     """What was dropped before the tail may have held the beginning."""
     folder = world.work

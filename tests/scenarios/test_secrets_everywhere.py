@@ -29,11 +29,11 @@ def kept_text(world: World) -> str:
     return "\n".join([str(path) + path.read_bytes().decode("utf-8", "replace") for path in files])
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S4-29")
 @pytest.mark.parametrize(
     "options", [(), ("--no-redact",), ("--redact", "pii"), ("--no-redact", "--json")], ids=" ".join
 )
-@pytest.mark.few(2)
 def test_no_secret_gets_further_than_the_screen(world: World, options: tuple[str, ...]) -> None:
     folder = world.work / f"in-{OTHER}"
     folder.mkdir()

@@ -36,12 +36,14 @@ def test_a_read_only_session_folder(ordinary: OrdinaryWorld) -> None:
     nothing_ran(ordinary, own(ordinary), "ermission denied", str(ordinary.sessions))
 
 
+@pytest.mark.thorough
 def test_a_session_folder_that_cannot_be_made(ordinary: OrdinaryWorld) -> None:
     ordinary.own(ordinary.base)
     ordinary.base.chmod(0o555)
     nothing_ran(ordinary, own(ordinary), "cannot be made")
 
 
+@pytest.mark.thorough
 def test_a_log_that_became_read_only(ordinary: OrdinaryWorld) -> None:
     ordinary.own(ordinary.base)
     assert ordinary.run("exec", "--approve", "medium", "--session-id", "mine", "true").code == 0
@@ -58,8 +60,8 @@ def test_a_file_where_the_folder_should_be(world: World) -> None:
     assert world.sessions.read_text() == "precious"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "folder"])
-@pytest.mark.few(2)
 def test_a_log_that_is_no_regular_file(world: World, kind: str) -> None:
     assert world.run("exec", "--approve", "medium", "--session-id", "mine", "true").code == 0
     (log,) = world.logs()
@@ -80,8 +82,8 @@ def test_a_log_that_is_no_regular_file(world: World, kind: str) -> None:
     assert not (world.base / "made").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "x" * 300, "a\nb", ".."])
-@pytest.mark.few(3)
 def test_a_session_name_that_is_no_file_name(world: World, name: str) -> None:
     ended = own(world, "--session-id", name)
     if name == "":
@@ -127,6 +129,7 @@ def test_a_log_that_may_not_grow_stops_the_command(world: World, size: int) -> N
         envelopes(path.read_bytes())
 
 
+@pytest.mark.thorough
 def test_a_log_that_fills_up_while_a_command_runs(world: World) -> None:
     """What runs is not killed for it; its ending is shown, and nothing runs afterwards."""
     planner = world.scripted(command("seq 20000 && touch first"), command("touch ran"), chat("x"))
@@ -168,6 +171,7 @@ def test_a_full_disk(world: World) -> None:
     assert ("touch ran" in started) == (world.work / "ran").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
 def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
     """The log has room for its start and none for its end: that is said, and nothing runs after it."""
@@ -200,6 +204,7 @@ def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
     assert started == [fill]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
 def test_with_room_again_the_next_goal_runs(world: World) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
@@ -269,6 +274,7 @@ def test_a_session_folder_on_the_way_to_nowhere(world: World) -> None:
         nothing_ran(world, own(world, "--session-dir", str(place)), "cannot be")
 
 
+@pytest.mark.thorough
 def test_logs_are_private_whatever_the_umask(world: World) -> None:
     assert own(world, preexec_fn=lambda: os.umask(0)).code == 0
     (log,) = world.logs()
@@ -283,6 +289,7 @@ def test_a_telemetry_file_that_cannot_be_written_is_said_before_anything_runs(wo
     assert not (world.work / "ran").exists()
 
 
+@pytest.mark.thorough
 def test_a_full_telemetry_file_stops_nothing(world: World) -> None:
     ended = own(world, "--telemetry-file", "/dev/full")
     assert ended.code == 0, ended.stderr
@@ -290,6 +297,7 @@ def test_a_full_telemetry_file_stops_nothing(world: World) -> None:
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.thorough
 def test_the_telemetry_file_holds_what_the_log_holds(world: World) -> None:
     spy = world.base / "spy.jsonl"
     assert own(world, "--telemetry-file", str(spy)).code == 0

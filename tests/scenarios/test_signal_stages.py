@@ -33,10 +33,10 @@ def started_at(world: World, stage: str, *more: str) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S4-25")
 @pytest.mark.parametrize(("number", "code"), ENDING, ids=lambda value: getattr(value, "name", ""))
 @pytest.mark.parametrize("stage", ["thinking", "running", "between lines"])
-@pytest.mark.few(3)
 def test_a_signal_ends_one_shot_use_in_order(world: World, stage: str, number: signal.Signals, code: int) -> None:
     process = started_at(world, stage)
     process.send_signal(number)
@@ -48,8 +48,8 @@ def test_a_signal_ends_one_shot_use_in_order(world: World, stage: str, number: s
     world.no_orphans()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.few(1)
 def test_the_same_signal_many_times(world: World, number: signal.Signals) -> None:
     process = started_at(world, "running")
     for _ in range(5):
@@ -69,8 +69,8 @@ def test_killed_without_warning_leaves_no_orphan(world: World, stage: str) -> No
     assert world.events()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["thinking", "running", "between lines"])
-@pytest.mark.few(1)
 def test_stopped_and_continued(world: World, stage: str) -> None:
     """TSTP stops the program, CONT brings it back to where it was; WINCH is no business of a pipe."""
     process = started_at(world, stage)
@@ -182,10 +182,10 @@ def thinking_has_begun(world: World, person: Person, stage: str) -> None:
         until(lambda: person.pump() and "planner.started" in world.types())
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S4-25")
 @pytest.mark.parametrize(("number", "code"), ENDING[1:], ids=["TERM", "HUP", "QUIT"])
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.few(3)
 def test_a_signal_ends_the_repl_at_every_stage(world: World, stage: str, number: signal.Signals, code: int) -> None:
     with repl(world, stage) as person:
         at_stage(person, stage)
@@ -197,8 +197,8 @@ def test_a_signal_ends_the_repl_at_every_stage(world: World, stage: str, number:
     world.no_orphans()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.few(1)
 def test_resizing_and_interrupting_at_every_stage(world: World, stage: str) -> None:
     """WINCH changes nothing but the screen; INT (kill -INT, not the key) stops what is under way; the REPL goes on."""
     with repl(world, stage) as person:
@@ -220,8 +220,8 @@ def test_resizing_and_interrupting_at_every_stage(world: World, stage: str) -> N
     world.no_orphans()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.few(1)
 def test_ctrl_backslash_at_every_stage(world: World, stage: str) -> None:
     """At a prompt it is no key that means anything; it ends what runs, and in order us while there is nothing else."""
     with repl(world, stage) as person:
@@ -247,8 +247,8 @@ def test_ctrl_backslash_at_every_stage(world: World, stage: str) -> None:
     world.no_orphans()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.few(1)
 def test_the_window_is_closed(world: World, stage: str) -> None:
     """The terminal itself goes away."""
     with repl(world, stage) as person:
@@ -274,8 +274,8 @@ def test_killed_at_a_terminal(world: World, stage: str) -> None:
     assert world.events()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["thinking", "running"])
-@pytest.mark.few(1)
 def test_a_goal_on_the_command_line_at_a_terminal(world: World, stage: str) -> None:
     planner = world.scripted(command(RUNNING), delay=600 if stage == "thinking" else 0)
     with Person(world, *planner, "--approve", "low", "do it") as person:

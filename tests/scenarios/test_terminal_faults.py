@@ -40,12 +40,14 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
         world.remove()
 
 
+@pytest.mark.few(1)
 def test_escapes_past_the_pipes_do_not_arrive(terminal: Terminal) -> None:
     terminal.run(f"({EVIL}) > /dev/tty; echo x")
     assert not [code for code in FORBIDDEN if code in terminal.shown]
     assert b"end" in terminal.shown
 
 
+@pytest.mark.few(1)
 def test_what_a_program_that_owned_the_terminal_left_on_is_switched_off(terminal: Terminal) -> None:
     terminal.start(":tty on", r"stty raw -echo; printf '\033[?1049h\033[?25l\033[?2004h'; kill -9 $$", "stty -a")
     assert terminal.result()["code"] == 137
@@ -56,6 +58,7 @@ def test_what_a_program_that_owned_the_terminal_left_on_is_switched_off(terminal
     assert " echo " in settings
 
 
+@pytest.mark.few(1)
 def test_a_command_that_waits_is_told_and_answered(terminal: Terminal) -> None:
     child = terminal.start("read x; echo got:$x")
     child.expect_exact(WAITS)
@@ -63,6 +66,7 @@ def test_a_command_that_waits_is_told_and_answered(terminal: Terminal) -> None:
     assert terminal.result()["stdout"] == "got:word\n"
 
 
+@pytest.mark.few(1)
 def test_sizes_follow(terminal: Terminal) -> None:
     child = terminal.start("trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.02; done")
     child.expect_exact(b"ready")
@@ -70,8 +74,8 @@ def test_sizes_follow(terminal: Terminal) -> None:
     assert terminal.result()["stdout"] == "ready\n50 132\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("program", "begun", "leave"), [("less", b"29\r\n", "q"), ("vim", b"~", ":q!\r")])
-@pytest.mark.few(2)
 def test_ctrl_c_twice_belongs_to_the_program(terminal: Terminal, program: str, begun: bytes, leave: str) -> None:
     needs(program)
     words = "seq 500 | less" if program == "less" else "vim -u NONE -N"
@@ -85,6 +89,7 @@ def test_ctrl_c_twice_belongs_to_the_program(terminal: Terminal, program: str, b
     assert terminal.result()["stdout"] == "after\n"
 
 
+@pytest.mark.few(1)
 def test_ctrl_c_again_and_again_ends_what_does_not_listen(terminal: Terminal) -> None:
     child = terminal.start(":tty on", "stty raw -echo; trap '' INT TERM; echo ready; while :; do sleep 0.1; done")
     child.expect_exact(b"ready")

@@ -69,6 +69,7 @@ def test_a_later_edit_is_not_lost(place: World) -> None:
     assert (place.work / "a").read_text() == "mine\n"
 
 
+@pytest.mark.thorough
 def test_a_kill_in_the_middle_of_a_run_keeps_the_pre_image(place: World) -> None:
     before = tree(place)
     mark = place.work.parent / "began"
@@ -83,6 +84,7 @@ def test_a_kill_in_the_middle_of_a_run_keeps_the_pre_image(place: World) -> None
     assert not differences(before, tree(place))
 
 
+@pytest.mark.thorough
 def test_what_was_changed_since_is_json_for_programs_and_a_diff_for_people(world: World) -> None:
     (world.work / "a").write_text("one\n")
     world.run(*DIRECT, "echo two >> a")
@@ -96,6 +98,7 @@ def test_what_was_changed_since_is_json_for_programs_and_a_diff_for_people(world
     assert (world.work / "a").read_text() == "one\nmine\n"
 
 
+@pytest.mark.thorough
 def test_what_a_killed_process_left_of_a_rehearsal_goes_with_the_next_start(world: World) -> None:
     left = world.home / ".local/state/agent-shell/undo/rehearsals/0123456789abcdef"
     left.mkdir(parents=True, mode=0o700)

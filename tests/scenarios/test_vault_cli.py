@@ -69,6 +69,7 @@ def test_the_output_of_a_command_is_redacted_in_the_log(world: World, ring: Path
     assert "[redacted:TOKEN:" in log.read_text() and VALUE not in log.read_text()
 
 
+@pytest.mark.thorough
 def test_what_is_refused(world: World, ring: Path) -> None:
     world.run("vault", "add", "TOKEN", stdin=VALUE.encode())
     got = world.run("vault", "get", "TOKEN")
@@ -87,6 +88,7 @@ def test_what_is_refused(world: World, ring: Path) -> None:
         assert VALUE not in ended.stderr
 
 
+@pytest.mark.thorough
 def test_locked_without_anybody(world: World) -> None:
     vault = Vault(str(world.config), lambda name, value: None, cost=10)
     vault.unlock("correct horse battery")

@@ -54,6 +54,7 @@ def filled_in(engine_id: str) -> tuple[Talk, list[str]]:
     return talk, asked
 
 
+@pytest.mark.few(2)
 @pytest.mark.covers("S3-1", "S3-120", "S3-123", "S3-127", "S3-128", "S3-129", "S3-104", "S3-105")
 @pytest.mark.parametrize("engine_id", ENGINES)
 def test_from_the_first_question_to_the_handoff(engine_id: str) -> None:
