@@ -125,10 +125,10 @@ def test_a_full_disk_leaves_nothing(
     assert not list((folder.parent / "state").glob("undo/rehearsals/*"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("moment", "when"), [("fsync", "before"), ("link", "after"), ("exchange", "before"), ("exchange", "after")]
 )
-@pytest.mark.few(2)
 def test_a_kill_leaves_the_old_file_or_the_new_one_and_nothing_beside_it(folder: Path, moment: str, when: str) -> None:
     (folder / "a").write_text("old\n")
     state = folder.parent / "state"

@@ -105,6 +105,7 @@ def test_ctrl_c_and_suspend_keys_reach_only_the_attached_program() -> None:
     child.wait()
 
 
+@pytest.mark.thorough
 def test_attached_without_a_terminal_or_program() -> None:
     assert asyncio.run(HostProcesses().run_attached(("/nonexistent",))) == 127
     child = attached("kill -9 $$")

@@ -231,6 +231,7 @@ def test_a_job_reads_the_end_of_its_input_and_keeps_no_terminal(terminal: Termin
     assert job["exit_code"] == 0
 
 
+@pytest.mark.thorough
 def test_a_job_that_draws_its_progress_on_a_terminal_goes_on_drawing(terminal: Terminal, tmp_path: Path) -> None:
     program = tmp_path / "ninja"  # gets a terminal for its output
     program.write_text(
@@ -263,6 +264,7 @@ def test_a_job_that_ends_after_the_program_writes_nothing_where_its_state_went(
     assert log.read_text() == "last\n"
 
 
+@pytest.mark.thorough
 def test_a_job_has_no_time_out_any_more(terminal: Terminal) -> None:
     child = terminal.start("echo begun; sleep 1; echo done", TIME_OUT="0.9")
     child.expect_exact(b"begun")

@@ -178,6 +178,7 @@ def test_nothing_survives(markers: dict[str, Marker], who: str, rung: str, mode:
     until(lambda: not any(os.path.exists(group) for group in groups if group))
 
 
+@pytest.mark.thorough
 def test_an_ordinary_user_without_a_group_of_his_own_gets_the_next_rung(markers: dict[str, Marker]) -> None:
     if os.geteuid() != 0:
         pytest.skip("whether this user has a group is the system's choice")

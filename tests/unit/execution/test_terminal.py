@@ -47,6 +47,7 @@ def test_what_is_said_after_ctrl_c_stands_on_a_line_of_its_own(terminal: Termina
     assert (echoed[-2:], said) == ("^C", "interrupted")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("end", "rows"), [("", ["half", "said"]), ("\\n", ["half", "said"])])
 def test_what_is_said_after_a_program_with_the_terminal_stands_on_a_line_of_its_own(
     terminal: Terminal, end: str, rows: list[str]
@@ -97,6 +98,7 @@ def test_ctrl_c_interrupts_and_keeps_the_output(terminal: Terminal, marker: Mark
     assert marker.survivors() == {}
 
 
+@pytest.mark.thorough
 def test_ctrl_c_escalates_against_a_command_that_ignores_it(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("trap '' INT TERM; echo ready; while :; do sleep 1000; done")
     child.expect_exact(b"ready")
@@ -107,6 +109,7 @@ def test_ctrl_c_escalates_against_a_command_that_ignores_it(terminal: Terminal, 
     assert marker.survivors() == {}
 
 
+@pytest.mark.thorough
 def test_the_window_size_follows(terminal: Terminal, tmp_path: Path) -> None:
     child = terminal.start("trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.02; done")
     child.expect_exact(b"ready")
@@ -191,6 +194,7 @@ def test_vim_is_suspended_and_brought_back(terminal: Terminal, tmp_path: Path) -
     assert (tmp_path / "note.txt").read_text() == "hello\n"
 
 
+@pytest.mark.thorough
 @needing("less")
 def test_a_pager_that_stops_itself_alone_is_suspended_with_its_shell(terminal: Terminal) -> None:
     child = terminal.start("seq 500 | less", "echo between", ":fg")
@@ -247,6 +251,7 @@ input("ready")
 """
 
 
+@pytest.mark.thorough
 def test_a_program_that_misses_the_signal_to_stop_gets_another(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "missing.py").write_text(_MISSES_ONE)
     child = terminal.start("python3 missing.py; exit 3", "echo between", ":fg", programs="python3")
@@ -277,6 +282,7 @@ def test_a_program_that_ignores_the_signal_to_stop_is_stopped(
     assert terminal.result()["code"] == 3
 
 
+@pytest.mark.thorough
 def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
     child = terminal.start("python3 -c 'print(input(1))'", "echo between", ":fg", programs="python3")
     child.expect_exact(b"1")
@@ -290,6 +296,7 @@ def test_a_suspended_program_of_plain_keys_goes_on(terminal: Terminal) -> None:
 _SAYS_BACK = "import os, signal; signal.signal(signal.SIGCONT, lambda *_: os.write(1, b'back'));"
 
 
+@pytest.mark.thorough
 def test_what_cancels_bringing_a_program_back_ends_it_and_gives_the_terminal_back(
     terminal: Terminal, marker: Marker
 ) -> None:
@@ -334,6 +341,7 @@ def test_a_program_of_single_keys_gets_what_the_terminal_answers(terminal: Termi
     assert terminal.result()["stdout"].rstrip().endswith("ready6")
 
 
+@pytest.mark.thorough
 def test_where_nothing_brings_it_back_a_program_is_not_suspended(terminal: Terminal) -> None:
     stops = "import os, signal; os.kill(0, signal.SIGTSTP); print(ascii(input('goes on')))"
     child = terminal.start(":no-fg", f'python3 -c "{stops}"', programs="python3")
@@ -344,6 +352,7 @@ def test_where_nothing_brings_it_back_a_program_is_not_suspended(terminal: Termi
     assert "'\\x1a'" in answer["stdout"]
 
 
+@pytest.mark.thorough
 def test_a_suspended_program_can_be_ended(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("python3 -c 'input(0)'", ":kill", programs="python3")
     child.expect_exact(b"0")
@@ -354,6 +363,7 @@ def test_a_suspended_program_can_be_ended(terminal: Terminal, marker: Marker) ->
     assert marker.survivors() == {}
 
 
+@pytest.mark.thorough
 def test_a_suspended_program_ends_with_us(terminal: Terminal, marker: Marker) -> None:
     child = terminal.start("python3 -c 'input(0)'", programs="python3")
     child.expect_exact(b"0")
@@ -363,6 +373,7 @@ def test_a_suspended_program_ends_with_us(terminal: Terminal, marker: Marker) ->
     until(lambda: marker.survivors() == {})
 
 
+@pytest.mark.thorough
 def test_a_shell_inside_has_job_control(terminal: Terminal) -> None:
     child = terminal.start("bash --norc -i", programs="bash")
     child.expect(rb"[$#] ")
@@ -383,6 +394,7 @@ def test_a_shell_inside_has_job_control(terminal: Terminal) -> None:
     assert terminal.result()["code"] == 5
 
 
+@pytest.mark.thorough
 def test_three_times_ctrl_c_ends_a_program_that_owns_the_terminal(terminal: Terminal, marker: Marker) -> None:
     stubborn = "import signal, tty; tty.setraw(0); [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; print('ready', flush=True)"
     child = terminal.start(f'python3 -c "{stubborn}\nwhile True: signal.pause()"', programs="python3")
@@ -393,6 +405,7 @@ def test_three_times_ctrl_c_ends_a_program_that_owns_the_terminal(terminal: Term
     assert marker.survivors() == {}
 
 
+@pytest.mark.thorough
 def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(terminal: Terminal) -> None:
     child = terminal.start("python3 -c 'print(1, flush=True); import time; time.sleep(1000)'", programs="python3")
     child.expect_exact(b"1\r\n")
@@ -402,6 +415,7 @@ def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(ter
     assert "KeyboardInterrupt" in answer["stdout"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("command", "keys", "unread"),
     [
@@ -417,7 +431,6 @@ def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(ter
         ("stty -echo; echo hidden; until test -e go; do sleep 0.02; done; stty echo", "secret\r", ""),
     ],
 )
-@pytest.mark.few(3)
 def test_what_the_command_did_not_read_is_handed_on(
     terminal: Terminal, tmp_path: Path, command: str, keys: str, unread: str
 ) -> None:
@@ -434,6 +447,7 @@ def test_what_the_command_did_not_read_is_handed_on(
     assert "secret" not in str(answer)
 
 
+@pytest.mark.thorough
 def test_what_was_typed_before_ctrl_c_goes_with_it(terminal: Terminal) -> None:
     child = terminal.start("echo begun; sleep 1000")
     child.expect_exact(b"begun")

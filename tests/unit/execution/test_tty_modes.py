@@ -82,10 +82,10 @@ def test_a_menu_drawn_by_a_program_with_a_progress_bar_reaches_the_screen(termin
     assert terminal.result()["stdout"] == "30 100\n"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "reader", ["cat", "read x; echo got:$x", "python3 -c 'print(input())'", "sh -c 'read x; echo got:$x'"]
 )
-@pytest.mark.few(2)
 def test_a_command_that_waits_for_keys_is_told_once(terminal: Terminal, reader: str) -> None:
     child = terminal.start(f"echo first; {reader}", "echo second")
     child.expect_exact(WAITS)
@@ -98,6 +98,7 @@ def test_a_command_that_waits_for_keys_is_told_once(terminal: Terminal, reader: 
     assert WAITS not in terminal.shown
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "quiet",
     [
@@ -113,6 +114,7 @@ def test_no_hint_where_none_is_needed(terminal: Terminal, quiet: str) -> None:
     child.wait()
 
 
+@pytest.mark.thorough
 def test_what_a_password_prompt_shows_is_judged_by_whole_characters(terminal: Terminal, tmp_path: Path) -> None:
     write = (
         "import os, time; fd = os.open('/dev/tty', os.O_RDWR); os.write(fd, b'a\\xc2'); time.sleep(0.2);"

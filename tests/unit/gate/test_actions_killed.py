@@ -115,6 +115,7 @@ def action_of(case: Killed, kind: str) -> FileAction:
     return DeleteFile(path=path) if kind == "delete" else WriteFile(path=path if kind == "write" else new, content="x")
 
 
+@pytest.mark.few(1)
 @MOMENTS
 def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str, every: int) -> None:
     count, changed = 1, 0
@@ -140,6 +141,7 @@ def test_killed_while_a_file_is_changed(tmp_path: Path, kind: str, every: int) -
     assert changed and count > 20
 
 
+@pytest.mark.few(1)
 @MOMENTS
 def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str, every: int) -> None:
     count, undone = 1, 0
@@ -167,6 +169,7 @@ def test_killed_while_it_is_taken_back(tmp_path: Path, kind: str, every: int) ->
     assert undone and count > 20
 
 
+@pytest.mark.thorough
 def test_what_another_process_brings_to_an_end_is_told(tmp_path: Path) -> None:
     """SIGKILL in the middle of an undo: the log of whoever finishes it says so, and so does the story of the one that began."""
     for count in range(60, 600, 5):

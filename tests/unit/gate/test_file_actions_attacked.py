@@ -119,6 +119,7 @@ def everything(folder: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("swap", SWAPS)
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_what_was_swapped_while_the_person_thought_is_left_alone(
@@ -222,6 +223,7 @@ def test_paths_that_do_not_say_where_they_lead_are_refused(folder: Path, path: s
         assert isinstance(confirmed, CommandConfirmed) and confirmed.decision == "refused"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ["a b", "a\nb", "\x1b]0;x\x07", "-rf", "$(x)", "'", "\udcff", "a' 'b"])
 def test_names_of_all_kinds_are_one_name(folder: Path, name: str) -> None:
     path, other = str(folder / name), str(folder / f"{name}2")

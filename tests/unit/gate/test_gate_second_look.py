@@ -193,6 +193,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("command", "act", "said"), CHANGES, ids=[f"{row[0]}: {row[2]}" for row in CHANGES])
 def test_what_changed_while_the_prompt_stood_is_asked_for_again(place: Path, command, act, said) -> None:
     person = Busy(act)
@@ -204,6 +205,7 @@ def test_what_changed_while_the_prompt_stood_is_asked_for_again(place: Path, com
     assert [run.command for run in executor.ran] == [command]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(("command", "act", "said"), CHANGES, ids=[f"{row[0]}: {row[2]}" for row in CHANGES])
 def test_it_runs_at_once_where_nothing_changed(place: Path, command, act, said) -> None:
     person = Busy()

@@ -100,6 +100,7 @@ def test_nothing_is_sent(world: Throwaway, part: int) -> None:
                 listener.recv(1) if listener.type == socket.SOCK_DGRAM else listener.accept()
 
 
+@pytest.mark.thorough
 def test_no_process_is_touched(world: Throwaway) -> None:
     script = ["-c", "import time; time.sleep(60)", "agent-lock-victim"]
     victim = subprocess.Popen([*world.words, *script], env=world.environ, stdin=subprocess.DEVNULL)
@@ -114,8 +115,8 @@ def test_no_process_is_touched(world: Throwaway) -> None:
         victim.wait()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ENDLESS)
-@ONE_USER
 def test_what_goes_on_for_ever_is_ended_with_all_that_it_started(world: Throwaway, command: str) -> None:
     marker = f"agent-preview-{os.getpid()}-{world.who}"
     assert previewed(world, (command.replace("MARKER", marker),), lying=True, kind="modify") == [""]
@@ -129,6 +130,7 @@ def _running(marker: str) -> str:
     return subprocess.run(["pgrep", "-f", marker], capture_output=True, text=True, check=False).stdout
 
 
+@pytest.mark.thorough
 @sampled
 def test_what_goes_past_every_file_is_not_shown_as_no_change(world: Throwaway) -> None:
     pipe, link, secret = (world.workspace / name for name in ("pipe", "link", "sock"))

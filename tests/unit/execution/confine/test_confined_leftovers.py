@@ -42,6 +42,7 @@ def forged(**fields: str) -> str:
     return text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "fields",
     [
@@ -59,7 +60,6 @@ def forged(**fields: str) -> str:
         {"ENV": "SHELLOPTS=xtrace 'PS4=$(MARK)'"},
     ],
 )
-@pytest.mark.few(2)
 def test_a_state_that_a_command_wrote_itself_runs_nothing(world: ConfinedWorld, fields: dict[str, str]) -> None:
     mark = f"touch {world.outside}/run"
     written = {name: value.replace("MARK", mark) for name, value in fields.items()}
@@ -88,18 +88,21 @@ END
     assert ran[1].out.split("\n") == ["it is", "a", "g ()", "H", "alias q=\\'", "0027", "pipefail       \ton"]
 
 
+@pytest.mark.thorough
 def test_variables_that_every_program_loads_are_not_kept(world: ConfinedWorld) -> None:
     ran = world.run(("workspace", "export LD_AUDIT=$PWD/x.so A=1"), ("off", "echo ${LD_AUDIT-none} $A"))
     assert "not kept, since every program would load it: LD_AUDIT" in ran[0].notes
     assert ran[1].out == "none 1"
 
 
+@pytest.mark.thorough
 def test_an_endless_state_file_is_no_state(world: ConfinedWorld) -> None:
     text = """p=$(trap -p EXIT | grep -o '/[^"]*/state/[0-9]*' | head -1); truncate -s 1T "$p" """
     ran = world.one("workspace", text)
     assert "could not be read back" in ran.notes
 
 
+@pytest.mark.thorough
 def test_a_deep_and_locked_temporary_folder_goes(world: ConfinedWorld) -> None:
     deep = "import os\nfor i in range(2100):\n    os.mkdir('d'); os.chdir('d')\nopen('f', 'w')"
     ran = world.one("workspace", f'(cd "$TMPDIR" && python3 -c "{deep}"; mkdir -p a/b/c; chmod 0 a/b a)')
@@ -107,6 +110,7 @@ def test_a_deep_and_locked_temporary_folder_goes(world: ConfinedWorld) -> None:
     assert os.listdir(world.base / "tmp") == []
 
 
+@pytest.mark.thorough
 def test_a_pair_of_datagram_sockets_reaches_nobody(world: ConfinedWorld) -> None:
     import socket
 
@@ -183,6 +187,7 @@ def test_shared_memory_of_others_is_out_of_reach(world: ConfinedWorld) -> None:
     assert ran.out.split() == ["0", "1"], ran.err
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_without_landlock_root_cannot_go_where_another_user_is() -> None:
     import subprocess
@@ -207,6 +212,7 @@ def test_without_landlock_root_cannot_go_where_another_user_is() -> None:
         world.remove()
 
 
+@pytest.mark.thorough
 def test_a_home_folder_is_no_workspace(world: ConfinedWorld) -> None:
     world.options["home"] = str(world.workspace)
     ran = world.one("workspace", "echo alias ls=evil >>.bashrc")

@@ -75,7 +75,7 @@ def test_the_workspace_is_written_as_ever(world):
     assert os.listdir(world.workspace) == []
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_read_only_writes_nowhere_but_in_its_temporary_folder(world):
     wrote, temporary = world.run(
         ("read-only", "touch here"), ("read-only", 'f=$(mktemp) && echo x > "$f" && cat "$f" && cat <<< here-string')
@@ -85,7 +85,7 @@ def test_read_only_writes_nowhere_but_in_its_temporary_folder(world):
     assert (temporary.code, temporary.out) == (0, "x\nhere-string")
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_metadata_outside_holds_on_namespaces_and_is_named_as_a_gap_on_landlock(world, rung):
     before = os.stat(world.outside / "kept")
     mode, touched = world.run(
@@ -117,13 +117,13 @@ def test_state_is_kept_and_what_only_the_run_had_is_not(world):
     assert world.environment["TMPDIR"] == str(world.base / "tmp")
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_its_private_folder_goes_with_it(world):
     world.run(("workspace", "mkdir -p $TMPDIR/deep/er; chmod 0 $TMPDIR/deep"))
     assert os.listdir(world.base / "tmp") == []
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_a_long_command_and_descriptors_of_ours(world):
     long, fds = world.run(
         ("workspace", f": {'x' * 130_000}; echo done"),
@@ -133,7 +133,7 @@ def test_a_long_command_and_descriptors_of_ours(world):
     assert set(fds.out.split()) <= {"0", "1", "2", "3", "255", "self"}
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_harmless_devices_and_terminals_work(world):
     ran = world.one(
         "workspace",
@@ -151,7 +151,7 @@ def test_unix_sockets_are_refused_and_pairs_are_not(world):
     assert "Permission denied" in ran.err
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_io_uring_and_foreign_namespaces_are_refused(world):
     script = 'python3 -c "import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.syscall(425, 1, 0), ctypes.get_errno())"'
     uring, own, other = world.run(
@@ -184,6 +184,7 @@ ESCAPES = (
 )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("mode", "without", "means"),
     [
@@ -194,7 +195,6 @@ ESCAPES = (
         ("read-only,no-network", LANDLOCK_ONLY, "Landlock"),
     ],
 )
-@pytest.mark.few(2)
 def test_there_is_no_way_out(who, mode, without, means):
     world = ConfinedWorld(who, without=without)
     try:
@@ -205,7 +205,7 @@ def test_there_is_no_way_out(who, mode, without, means):
         world.remove()
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_namespaces_hold_without_landlock(who):
     world = ConfinedWorld(who, without={"landlock_create_ruleset": "ENOSYS"})
     try:
@@ -219,7 +219,7 @@ def test_namespaces_hold_without_landlock(who):
         world.remove()
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_a_block_device_cannot_be_opened(who):
     if os.geteuid() != 0:
         pytest.skip("only root could open one at all")
@@ -238,7 +238,7 @@ def test_a_block_device_cannot_be_opened(who):
             world.remove()
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_shared_memory_is_its_own(who):
     world = ConfinedWorld(who)
     try:
@@ -254,7 +254,7 @@ def test_shared_memory_is_its_own(who):
         world.remove()
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_no_mount_of_it_is_left(world):
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         before = file.read()
@@ -263,6 +263,7 @@ def test_no_mount_of_it_is_left(world):
         assert file.read() == before
 
 
+@pytest.mark.few(1)
 def test_without_confinement_all_of_that_writes(who):
     world = ConfinedWorld(who)
     try:

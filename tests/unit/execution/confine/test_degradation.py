@@ -54,8 +54,8 @@ def test_without_namespaces_landlock_takes_over_and_says_what_it_misses(worlds, 
     assert ran.confining["misses"] == ["changes of permission bits, owners, times and attributes of files outside"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("error", ["EPERM", "ENOSPC", "ENOSYS"])
-@pytest.mark.few(2)
 def test_without_namespaces_and_landlock_nothing_runs(worlds, who, error):
     world = worlds(who, without={"unshare": error, "landlock_create_ruleset": "ENOSYS"})
     mark = world.workspace / "mark"
@@ -67,11 +67,13 @@ def test_without_namespaces_and_landlock_nothing_runs(worlds, who, error):
     assert not mark.exists()
 
 
+@pytest.mark.thorough
 def test_landlock_switched_off_at_boot(worlds, who):
     world = worlds(who, without={"unshare": "EPERM", "landlock_create_ruleset": "EOPNOTSUPP"})
     assert refused(world.one("workspace", "true"), "Landlock is switched off", "lsm=")
 
 
+@pytest.mark.thorough
 def test_a_kernel_that_cannot_make_a_tree_read_only(worlds, who):
     world = worlds(who, without={"mount_setattr": "ENOSYS"})
     ran = world.one("workspace", f"touch {world.outside}/new")
@@ -79,12 +81,14 @@ def test_a_kernel_that_cannot_make_a_tree_read_only(worlds, who):
     assert world.untouched()
 
 
+@pytest.mark.thorough
 def test_without_a_filter_of_calls_nothing_is_promised(worlds, who):
     world = worlds(who, without={"seccomp": "EINVAL", "landlock_create_ruleset": "ENOSYS"})
     # the feature is taken away by a filter, which is in place before
     assert refused(world.one("workspace", "true"), "no filter of system calls")
 
 
+@pytest.mark.thorough
 def test_no_network_without_namespaces_is_held_by_the_filter_alone(worlds, who):
     world = worlds(who, without={"unshare": "EPERM", "landlock_create_ruleset": "ENOSYS"})
     script = (
@@ -119,6 +123,7 @@ def test_no_network_leaves_files_and_loopback(worlds, who):
     assert (world.outside / "kept").read_text() == "x\n"
 
 
+@pytest.mark.thorough
 def test_the_host_s_network_cannot_be_entered_again(worlds):
     if os.geteuid() != 0:
         pytest.skip("only root could")
@@ -160,6 +165,7 @@ def test_sudo_of_a_user_cannot_be_confined_and_says_the_way_out(worlds):
     assert refused(world.one("no-network", "ls; sudo id"), "cannot be confined", "--confine off")
 
 
+@pytest.mark.thorough
 def test_root_keeps_sudo_and_stays_confined(worlds):
     if os.geteuid() != 0:
         pytest.skip("needs root")
@@ -174,7 +180,7 @@ def test_root_keeps_sudo_and_stays_confined(worlds):
     assert world.untouched()
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workspace", ["/", "{base}", "{base}/nothing", "relative"])
 def test_a_workspace_that_bounds_nothing(worlds, workspace):
     world = worlds("user")
@@ -187,6 +193,7 @@ def test_a_workspace_that_bounds_nothing(worlds, workspace):
     assert refused(ran, "workspace")
 
 
+@pytest.mark.thorough
 def test_our_own_settings_stay_as_they_are_in_a_workspace_that_holds_them(worlds, who):
     world = worlds(who)
     need(world, "workspace", "namespaces")
@@ -231,6 +238,7 @@ def test_a_denial_names_the_path_and_the_narrowest_way_out(worlds, who):
     assert world.one("workspace", f"echo x > {world.outside}/new").code == 0
 
 
+@pytest.mark.thorough
 def test_what_failed_for_other_reasons_says_nothing_of_confinement(worlds, who):
     world = worlds(who)
     need(world, "workspace", "namespaces")
@@ -244,6 +252,7 @@ def test_what_failed_for_other_reasons_says_nothing_of_confinement(worlds, who):
         assert ran.notes == ""
 
 
+@pytest.mark.thorough
 def test_the_program_that_wanted_the_network_is_named(worlds):
     world = worlds("user")
     need(world, "no-network", "namespaces")

@@ -226,6 +226,7 @@ def test_nothing_is_changed_whatever_the_rating_says(world, part):
     ] == []
 
 
+@pytest.mark.thorough
 def test_nothing_is_sent(world):
     names = {socket.SOCK_STREAM: f"{world.base}/home/listener", socket.SOCK_DGRAM: f"{world.base}/home/listener.d"}
     with contextlib.ExitStack() as stack:
@@ -277,6 +278,7 @@ def test_no_process_is_touched(world):
         victim.wait()
 
 
+@pytest.mark.thorough
 def test_temporary_files_of_its_own_are_made_and_removed(world):
     commands = [
         "f=$(mktemp) && echo x > $f && cat $f && rm $f",
@@ -286,8 +288,8 @@ def test_temporary_files_of_its_own_are_made_and_removed(world):
     assert [(item["code"], item["out"]) for item in done] == [(0, "x\n"), (0, "gone\n")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("without", [{"seccomp": "ENOSYS"}, {"seccomp": "EPERM"}])
-@pytest.mark.few(2)
 def test_where_nothing_can_be_held_only_plain_readers_run_unasked(world, without):
     before = world.state()
     ran, asked = world.run(["ls", "git status"], gate=True, without=without)
@@ -318,6 +320,7 @@ def test_what_needs_rights_that_nothing_held_has_is_asked_for_in_one_line(world)
     assert ["ran" in item["out"] for item in done] == [not said for said in asked]
 
 
+@pytest.mark.thorough
 def test_it_is_said_what_was_wanted_and_nobody_there_declines_it(world):
     (item,) = world.run([f"echo evil >> {world.home}/.bashrc"], lying=True, gate=True)
     assert (item["outcome"], item["remark"]) == (

@@ -62,8 +62,8 @@ def python(world, name, source):
     return f"python3 {path}"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("source", ["r, fd = os.pipe(); os.set_blocking(r, False)", "r = fd = os.memfd_create('x')"])
-@pytest.mark.few(2)
 def test_nothing_nameless_of_another_process_is_written(world, source):
     kept = source + "\nimport atexit\natexit.register(lambda: open('seen', 'wb').write(os.pread(r, 9, 0) if 'mem' in "
     kept += f"{source!r} else (os.write(fd, b'.'), os.read(r, 9))[1]))"
@@ -76,6 +76,7 @@ def test_nothing_nameless_of_another_process_is_written(world, source):
     assert (world.home / "seen").read_bytes() in (b"", b".")
 
 
+@pytest.mark.thorough
 def test_pipes_and_nameless_files_of_its_own_are_written(world):
     commands = [
         "echo a | tee /dev/stderr",
@@ -108,6 +109,7 @@ def test_only_its_own_shell_writes_down_its_state(world):
     assert item["outcome"] == "declined"
 
 
+@pytest.mark.thorough
 def test_no_folder_is_temporary_because_a_command_says_so(world):
     done = world.run(
         [
@@ -152,6 +154,7 @@ def test_a_socket_is_judged_and_connected_to_as_one(world):
             listener.accept()
 
 
+@pytest.mark.thorough
 def test_what_was_judged_is_connected_to_whatever_stands_there_by_then(world):
     """Its rating says the network, so an Internet address is let through; another thread makes the same bytes a name of this machine."""
     listener = socket.socket(socket.AF_UNIX)
@@ -225,12 +228,14 @@ def test_other_terminals_are_not_written(world):
         os.close(slave)
 
 
+@pytest.mark.thorough
 def test_a_terminal_of_its_own_is_written(world):
     source = "import os, pty; m, s = pty.openpty(); t = os.open(os.ttyname(s), os.O_WRONLY); os.write(t, b'x'); print(os.read(m, 1))"
     (item,) = world.run([f'python3 -c "{source}"'], lying=True, gate=True)
     assert (item["code"], item["out"]) == (0, "b'x'\n")
 
 
+@pytest.mark.thorough
 def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
     """The kernel would send them itself, to whomever a descriptor belongs."""
     script = ["-c", "import time; time.sleep(60)"]
@@ -268,6 +273,7 @@ def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
         victim.wait()
 
 
+@pytest.mark.thorough
 def test_nobody_at_another_terminal_is_signalled_for_what_is_typed_there(world):
     """Who has a terminal tell of its input gets no signal of his own: those in its foreground do."""
     master, slave = pty.openpty()
@@ -306,6 +312,7 @@ def typing(master: int, stop: threading.Event) -> None:
             os.write(master, b"x")
 
 
+@pytest.mark.thorough
 def test_the_kernel_writes_no_core_file_for_it(world):
     (world.workspace / "core").write_text("as it was\n")
     command = "cd {place}; ulimit -c unlimited; sh -c 'kill -SEGV $$'; sh -c 'ulimit -c unlimited; kill -SEGV $$'"
@@ -314,6 +321,7 @@ def test_the_kernel_writes_no_core_file_for_it(world):
     assert world.state() == before
 
 
+@pytest.mark.thorough
 def test_what_it_was_refused_is_told_although_it_takes_what_wakes_its_guardian(world):
     program = f"""
         import os, threading, time
@@ -337,11 +345,13 @@ def test_what_it_was_refused_is_told_although_it_takes_what_wakes_its_guardian(w
     assert item["outcome"] == "declined" and ".bashrc" in item["remark"], item
 
 
+@pytest.mark.thorough
 def test_groups_of_its_own_are_made_and_signalled(world):
     (item,) = world.run(["set -m; sleep 30 & sleep 0.2; kill -TERM -- -$!; wait $!; echo $?"], lying=True, gate=True)
     assert item["out"] == "143\n", item
 
 
+@pytest.mark.thorough
 def test_what_the_shell_forked_and_ended_early_neither_writes_its_state_nor_ends_it(world):
     commands = ["kept=here; export kept; (kill -TERM $BASHPID); true", "echo $kept"] * 3
     done = world.run(commands, lying=True, gate=True)
@@ -379,6 +389,7 @@ def test_other_terminals_are_not_changed(world):
         os.close(slave)
 
 
+@pytest.mark.thorough
 def test_its_own_terminals_are_changed(world):
     lines = "\n        ".join(f"t = s; {text}" for text in CHANGES_OF_TERMINALS[:2] + CHANGES_OF_TERMINALS[4:5])
     program = f"""
@@ -392,6 +403,7 @@ def test_its_own_terminals_are_changed(world):
     assert (item["code"], item["out"]) == (0, "7\n"), item
 
 
+@pytest.mark.thorough
 def test_files_of_others_are_not_locked(world):
     tried = (f"flock -xn {world.home}/.bashrc true", f"exec 3<{world.home}/.bashrc; flock -x 3")
     done = world.run([*tried, "f=$(mktemp); flock -x $f echo own; rm $f"], lying=True, gate=True)
@@ -399,6 +411,7 @@ def test_files_of_others_are_not_locked(world):
     assert done[2]["out"] == "own\n"
 
 
+@pytest.mark.thorough
 def test_a_device_is_not_told_to_act_by_who_may_read_it(world):
     """Old requests that say nothing of where data goes: one that makes a loop device, ejects a disk, resets, or is not known."""
     source = """
@@ -419,6 +432,7 @@ def test_a_device_is_not_told_to_act_by_who_may_read_it(world):
     assert item["out"].split() == ["EPERM"] * 12 + ["ENOTTY"] * 3
 
 
+@pytest.mark.thorough
 def test_other_programs_and_machines_are_not_reached_by_kinds_of_sockets_that_no_rating_means(world):
     """The host of a virtual machine, Bluetooth, netlink between programs; a hint for the disk about a file that is only read."""
     source = """

@@ -80,6 +80,7 @@ OWNERS = tuple(
 )
 
 
+@pytest.mark.thorough
 def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):  # noqa: F811
     subprocess.run(["git", "init", "-q", world.workspace], check=True, env=world.environ)
     world.own()
@@ -251,6 +252,7 @@ def test_hosts_are_looked_up_only_with_the_network(tmp_path, monkeypatch):
         assert [connects(name, network=True) for name in ("hosts", "people", "others")] == [True, True, False]
 
 
+@pytest.mark.thorough
 def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # noqa: F811
     """A workspace below /tmp would be one, where a command said so."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
@@ -261,6 +263,7 @@ def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # 
         assert os.listdir(folder) == []
 
 
+@pytest.mark.thorough
 def test_what_was_moved_below_what_it_made_is_not_its_own(world):  # noqa: F811
     theirs = world.workspace / "sub" / "deep" / ".git"
     theirs.mkdir(parents=True)

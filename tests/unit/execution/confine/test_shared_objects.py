@@ -156,8 +156,8 @@ def test_unconfined_all_of_that_reaches_it(who):
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rung", ["namespaces", "landlock"])
-@pytest.mark.few(2)
 def test_who_is_confined_shares_nothing_with_others(who, rung):
     world = ConfinedWorld(who, without={"unshare": "EPERM"} if rung == "landlock" else {})
     try:

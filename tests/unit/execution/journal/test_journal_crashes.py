@@ -99,6 +99,7 @@ def test_killed_while_committing(world: OverlayWorld, seed: int | None, every: i
     case.check(case.after)
 
 
+@pytest.mark.few(1)
 @SEEDS
 @pytest.mark.parametrize("again", [False, True])
 def test_killed_while_undoing(world: OverlayWorld, seed: int | None, every: int, again: bool) -> None:

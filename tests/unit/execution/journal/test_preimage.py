@@ -64,6 +64,7 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
     yield TreeWorld(tmp_path)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "command",
     [
@@ -105,7 +106,6 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
         "rmdir void/inner void",
     ],
 )
-@pytest.mark.few(6)
 def test_a_direct_run_is_taken_back_and_done_again(world: TreeWorld, command: str) -> None:
     before = world.listing()
     undo_id = world.run(command)
@@ -132,6 +132,7 @@ def test_the_entry_tells_what_it_is(world: TreeWorld) -> None:
     assert stat.S_IMODE(os.stat(world.state + "/undo/journals/" + entry.undo_id).st_mode) == 0o700
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("command", "path", "reason"),
     [
@@ -225,7 +226,7 @@ def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(world: TreeWorld) ->
     assert world.journals.entries() == ()
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -252,6 +253,7 @@ def test_what_went_with_its_folder_and_came_back_can_be_taken_back(world: TreeWo
     assert not differences(middle, world.listing())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "edit", ["echo mine >> d/n/x", "chmod 600 d/n/x", "touch d/n/new", "rm d/n/x && ln -s /etc/passwd d/n/x"]
 )

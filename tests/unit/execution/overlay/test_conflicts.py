@@ -27,6 +27,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
         yield made
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("meanwhile", "paths"),
     [
@@ -52,7 +53,6 @@ def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
         pytest.param("ln f another", ["f"], id="one-more-name"),
     ],
 )
-@pytest.mark.few(4)
 def test_changes_of_somebody_else(world: OverlayWorld, meanwhile: str, paths: list[str]) -> None:
     world.new_case()
     world.prepare(BEFORE)
@@ -92,6 +92,7 @@ def test_where_the_clock_was_set_back_nothing_counts_as_unchanged(world: Overlay
     assert "the clock was set back" in found["d"]
 
 
+@pytest.mark.few(1)
 def test_no_more_than_a_hundred_are_named(world: OverlayWorld) -> None:
     world.new_case()
     world.prepare("mkdir d; touch d/{1..300}")

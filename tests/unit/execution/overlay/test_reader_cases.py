@@ -36,6 +36,7 @@ def for_users() -> Iterator[OverlayWorld]:
 PYTHON = "/usr/bin/env python3 -c"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("before", "command", "steps"),
     [
@@ -82,7 +83,6 @@ PYTHON = "/usr/bin/env python3 -c"
         ),
     ],
 )  # fmt: skip
-@pytest.mark.few(8)
 def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple[str, ...]]) -> None:
     assert words(world, read(world, before, command)) == steps
 
@@ -205,6 +205,7 @@ def test_what_an_ordinary_user_moves_is_recognised_by_all_that_it_is(
     assert sorted(words(for_users, result)) == sorted(steps)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [PLAIN, FOR_USERS], ids=["plain", "user"])
 def test_a_file_with_several_names_is_said_not_to_be_shown_whole(options: str) -> None:
     with overlay(options) as world:

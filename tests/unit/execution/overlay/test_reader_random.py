@@ -34,7 +34,7 @@ def _comparable(found: Listing, world: OverlayWorld) -> Listing:
     return {path: {key: value for key, value in entry.items() if key != "first_name"} for path, entry in found.items()}
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_random_changes_are_read_faithfully(world: OverlayWorld) -> None:
     names_stay_one_file = "index=on" in world.options
     for seed in range(CASES):

@@ -46,6 +46,7 @@ def removing_at(number: int, act: Callable[[], None], patch: pytest.MonkeyPatch)
     return seen
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("gone", ["d", "d/f", "d/e", "h", "l"])
 def test_whatever_vanishes_whenever(world: OverlayWorld, gone: str) -> None:
     """At every single look at a file, in turn."""

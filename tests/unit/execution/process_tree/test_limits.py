@@ -79,6 +79,7 @@ def test_output_within_the_limit_is_whole(limited):
     assert (result.exit_code, result.stdout.total_bytes, result.notes) == (0, 100_000, ())
 
 
+@pytest.mark.thorough
 def test_a_file_may_not_grow_larger(limited):
     for command in (
         "head -c 2M /dev/zero > big",
@@ -91,6 +92,7 @@ def test_a_file_may_not_grow_larger(limited):
     assert limited.run("head -c 1M /dev/zero > fits", file_size=MEGA).exit_code == 0
 
 
+@pytest.mark.thorough
 def test_memory_of_one_process(limited):
     result = limited.run(f"{shlex.quote(sys.executable)} -c 'bytearray(300 << 20)'", memory=100 * MEGA)
     assert result.exit_code != 0
@@ -104,6 +106,7 @@ def test_memory_of_the_whole_tree(limited):
     assert result.notes[0] == "ended: it held more than 100 MB of memory (limit_memory)"
 
 
+@pytest.mark.thorough
 def test_processes_of_the_whole_tree(limited):
     mark = f"19.{os.getpid()}{time.monotonic_ns() % 1_000_000}"
     result = limited.run(f"for i in $(seq 40); do setsid sleep {mark} & done; wait", processes=12)
