@@ -81,6 +81,7 @@ def test_tool_calls_come_whole_and_before_finish(connect, stream) -> None:
     assert pieces[-1].reason == "tool_calls"
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
 @pytest.mark.parametrize("stream", [True, False])
 def test_finish_reasons(connect, reason, stream) -> None:
@@ -105,9 +106,9 @@ def test_no_usage_is_no_error(connect) -> None:
         assert run(connect(server))[-1].usage == Usage()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("write_size", [1, 7])
-@pytest.mark.few(10)
 def test_streams_cut_anywhere(connect, newline, write_size) -> None:
     with FakeLLMServer(
         Behaviour(pieces=("zwölf ", "🎉🎊", ' "quoted"\n'), newline=newline, write_size=write_size)
@@ -151,6 +152,7 @@ def test_history_with_tools_and_odd_text_is_sent(connect) -> None:
 # --- errors with a status ---
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize(
     ("status", "kind", "retryable", "hint"),
     [
@@ -169,7 +171,6 @@ def test_history_with_tools_and_odd_text_is_sent(connect) -> None:
         (529, ProviderError, True, "temporary"),
     ],
 )
-@pytest.mark.few(26)
 def test_status_mapping(connect, status, kind, retryable, hint) -> None:
     said = {"error": {"message": f"no {KEY}\n\x1b[31mred\u202e", "type": "x", "code": status}}
     with FakeLLMServer(*[Behaviour(status=status, error=said)] * 10) as server:
@@ -193,6 +194,7 @@ def test_unauthorized_names_the_variable(connect) -> None:
     assert (variable or "--api-key-env") in error.hint
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("status", [200, 404, 502])
 def test_html_instead_of_json(connect, status) -> None:
     page = b"<!DOCTYPE html><html><title>Bad\nGateway</title>" + b"x" * 100_000
@@ -201,6 +203,7 @@ def test_html_instead_of_json(connect, status) -> None:
     assert 'a web page ("Bad Gateway") instead of JSON' in error.message
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("code", [429, "429", "rate_limit_error"])
 def test_error_body_with_status_200(connect, code) -> None:
     said = {"type": "error", "error": {"type": "x", "code": code, "message": "slow down"}}
@@ -246,6 +249,7 @@ def test_nonsense_with_status_200(connect, body) -> None:
         assert failure(connect(server)).status is None
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     "line", [b"not json", b"[]", b"3", b'{"choices": {}, "type": 3, "error": "boom"}', b"\xff\xfe"]
 )
@@ -255,6 +259,7 @@ def test_malformed_events(connect, line) -> None:
         assert failure(connect(server)).status is None
 
 
+@pytest.mark.few(2)
 def test_endless_event(connect) -> None:
     body = b"data: " + b"x" * 5_000_000
     with FakeLLMServer(*[Behaviour(body=body, content_type="text/event-stream")] * 3) as server:
@@ -273,6 +278,7 @@ def test_redirects_are_not_followed(connect) -> None:
 # --- broken streams ---
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("ending", ["cut", "half-event", "reset"])
 def test_cut_in_the_middle_is_an_error_after_the_pieces(connect, ending) -> None:
     async def collect(provider):
@@ -291,6 +297,7 @@ def test_cut_in_the_middle_is_an_error_after_the_pieces(connect, ending) -> None
     assert (error.status, error.is_retryable) == (None, True)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("ending", ["cut", "half-event", "reset"])
 def test_cut_before_the_first_piece_is_tried_again(connect, ending) -> None:
     with FakeLLMServer(Behaviour(pieces=(), ending=ending), Behaviour(pieces=("second",))) as server:
@@ -325,6 +332,7 @@ def test_a_long_retry_after_is_told_not_waited_for(connect) -> None:
 # --- time and cancel ---
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("behaviour", [Behaviour(hang_before_headers=True), Behaviour(pieces=(), ending="hang")])
 def test_silence_times_out_and_is_not_tried_again(connect, behaviour) -> None:
     with FakeLLMServer(behaviour) as server:
@@ -334,6 +342,7 @@ def test_silence_times_out_and_is_not_tried_again(connect, behaviour) -> None:
     assert "no data came for too long" in error.message
 
 
+@pytest.mark.few(2)
 def test_total_time_out_bounds_a_dripping_stream(connect) -> None:
     drip = Behaviour(pieces=("x",) * 1000, pace=0.01)
     with FakeLLMServer(drip) as server:
@@ -341,6 +350,7 @@ def test_total_time_out_bounds_a_dripping_stream(connect) -> None:
     assert "no complete reply within 0.3 s" in error.message
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("behaviour", [Behaviour(hang_before_headers=True), Behaviour(pieces=("a",), ending="hang")])
 def test_cancel_closes_the_connection(connect, behaviour) -> None:
     async def cancel_while_waiting(provider, server) -> None:

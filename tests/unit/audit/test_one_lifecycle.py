@@ -196,8 +196,8 @@ def test_whatever_comes_in_whatever_order_sql_tells_what_the_lifecycle_tells(mad
         _sql_tells_what_the_fold_tells(log)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("log", sorted(KEPT.glob("*.jsonl")), ids=lambda log: log.stem)
-@pytest.mark.few(5)
 def test_of_every_log_that_is_kept_sql_tells_what_the_fold_tells(log: Path) -> None:
     pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
     _sql_tells_what_the_fold_tells(log)

@@ -38,6 +38,7 @@ ADD = Task(
 )
 
 
+@pytest.mark.few(1)
 @runs
 @pytest.mark.parametrize(
     ("task", "command", "strict", "lenient"),
@@ -55,7 +56,6 @@ ADD = Task(
         (ADD, "sort -n numbers.txt", False, False),
     ],
 )
-@pytest.mark.few(3)
 def test_judgement(judge: Judge, task: Task, command: str, strict: bool, lenient: bool) -> None:
     judged = judge.judge(task, command)
     assert (judged.strict, judged.lenient, judged.why) == (strict, lenient, "")

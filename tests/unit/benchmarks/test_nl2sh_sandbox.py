@@ -84,6 +84,7 @@ def test_a_flood_is_cut(base: str) -> None:
     assert tried(base, "head -c 400000 /dev/zero | tr '\\0' x").cut
 
 
+@pytest.mark.thorough
 def test_times_count_where_they_are_asked_for(base: str) -> None:
     assert tried(base, "touch -d 2020-01-01 b.txt").changed == {}
     asked = tried(base, "touch -d 2020-01-01T00:00Z b.txt; cp a.txt c.txt; cp -p a.txt d.txt", times=True).changed
@@ -92,6 +93,7 @@ def test_times_count_where_they_are_asked_for(base: str) -> None:
     assert asked["work/d.txt"].endswith("of 1600000000")
 
 
+@pytest.mark.thorough
 def test_archives_count_by_what_is_in_them(base: str) -> None:
     one = tried(base, "tar czf x.tgz a.txt b.txt; gzip -c b.txt > b.gz").changed
     two = tried(base, "tar cf - ./b.txt ./a.txt | gzip -1 > x.tgz; cat b.txt | gzip > b.gz").changed

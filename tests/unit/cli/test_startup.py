@@ -43,6 +43,7 @@ def test_help_needs_argparse_and_the_settings_table_only():
     assert not extra & {"asyncio", "prompt_toolkit", "subprocess", *HEAVY}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("module", ["agent.frontends.repl.repl", "agent.app.composition", "agent.frontends.services"])
 def test_the_first_frame_imports_nothing_heavy(module):
     assert not modules_after(f"import {module}") & HEAVY

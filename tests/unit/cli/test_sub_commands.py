@@ -16,6 +16,7 @@ from agent.cli.sub_commands import SUB_COMMANDS, SubCommand
 SHELLS = ("bash", "zsh", "fish")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", SUB_COMMANDS)
 def test_a_row_is_whole(name: str) -> None:
     row = SUB_COMMANDS[name]

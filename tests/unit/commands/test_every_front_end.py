@@ -24,6 +24,7 @@ from tests.support.session_world import Nobody, SessionWorld
 ALL = pytest.mark.parametrize("definition", definitions(), ids=lambda each: each.name)
 
 
+@pytest.mark.few(15)
 @ALL
 def test_every_command_is_there_for_every_front_end(
     definition: Definition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -47,8 +47,8 @@ def over(terminal: FakeTerminal) -> None:
     terminal.screen.end_paste()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("tail", TAILS)
-@pytest.mark.few(5)
 def test_at_the_goal_prompt_it_sends_nothing(terminal: FakeTerminal, tmp_path: Path, tail: str) -> None:
     world = World(FakePlanner(say("a")), tmp_path)
     keys = BEGIN + "x" + END + tail
@@ -57,8 +57,8 @@ def test_at_the_goal_prompt_it_sends_nothing(terminal: FakeTerminal, tmp_path: P
     assert "approve = medium" not in terminal.seen
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("tail", TAILS)
-@pytest.mark.few(5)
 @pytest.mark.parametrize("level", ["medium", "high"])
 def test_at_a_question_about_a_command_it_answers_nothing(
     terminal: FakeTerminal, processes: FakeProcesses, tail: str, level: str

@@ -145,6 +145,7 @@ def prepare(attack: str, repo: Path, tmp_path: Path) -> Path:
     return marker
 
 
+@pytest.mark.few(4)
 @needs_git
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path, attack: str):
@@ -153,6 +154,7 @@ def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path, attack: s
     assert not marker.exists()
 
 
+@pytest.mark.few(3)
 @needs_git
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_without_hardening_the_same_repositories_do_run_it(repo: Path, tmp_path: Path, attack: str):

@@ -60,6 +60,7 @@ def test_a_thousand_branches(tmp_path: Path) -> None:
     assert texts(line) == [f"goal {number}" for number in range(MOST_BRANCHES + 1)]
 
 
+@pytest.mark.thorough
 def test_more_than_that_is_left_out_and_said(tmp_path: Path) -> None:
     line = of(tmp_path, chain(tmp_path, MOST_BRANCHES + 5))
     assert len(line.parts) == MOST_BRANCHES + 1

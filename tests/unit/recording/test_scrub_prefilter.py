@@ -172,6 +172,7 @@ def made(dice: random.Random) -> Iterator[bytes]:
         yield dice.choice(WRITERS)("".join(texts))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_put_together_by_chance_is_found_as_without_it(tmp_path: Path, seed: int) -> None:
     lines = [line for line, _ in zip(made(random.Random(seed)), range(400), strict=False)]
@@ -193,6 +194,7 @@ def test_with_personal_data_every_line_is_looked_through() -> None:
     assert Prefilter(SecretRedactor({"A": "bad\udcffbytes"}, key=b"k")).candidates(b"{}\n") is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tail", [b"", b"\n", b"\n\n"])
 def test_lines_of_any_length_keep_their_numbers(tmp_path: Path, tail: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     from agent.audit import scrubbing

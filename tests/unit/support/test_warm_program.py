@@ -42,6 +42,7 @@ def told(start: Any, words: list[str], **options: Any) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("more", "options"),
     [
@@ -60,6 +61,7 @@ def test_it_sees_what_it_would_see(more: dict[str, str], options: dict[str, Any]
     assert [told(run, WORDS, env=env, cwd=tmp_path, **options) for _ in range(2)] == [usual, usual]
 
 
+@pytest.mark.thorough
 def test_it_sees_what_it_would_see_as_another_user() -> None:
     world = OrdinaryWorld()
     try:
@@ -94,6 +96,7 @@ def test_it_was_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert popen([sys.executable, "-c", "", SURROUNDINGS], env=environ()).wait(30) == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("words", "code"), [(["exit", "7"], 7), (["raise"], 1), (["interrupt"], -signal.SIGINT)])
 def test_it_ends_as_it_would_end(words: list[str], code: int) -> None:
     done = [

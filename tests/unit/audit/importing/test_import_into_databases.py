@@ -85,6 +85,7 @@ def counts(ask: Ask) -> dict[str, int]:
     return {table: ask(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
 
 
+@pytest.mark.few(1)
 def test_import_again_and_what_is_new(target: tuple[str, Ask], world: Path, imported: Any) -> None:
     url, ask = target
     first = imported(str(world), "--to", url)

@@ -279,6 +279,7 @@ def many(count: int, distinct: int) -> list[Text]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("distinct", [1, 3, 900])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_order_is_kept_whoever_rates(monkeypatch: pytest.MonkeyPatch, distinct: int, jobs: int) -> None:

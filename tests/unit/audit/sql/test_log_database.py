@@ -52,6 +52,7 @@ def of_lines(folder: Path, *lines: str | bytes, name: str = "2026-03-04-h.jsonl"
     return LogDatabase(find_sources([str(folder)], default="", here="here"))
 
 
+@pytest.mark.thorough
 def test_sessions_of_two_machines(database: LogDatabase) -> None:
     rows = ask(
         database,
@@ -170,6 +171,7 @@ def test_times_with_an_offset_are_told_in_utc(tmp_path: Path) -> None:
     assert [row[0] for row in found] == expected
 
 
+@pytest.mark.thorough
 def test_a_line_longer_than_any_record_is_left_out(tmp_path: Path) -> None:
     event = json.dumps({**LINE, "type": "notice", "text": "small"})
     long = json.dumps({**LINE, "type": "notice", "text": "x" * (34 * 1024 * 1024)})
@@ -208,6 +210,7 @@ def test_the_private_folder_is_private_and_goes(folders: list[Path]) -> None:
     assert not os.path.exists(folder)
 
 
+@pytest.mark.thorough
 def test_memory_is_bounded_in_words(folders: list[Path]) -> None:
     with (
         LogDatabase(find_sources([str(folders[0])], default="", here="here"), memory="80MB") as database,
@@ -245,6 +248,7 @@ def test_pieces_and_columns_change_no_answer(
                 assert sorted(map(repr, got)) == sorted(map(repr, wanted)), (view, name)
 
 
+@pytest.mark.thorough
 def test_what_killed_processes_left_goes_and_what_is_in_use_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

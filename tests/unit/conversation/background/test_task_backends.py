@@ -93,6 +93,7 @@ def report_of(place: TaskPlace, handler: str) -> TaskReport:
     return asyncio.run(run())
 
 
+@pytest.mark.few(5)
 @pytest.mark.covers("S3-90", "S3-92")
 @pytest.mark.parametrize(
     ("handler", "report"),

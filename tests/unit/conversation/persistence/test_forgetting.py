@@ -47,6 +47,7 @@ def test_background_work_goes_with_its_session(kept: KeptInterview) -> None:
     assert kept.rows(TASKS) == kept.rows(TASK_STEPS) == []
 
 
+@pytest.mark.thorough
 def test_sessions_that_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptInterview(tmp_path, monkeypatch)
     kept.say(*ANSWERS[:3])

@@ -186,6 +186,7 @@ def test_one_that_takes_long_to_fail_is_left_alone_for_a_while() -> None:
     assert len(tried) == 3
 
 
+@pytest.mark.thorough
 def test_killed_between_the_log_and_the_database(kept: KeptInterview, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log is written first, so it may be ahead by a turn: the next turn of another process brings the database up to it."""
     kept.say(*ANSWERS[:2])
@@ -211,6 +212,7 @@ def test_a_database_that_was_lost_is_filled_from_the_log(tmp_path: Path, monkeyp
     assert states(kept) == in_log(kept)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("what", ["garbage", "folder", "read-only", "link", "foreign", "nowhere"])
 def test_a_file_that_cannot_be_used_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     kept = KeptInterview(tmp_path, monkeypatch, "" if what != "nowhere" else "sqlite:////dev/null/x.sqlite3")

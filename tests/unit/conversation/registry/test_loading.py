@@ -83,6 +83,7 @@ def test_what_is_wrong_in_toml_is_said_with_file_and_key(tmp_path: Path, text: s
 BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nengineId: *b\n"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -101,6 +102,7 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(tmp_path: Path, text: str, 
     assert refused(written(tmp_path, text)).startswith(error)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -134,6 +134,7 @@ def test_no_rule_spares_the_question_about_what_is_published(terminal: FakeTermi
     assert home.written == ""
 
 
+@pytest.mark.thorough
 def test_text_and_cursor_are_kept(terminal: FakeTerminal, home: Home) -> None:
     keys = (CTRL_U + "make test", ESC + "b", F8, "s", ENTER, "x", ENTER)
     assert answer(terminal, home, "ls", *keys) == Approved(command="make xtest")
@@ -141,6 +142,7 @@ def test_text_and_cursor_are_kept(terminal: FakeTerminal, home: Home) -> None:
     assert home.written == ""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("key", "line"), [("h", "until ="), ("d", "until ="), ("a", "")])
 def test_other_limits(terminal: FakeTerminal, home: Home, key: str, line: str) -> None:
     answer(terminal, home, "npm run test", F8, key, ENTER, CTRL_C)
@@ -150,6 +152,7 @@ def test_other_limits(terminal: FakeTerminal, home: Home, key: str, line: str) -
     assert ("everywhere and for good" in flat(terminal)) is (key == "a")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("keys", [(CTRL_C,), (ENTER, CTRL_C), (ENTER, "x", ENTER, CTRL_C), ("e", ENTER, CTRL_C)])
 def test_no_rule_without_a_limit_that_was_chosen(terminal: FakeTerminal, home: Home, keys: tuple[str, ...]) -> None:
     assert answer(terminal, home, "make test", F8, *keys, ENTER) == Approved(command="make test")
@@ -163,6 +166,7 @@ def test_pasting_chooses_nothing(terminal: FakeTerminal, home: Home) -> None:
     assert home.written == ""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -236,6 +240,7 @@ def test_without_a_log_there_is_no_rule(terminal: FakeTerminal, home: Home) -> N
     assert "no rule was made" in flat(terminal)
 
 
+@pytest.mark.thorough
 def test_second_rule_gets_another_name(terminal: FakeTerminal, home: Home) -> None:
     answer(terminal, home, "git push origin main", F8, "w", ENTER, CTRL_C)
     answer(terminal, home, "git push fork main", F8, "w", ENTER, CTRL_C)
@@ -255,6 +260,7 @@ def test_not_offered_where_rules_cannot_be_kept(terminal: FakeTerminal, home: Ho
     assert "rules cannot be made here" in flat(terminal)
 
 
+@pytest.mark.thorough
 def test_in_vi_mode(terminal: FakeTerminal, home: Home) -> None:
     answer(terminal, home, "make test", F8, "e", ENTER, "# mine" + F9, ENTER, "w", ENTER, CTRL_C, edit_mode="vi")
     assert "# mine\n[[rule]]" in home.written

@@ -37,6 +37,7 @@ def answer(
     return typed(terminal, lambda: confirmer(terminal, processes, **options).confirm(request), *keys)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -162,6 +163,7 @@ def test_vi_keys(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["echo " + "x" * 200_000, "\n".join(f"echo line {n}" for n in range(500))])
 def test_long_commands(terminal: FakeTerminal, processes: FakeProcesses, command: str) -> None:
     assert answer(terminal, processes, request_for(command), "y", ENTER, ENTER) == Approved(command=command + "y")

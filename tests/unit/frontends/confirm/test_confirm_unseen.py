@@ -45,6 +45,7 @@ LONG = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("command", LONG.values(), ids=LONG)
 def test_the_first_enter_shows_what_did_not_fit(terminal: FakeTerminal, processes: FakeProcesses, command: str) -> None:
     request = request_for(command)

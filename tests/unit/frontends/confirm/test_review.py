@@ -109,6 +109,7 @@ def test_help_does_not_name_the_key_where_a_rehearsal_tells_nothing(
     assert "F9" not in terminal.seen
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [

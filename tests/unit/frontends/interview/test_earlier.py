@@ -85,6 +85,7 @@ def test_back_to_a_turn_what_came_later_counts_no_more(kept: KeptInterview) -> N
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S3-118")
 def test_the_log_says_so_when_the_session_is_resumed(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:4])
@@ -96,6 +97,7 @@ def test_the_log_says_so_when_the_session_is_resumed(kept: KeptInterview) -> Non
     assert said(kept) == [ANSWERS[0], "We lost two pallets"]
 
 
+@pytest.mark.thorough
 def test_back_to_the_beginning_and_back_twice(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:3])
     asyncio.run(go_back(controller(kept), 0))
@@ -108,6 +110,7 @@ def test_back_to_the_beginning_and_back_twice(kept: KeptInterview) -> None:
             asyncio.run(go_back(controller(kept), number))
 
 
+@pytest.mark.thorough
 def test_a_resumed_interview_goes_back_first(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:4])
     session = kept.end()

@@ -32,6 +32,7 @@ def finished(world: World, session: int = -1) -> list[tuple[str, str]]:
     return [(event.goal, event.status) for event in recorder.only(GoalFinished)]  # type: ignore[attr-defined]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("good_bye", ["exit\r", "quit\r", ":q\r", "\x04"])
 def test_leaving(terminal: FakeTerminal, tmp_path: Path, good_bye: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
@@ -150,6 +151,7 @@ def test_interrupt_while_a_command_runs_ends_the_goal_only(terminal: FakeTermina
     assert finished(world) == [("sleep", "interrupted")]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("moment", ["prompt", "confirmation", "run"])
 def test_ending_signals(terminal: FakeTerminal, tmp_path: Path, number: signal.Signals, code: int, moment: str) -> None:

@@ -121,6 +121,7 @@ def test_on_a_terminal_it_is_played_and_the_terminal_is_as_before(tmp_path: Path
         assert raw.rindex("\x1b[r") > raw.rindex("\x1b[1;")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 0)])
 def test_a_signal_that_ends_it_leaves_the_terminal_whole(tmp_path: Path, number: int, code: int) -> None:
     path = log(tmp_path, pictured())

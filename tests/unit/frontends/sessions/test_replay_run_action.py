@@ -115,6 +115,7 @@ def test_what_ended_then_as_now_is_the_same_and_the_new_session_points_to_the_ol
     assert started.origin.log == line_hash(lines[0])
 
 
+@pytest.mark.thorough
 def test_each_goes_through_the_gate_and_is_told_from_what_a_person_types(world: World) -> None:
     _run(world, "true")
     world.again(approve="low")
@@ -143,6 +144,7 @@ def test_high_never_runs_unattended(world: World) -> None:
     assert not (world.work / "made").exists()
 
 
+@pytest.mark.thorough
 def test_it_stops_where_an_exit_code_is_another_and_says_which(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +162,7 @@ def test_it_stops_where_an_exit_code_is_another_and_says_which(
     assert (world.work / "after").exists()
 
 
+@pytest.mark.thorough
 def test_one_goal_or_from_one_on(world: World) -> None:
     _run(world, "echo 1 >> log", "echo 2 >> log", "echo 3 >> log")
     assert [row["goal"] for row in world.again(approve="medium", goal=2)[1]] == [2]
@@ -167,6 +170,7 @@ def test_one_goal_or_from_one_on(world: World) -> None:
     assert (world.work / "log").read_text() == "1\n2\n3\n2\n2\n3\n"
 
 
+@pytest.mark.thorough
 def test_what_did_not_run_then_is_left_out(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.record("touch skipped", "touch made", "rm -rf /", answers=(Skipped(),))
     code, rows = world.again(approve="medium")
@@ -177,6 +181,7 @@ def test_what_did_not_run_then_is_left_out(world: World, capsys: pytest.CaptureF
     assert "left out: rm -rf / (goal 3: refused by policy)" in said
 
 
+@pytest.mark.thorough
 def test_each_runs_in_the_folder_where_it_ran(world: World) -> None:
     (world.work / "sub").mkdir()
     _run(world, "cd sub", "pwd > where", "cd ..")
@@ -186,6 +191,7 @@ def test_each_runs_in_the_folder_where_it_ran(world: World) -> None:
     assert (world.work / "sub" / "where").read_text() == f"{world.work}/sub\n"
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_gone_is_said_and_nothing_runs_elsewhere(world: World) -> None:
     (world.work / "sub").mkdir()
     _run(world, "cd sub", "touch made")
@@ -221,6 +227,7 @@ def test_a_person_is_asked_for_each_and_may_edit_skip_or_stop(world: World, some
     assert (code, len(rows)) == (130, 1)
 
 
+@pytest.mark.thorough
 def test_what_was_rehearsed_and_made_real_is_so_again(world: World, somebody: list[FakeReviewer]) -> None:
     from tests.support.replay_stage import REPLAYS
     from tests.support.replaying import records_of
@@ -261,6 +268,7 @@ def test_what_was_confined_is_confined_again(world: World) -> None:
     assert [is_as_strict(event.confine, "workspace") for event in again] == [True]
 
 
+@pytest.mark.thorough
 def test_a_session_of_which_nothing_ran_opens_no_new_one(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.record("touch skipped", answers=(Skipped(),))
     code, _ = world.again(approve="medium")

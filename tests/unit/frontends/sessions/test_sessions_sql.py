@@ -87,6 +87,7 @@ def test_csv_to_a_private_file(asked: Any, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["answer.csv"]
 
 
+@pytest.mark.thorough
 def test_a_failed_query_leaves_the_old_file(asked: Any, tmp_path: Path) -> None:
     target = tmp_path / "answer.csv"
     target.write_text("old")
@@ -98,6 +99,7 @@ def test_a_failed_query_leaves_the_old_file(asked: Any, tmp_path: Path) -> None:
         asked("SELECT 1", "-o", str(tmp_path / "none" / "x"))
 
 
+@pytest.mark.thorough
 def test_parquet(asked: Any, tmp_path: Path) -> None:
     import duckdb
 
@@ -183,6 +185,7 @@ def test_import_is_found_under_a_name_that_a_module_can_have() -> None:
     assert action("import").__name__ == "agent.frontends.sessions.import_"  # type: ignore[attr-defined]
 
 
+@pytest.mark.thorough
 def test_a_signal_ends_it_and_leaves_no_copy(asked: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = module.LogDatabase.ask
@@ -197,6 +200,7 @@ def test_a_signal_ends_it_and_leaves_no_copy(asked: Any, monkeypatch: pytest.Mon
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.thorough
 def test_expanded_is_a_table_and_nothing_else(asked: Any) -> None:
     code, out, _ = asked("-x", "SELECT 'a' AS one, 2 AS two")
     assert (code, out) == (0, "row 1\none  a\ntwo  2\n")

@@ -49,6 +49,7 @@ def changed_says_git(folder: Path) -> int:
     return sum(line[1] == "M" for line in lines)
 
 
+@pytest.mark.few(1)
 def test_as_git_sees_it(repo: Path) -> None:
     assert uncommitted(str(repo)) == NONE
     chance = random.Random(7)
@@ -74,6 +75,7 @@ def test_a_change_of_the_same_size_and_time_as_the_index_is_seen(repo: Path) -> 
     assert uncommitted(str(repo)).changed == 1
 
 
+@pytest.mark.few(1)
 def test_staged(repo: Path) -> None:
     (repo / "new").write_text("x")
     git(repo, "add", "new")
@@ -85,12 +87,14 @@ def test_staged(repo: Path) -> None:
     assert uncommitted(str(repo)) == NONE
 
 
+@pytest.mark.few(1)
 def test_a_link_that_changed(repo: Path) -> None:
     (repo / "link").unlink()
     (repo / "link").symlink_to("d1")
     assert uncommitted(str(repo)).changed == 1
 
 
+@pytest.mark.few(1)
 def test_stashes(repo: Path) -> None:
     assert stashes(str(repo)) == 0
     for text in ("a", "b"):
@@ -99,6 +103,7 @@ def test_stashes(repo: Path) -> None:
     assert stashes(str(repo)) == 2
 
 
+@pytest.mark.few(1)
 def test_worktrees(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
     tree = tmp_path / "tree"
@@ -108,6 +113,7 @@ def test_worktrees(repo: Path, tmp_path: Path) -> None:
     assert uncommitted(str(repo)).changed == 0
 
 
+@pytest.mark.few(1)
 def test_stopping_early_is_said(repo: Path) -> None:
     for number in range(100):
         (repo / f"n{number}").write_text("x")
@@ -115,6 +121,7 @@ def test_stopping_early_is_said(repo: Path) -> None:
     assert not uncommitted(str(repo), spent=lambda: True).complete
 
 
+@pytest.mark.few(1)
 def test_nothing_configured_is_run(repo: Path, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     script = tmp_path / "evil.sh"

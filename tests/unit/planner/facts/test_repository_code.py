@@ -73,6 +73,7 @@ def test_usual_settings_are_not(name: str, value: str, tmp_path_factory: pytest.
     assert rated("git status", folder) == "low"
 
 
+@pytest.mark.thorough
 def test_worktrees_and_submodules_have_settings_elsewhere(repo: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     git(repo, "worktree", "add", "-q", str(other))
@@ -177,6 +178,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_git_status_runs_of_a_repository_is_said(way, repo: Path, tmp_path: Path) -> None:
     assert rated("git status", repo) == "low"

@@ -182,6 +182,7 @@ PARENTS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("command", "expected"), PARENTS, ids=[row[0] for row in PARENTS])
 def test_a_missing_folder_is_made_first(command: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\n")
@@ -228,6 +229,7 @@ EXPLAINED = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("command", "part"), EXPLAINED, ids=[row[0] for row in EXPLAINED])
 def test_errors_are_explained_in_plain_words(command: str, part: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no archive\n")

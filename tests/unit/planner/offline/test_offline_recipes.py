@@ -42,8 +42,8 @@ BUILTINS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("area", AREAS)
-@pytest.mark.few(5)
 def test_example_goals_give_their_commands(area: str, tmp_path: Path) -> None:
     examples = [(entry.id, example) for of, entry in entries() if of == area for example in entry.examples]
 

@@ -108,6 +108,7 @@ LISTS: list[tuple[str, Callable[[Path], set[str]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("goal", "expected"), LISTS, ids=[goal for goal, _ in LISTS])
 def test_lists(goal: str, expected: Callable[[Path], set[str]], tree: Path) -> None:
     assert set(run(goal, tree).splitlines()) == expected(tree)
@@ -157,8 +158,8 @@ OUTPUTS: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(("goal", "expected"), OUTPUTS, ids=[goal for goal, _ in OUTPUTS])
-@pytest.mark.few(20)
 def test_outputs(goal: str, expected: str, tree: Path) -> None:
     output = run(goal, tree).strip()
     exact = "\n" in expected or goal.startswith(("count", "show", "how many", "sum", "find"))

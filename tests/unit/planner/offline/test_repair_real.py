@@ -110,8 +110,8 @@ def works(program: str) -> bool:
     return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-@pytest.mark.few(10)
 def test_what_a_real_program_says_is_understood(case: dict[str, Any], folder: Path) -> None:
     for program in case.get("needs", ()):
         if not works(program):

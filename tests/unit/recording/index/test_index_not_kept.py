@@ -142,8 +142,8 @@ def test_only_what_a_question_needs_is_read(folder: str, tmp_path: Path, monkeyp
         assert len(read) == expected, purpose
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("touched", [0, 1_000_000_000, 2_000_000_000])
-@pytest.mark.few(2)
 def test_a_limited_search_reads_on_until_nothing_newer_can_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], touched: int
 ) -> None:

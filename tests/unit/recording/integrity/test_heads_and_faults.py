@@ -225,6 +225,7 @@ def test_hostile_lines_are_problems_not_faults(place, line) -> None:
     assert all(each.line >= 0 and each.file == str(path) for each in checked.problems)
 
 
+@pytest.mark.thorough
 def test_many_sessions_are_verified_one_by_one(place) -> None:
     place.write(1)
     (model,) = place.files()

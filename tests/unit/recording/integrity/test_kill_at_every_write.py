@@ -104,9 +104,9 @@ def write_until_killed(place, disk: KillingDisk) -> tuple[list[str], bool]:
     return acknowledged, True
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("before", ["nothing", "a crash in the middle of a line"])
-@pytest.mark.few(2)
 def test_a_session_is_killed_at_every_call(place, share, before) -> None:
     at = 0
     while True:
@@ -151,10 +151,10 @@ def bury(place, disk: Disk) -> None:
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("what", [rewrite, bury])
 @pytest.mark.parametrize("files", [1, 3])
-@pytest.mark.few(4)
 def test_a_rewriting_is_killed_at_every_call(place, share, what, files) -> None:
     at, ended = 0, False
     while not ended:
@@ -222,9 +222,9 @@ class CachingDisk(Disk):
             Path(path).write_bytes(kept)
 
 
+@pytest.mark.few(3)
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc to tell a descriptor's file")
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.few(7)
 def test_the_power_goes(place, monkeypatch, seed) -> None:
     chance = random.Random(seed)
     safe: list[str] = []
