@@ -58,8 +58,10 @@ test-tools: $(STAMP)/test
 	get() { $$as apt-get install -y -q --no-install-recommends "$$@" >&2; }; \
 	$$as apt-get update -q >&2; get $$packages || for package in $$packages; do get $$package || echo "$$package cannot be had" >&2; done
 
-# In a new checkout each test process would compile all tests for itself. Collecting does it once, in two halves; errors are the tests' to tell.
+# In a new checkout each test process would compile all tests for itself, and gather what hypothesis has to know of Unicode. Collecting does it once, in two
+# halves; errors are the tests' to tell.
 $(STAMP)/compiled: | $(STAMP)/test
+	@$(BIN)/python -c "from hypothesis.strategies import text; text().validate()"
 	@$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/contracts tests/e2e tests/scenarios tests/unit/[a-f]* >/dev/null 2>&1 & \
 		$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/unit/[g-z]* >/dev/null 2>&1; wait; touch $@
 
