@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace as with_fields
 
-from agent.execution import interactive
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.job_table import JobTable
-from agent.execution.kept_state import KeptState
 from agent.execution.leftovers import without_loaders
 from agent.execution.private_files import Held, Scratch, ScratchFile
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
-from agent.execution.results import CANNOT_RUN, failure
+from agent.execution.results import CANNOT_RUN, KeptState, failure
 from agent.execution.run import RunningCommand
 from agent.execution.run_confinement import RunConfinement
 from agent.execution.shell_starting import Shells
@@ -37,6 +35,7 @@ from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined
+    from agent.execution.interactive import Need
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.execution.rehearsal.rehearser import Rehearser
 
@@ -151,10 +150,14 @@ class ShellExecutor:
         """Say what commands get from now on."""
         self._tty = choice
 
-    def _need(self, command: str) -> interactive.Need:
+    def _need(self, command: str) -> Need:
         if self._terminal != "tty" or self._tty == "off":
             return "pipes"
-        return "whole" if self._tty == "on" else interactive.needed(command, self._interactive_programs)
+        if self._tty == "on":
+            return "whole"
+        from agent.execution.interactive import needed
+
+        return needed(command, self._interactive_programs)
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken

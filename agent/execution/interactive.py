@@ -8,136 +8,78 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any, Literal
 
-_WRAPPERS = (
-    "env", "command", "exec", "time", "nohup", "nice", "ionice", "stdbuf", "builtin", "sudo", "doas", "if", "while", "until", "then", "do",
-    "else", "elif", "!", "{",
-)  # fmt: skip
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.syntax import Parser
+from agent.risk.reader.tree import Node, Pipeline, Sequence, Simple
+
+_WRAPPERS = ("env", "command", "exec", "nohup", "nice", "ionice", "stdbuf", "builtin", "sudo", "doas")
 _WRAPPER_VALUES = {
     "sudo": ("-u", "-g", "-h", "-p", "-C", "-r", "-t"),
     "doas": ("-u",),
     "nice": ("-n",),
     "env": ("-u", "-C"),
 }
-_TOKEN = re.compile(
-    r"""'(?P<single>[^']*)'?|"(?P<double>[^"]*)"?|\\(?P<escaped>.?)|"""
-    r"(?P<operator>&>>|&&|&>|>&|<&|\|\||;;|\|&|>>|<<|<\(|>\(|[|&;\n()<>])|(?P<blank>\s)|(?P<plain>.)",
-    re.DOTALL,
-)
 _VERSION = re.compile(r"-?\d+\.[\d.]+\Z")
-_OPENING, _CLOSING = ("{", "if", "while", "until", "for", "select", "case"), ("}", "fi", "done", "esac")
 
 
-@dataclass
-class Segment:
-    """One simple command: its words, and where its input and output go, those of the groups around it included."""
+class Segment(Struct, frozen=True):
+    """One simple command: its words, and whether its input and output go elsewhere, by itself or by a group around it."""
 
-    words: list[str] = field(default_factory=list)
-    piped_in: bool = False
-    piped_out: bool = False
-    redirected_in: bool = False
-    redirected_out: bool = False
+    words: tuple[str, ...] = ()
+    is_fed: bool = False
+    is_taken: bool = False
     background: bool = False
-
-    @property
-    def shows(self) -> bool:
-        return not self.piped_out and not self.redirected_out
-
-
-@dataclass
-class _Group:
-    """A part in brackets, or between `do` and `done`. `outer` goes on where it was a part of a word."""
-
-    found: list[Segment] = field(default_factory=list)
-    outer: Segment | None = None
-    data: bool = False
 
 
 def segments(command: str) -> list[Segment]:
-    return _Scanner().scan(command)
+    """Every simple command in the text, as far as it can be read."""
+    found: list[Segment] = []
+    with suppress(BudgetError):
+        _walk(Parser(command).parse(), Segment(), command, found)
+    return found
 
 
-class _Scanner:
-    def __init__(self) -> None:
-        self._found: list[Segment] = []
-        self._groups: list[_Group] = []
-        self._now = Segment()
-        self._closed: list[Segment] = []  # of the group that ended just before: what follows is about it
-        self._target = False  # the next word is where a redirection goes
-
-    def scan(self, command: str) -> list[Segment]:
-        for operator, text in _tokens(command):
-            if not operator:
-                self._word(text)
-            elif text in ("(", "<(", ">("):
-                self._open(substitution=text != "(")
-            elif text == ")":
-                self._close()
-            elif text in ("<", "<<", "<&"):
-                self._now.redirected_in = self._target = True
-            elif text in (">", ">>", ">&", "&>", "&>>"):
-                self._redirect()
-            else:
-                self._end(text)
-        self._end("")
-        return self._found
-
-    def _word(self, text: str) -> None:
-        if self._target:
-            self._target = False
+def _walk(value: object, around: Segment, text: str, found: list[Segment]) -> None:
+    """Add the commands in a node, or in what a node holds, to `found`; `around`: where input and output go there."""
+    match value:
+        case Sequence(items=items):
+            around = _redirected(value, around)
+            for _, item, background in items:
+                _walk(item, replace(around, background=around.background or background), text, found)
             return
-        if not self._now.words and text in _CLOSING and self._groups:
-            self._closed = self._groups.pop().found
+        case Pipeline(commands=commands):
+            last = len(commands) - 1
+            for place, stage in enumerate(commands):
+                fed, taken = around.is_fed or place > 0, around.is_taken or place < last
+                _walk(stage, replace(around, is_fed=fed, is_taken=taken), text, found)
             return
-        self._now.words.append(text)
-        if text in _OPENING and all(word in _WRAPPERS for word in self._now.words[:-1]):
-            self._groups.append(_Group())
-
-    def _redirect(self) -> None:
-        descriptor = "1"
-        if self._now.words and self._now.words[-1].isdigit():
-            descriptor = self._now.words.pop()
-        if descriptor == "1":
-            for segment in (self._now, *self._closed):
-                segment.redirected_out = True
-        self._target = True
-
-    def _open(self, *, substitution: bool) -> None:
-        words = self._now.words
-        captured = substitution or (bool(words) and words[-1].endswith("$"))
-        data = not substitution and bool(words) and words[-1].endswith("=")  # an array
-        self._groups.append(_Group(outer=self._now if words or substitution else None, data=data))
-        self._now, self._target = Segment(redirected_out=captured), False
-
-    def _close(self) -> None:
-        self._end(")")
-        group = self._groups.pop() if self._groups else _Group()
-        if group.outer is None:
-            self._closed = group.found
-        elif group.found or group.data:
-            self._now = group.outer
-            if group.data:
-                for segment in group.found:
-                    segment.words.clear()
-        # else: `name ()`, and what follows is the body of a function
-
-    def _end(self, operator: str) -> None:
-        """A command ended; `operator` says what becomes of its output, and of the group's that ended just before it."""
-        for segment in (self._now, *self._closed):
-            segment.piped_out |= operator in ("|", "|&")
-            segment.background |= operator == "&"
-        if self._now.words:
-            self._found.append(self._now)
-            for group in self._groups:
-                group.found.append(self._now)
-        self._closed, self._target = [], False
-        self._now = Segment(piped_in=operator in ("|", "|&"))
+        case ("cmd" | "proc", Sequence() as inner, _):
+            _walk(inner, Segment(is_taken=True), text, found)
+            return
+        case Simple(words=words):
+            around = _redirected(value, around)
+            said = tuple(word.unquoted() or text[word.start : word.end] for word in words)
+            found += [replace(around, words=said)] if said else []
+        case Node():
+            around = _redirected(value, around)
+    parts = [getattr(value, name) for name in value.__struct_fields__] if isinstance(value, Struct) else value
+    for part in parts if isinstance(parts, list | tuple) else ():
+        _walk(part, around, text, found)
 
 
-def unwrap(words: list[str]) -> list[str]:
+def _redirected(node: Node, around: Segment) -> Segment:
+    fed = any(each.operator.startswith("<") for each in node.redirects)
+    taken = any(not each.operator.startswith("<") and each.fd in ("", "1") for each in node.redirects)
+    return replace(around, is_fed=around.is_fed or fed, is_taken=around.is_taken or taken)
+
+
+def _unwrapped(words: tuple[str, ...]) -> list[str]:
     """Drop assignments and wrappers such as `sudo -u x`; a bare `sudo -i` stays what it is."""
     rest = list(words)
     while rest:
@@ -155,23 +97,6 @@ def unwrap(words: list[str]) -> list[str]:
             break
         rest = inner
     return rest
-
-
-def _tokens(command: str) -> Iterator[tuple[bool, str]]:
-    """Yield (is operator, text), quotes removed, comments and expansions left as they are."""
-    word: str | None = None
-    for match in _TOKEN.finditer(command):
-        kind = match.lastgroup or ""
-        if kind not in ("operator", "blank"):
-            word = (word or "") + match[kind]
-            continue
-        if word is not None:
-            yield False, word
-        word = None
-        if kind == "operator":
-            yield True, match[kind]
-    if word is not None:
-        yield False, word
 
 
 Need = Literal["pipes", "screen", "whole"]
@@ -195,9 +120,9 @@ def _takes_all(segment: Segment, extra: tuple[str, ...]) -> bool:
     if words[0] in extra or _listed(words, rules["always"]):
         if options & {"--help", "--version"} or _has_option(words, rules["batch"].get(words[0], [])):
             return False
-        return segment.shows or _listed(words, rules["beside"])
+        return not segment.is_taken or _listed(words, rules["beside"])
     if _listed(words, rules["pagers"]):
-        return segment.shows and not options & {"--help", "--version"}
+        return not segment.is_taken and not options & {"--help", "--version"}
     for name, unless in rules["editing"].items():
         if _begins(words, name.split()):
             return not options & set(unless)
@@ -206,19 +131,19 @@ def _takes_all(segment: Segment, extra: tuple[str, ...]) -> bool:
         if _begins(words, head):
             rest = [word for word in words[len(head) :] if not word.startswith("-")]
             wanted = not rule.get("needs") or bool(options & set(rule["needs"]))
-            from_elsewhere = segment.piped_in or segment.redirected_in
+            from_elsewhere = segment.is_fed
             return wanted and not from_elsewhere and not options & set(rule["unless"]) and len(rest) <= rule["words"]
     return False
 
 
 def _shows_progress(segment: Segment) -> bool:
     words = _program(segment)
-    return bool(words) and segment.shows and _listed(words, _rules()["screen"])
+    return bool(words) and not segment.is_taken and _listed(words, _rules()["screen"])
 
 
 def _program(segment: Segment) -> list[str]:
     """Its words from the program on, which is named without its folder and its version (python3.11)."""
-    words = unwrap(segment.words)
+    words = _unwrapped(segment.words)
     return [_VERSION.sub("", os.path.basename(words[0])), *words[1:]] if words else []
 
 

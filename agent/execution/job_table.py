@@ -17,15 +17,15 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from agent.execution import terminal as terminals
-from agent.execution.channels import Channels, Ending
 from agent.execution.job_log import JobLog, open_log
-from agent.execution.output import HeadTail
+from agent.execution.output import Channels, HeadTail
 from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import exit_code
 from agent.execution.process_tree.limits import RunLimits, ended_for
 from agent.execution.process_tree.tree import descendants
 from agent.execution.pump import Pump
+from agent.execution.results import Ending
 from agent.protocol.errors import InvalidState, NotFound
 from agent.protocol.execution import Job
 from agent.waiting import in_thread

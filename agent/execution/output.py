@@ -1,4 +1,4 @@
-"""Keep the first and the last bytes of a stream in bounded memory."""
+"""Carry the output of a command: its channels, what of it is handed on when, and the first and last bytes that are kept."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ import codecs
 import functools
 import os
 import re
+import socket
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent.protocol.execution import OutputSink
 from agent.protocol.outcomes import CapturedStream
+
+if TYPE_CHECKING:
+    from agent.execution.terminal import RealTerminal
+
+
+@dataclass
+class Channels:
+    """Ends that the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
+
+    `master` is the PTY's: of keys and echo only, of standard output too (`screen`), or of everything (`pass_through`).
+    `output_limit`: bytes after which the command is stopped. `wake` has the guardian run, which a command may have stopped.
+    """
+
+    control: socket.socket
+    outputs: dict[int, str]
+    master: int | None = None
+    real: RealTerminal | None = None
+    pass_through: bool = False
+    screen: bool = False
+    output_limit: int | None = None
+    wake: Callable[[], None] = lambda: None
+
 
 _KEPT = "\b\t\n\r\a"
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agent.execution import terminal as terminals
-from agent.execution.channels import Channels, Ending
 from agent.execution.keyboard import Keyboard
-from agent.execution.output import Flood, Frames, HeadTail, PlainText
+from agent.execution.output import Channels, Flood, Frames, HeadTail, PlainText
 from agent.execution.process_tree import wire
+from agent.execution.results import Ending
 from agent.protocol.execution import OutputSink
 
 READ_SIZE = 256 * 1024

@@ -15,14 +15,13 @@ from typing import Literal
 from msgspec.structs import replace as with_fields
 
 from agent.execution import terminal as terminals
-from agent.execution.channels import Channels, Ending
 from agent.execution.job_handing import Handing
 from agent.execution.job_table import JobTable, Suspended
-from agent.execution.output import HeadTail
+from agent.execution.output import Channels, HeadTail
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.pump import Pump
-from agent.execution.results import not_started, refused, result_of
+from agent.execution.results import Ending, not_started, refused, result_of
 from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult, ExitCode
 from agent.waiting import in_thread

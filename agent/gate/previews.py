@@ -12,7 +12,7 @@ from agent.gate.rating import Rater
 from agent.gate.rehearsal_runs import Rehearsals, Rehearsed
 from agent.gate.verdicts import Rated
 from agent.policy.confining import beyond
-from agent.policy.previewable import is_previewable, stays_home
+from agent.policy.rehearsable import is_previewable, stays_home
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.decisions import Proposal
 from agent.protocol.errors import RehearsalUnavailable

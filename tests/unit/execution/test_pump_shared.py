@@ -10,8 +10,7 @@ import tty
 
 import pytest
 
-from agent.execution.channels import Channels
-from agent.execution.output import HeadTail
+from agent.execution.output import Channels, HeadTail
 from agent.execution.process_tree import wire
 from agent.execution.pump import Pump
 from tests.unit.execution.running import MakeRunner

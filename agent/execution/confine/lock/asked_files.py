@@ -25,8 +25,7 @@ from agent.execution.confine.lock.asked_descriptors import (
     open_device,
 )
 from agent.execution.confine.lock.caller import PATH, Caller, Later, Name, Refused, is_at, makes_nothing, real_path
-from agent.execution.confine.lock.own_places import OwnPlaces
-from agent.execution.confine.lock.plan import LockPlan, is_by_the_way
+from agent.execution.confine.lock.plan import LockPlan, OwnPlaces, is_by_the_way
 from agent.execution.system_calls import error
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400

@@ -6,7 +6,44 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from agent.execution.confine.lock.own_places import OwnPlaces, is_below
+
+class OwnPlaces:
+    """Keep track of what a held command has made, by the name it has now: it may change that. Paths are absolute and real, as bytes."""
+
+    def __init__(self) -> None:
+        self.made: set[bytes] = set()
+        self._brought: set[bytes] = set()  # moved below something made, but there before
+
+    def __contains__(self, path: bytes) -> bool:
+        """Tell whether it was made by the command, or lies below what was."""
+        return _is_among(path, self.made) and not _is_among(path, self._brought)
+
+    def remove(self, path: bytes) -> None:
+        self.made.discard(path)
+        self._brought.discard(path)
+
+    def move(self, was: bytes, becomes: bytes, *, exchanged: bool) -> None:
+        """Follow a renaming that was done."""
+        places = {becomes: was in self}
+        if exchanged:
+            places[was] = becomes in self
+        pairs = ((was, becomes), (becomes, was)) if exchanged else ((was, becomes),)
+        self.made = {_after(path, pairs) for path in self.made}
+        self._brought = {_after(path, pairs) for path in self._brought}
+        self._brought |= {place for place, own in places.items() if not own and place in self}
+
+
+def is_below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def _is_among(path: bytes, places: set[bytes]) -> bool:
+    return any(is_below(path, place) for place in places)
+
+
+def _after(path: bytes, pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    return next((new + path[len(old) :] for old, new in pairs if is_below(path, old)), path)
+
 
 _FOLDERS = b"objects refs logs reftable sequencer rr-cache lfs worktrees modules info".split()
 """Places with all below them. As a whole they may be made, but not moved away or replaced: git would read another one's content."""

@@ -18,8 +18,7 @@ import pytest
 from agent.execution.confine.lock import asked_files, asked_sockets
 from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
-from agent.execution.confine.lock.own_places import OwnPlaces
-from agent.execution.confine.lock.plan import LockPlan, is_record
+from agent.execution.confine.lock.plan import LockPlan, OwnPlaces, is_record
 from tests.scenarios.ordinary_user import NOBODY
 from tests.support.few import ONE_USER
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture

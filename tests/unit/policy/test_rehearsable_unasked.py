@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.policy.previewable import is_previewable
+from agent.policy.rehearsable import is_previewable
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 
