@@ -20,8 +20,8 @@ from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome, 
 from agent.execution.journal.post_image import explain
 from agent.execution.journal.records import Entry, Run, read_file, write_file
 from agent.execution.journal.targets import Target, targets_of
+from agent.execution.mountinfo import is_within
 from agent.execution.overlay.folders import Folders, joined
-from agent.execution.sandbox.mountinfo import is_within
 from agent.protocol.approvals import ApprovedAction
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError

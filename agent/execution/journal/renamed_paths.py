@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from agent.execution.journal.attributes import look
 from agent.execution.journal.intent import Action, FolderTimes
+from agent.execution.mountinfo import is_within
 from agent.execution.overlay.folders import Folders
-from agent.execution.sandbox.mountinfo import is_within
 
 
 def is_flat(actions: Sequence[Action]) -> bool:

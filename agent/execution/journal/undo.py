@@ -22,7 +22,7 @@ from agent.execution.journal.journal_folder import OpenEntry
 from agent.execution.journal.post_image import Misplaced, explain
 from agent.execution.journal.records import HELD
 from agent.execution.journal.renamed_paths import RenamedPaths
-from agent.execution.sandbox.mountinfo import is_within
+from agent.execution.mountinfo import is_within
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 

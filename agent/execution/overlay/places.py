@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent.config.paths import make_folder
+from agent.execution import mountinfo
+from agent.execution.mountinfo import Mount
 from agent.execution.overlay.folders import closing, open_root
-from agent.execution.sandbox import mountinfo
-from agent.execution.sandbox.mountinfo import Mount
 
 _MOST_LOOKED_AT = 50_000
 

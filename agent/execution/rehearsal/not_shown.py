@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agent.execution.mountinfo import is_within
 from agent.execution.overlay.model import Step
 from agent.execution.sandbox.layout import Layout
-from agent.execution.sandbox.mountinfo import is_within
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult

@@ -9,16 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from agent.execution import kernel
+from agent.execution import kernel, mountinfo
+from agent.execution.mountinfo import Mount, is_below, is_within
 from agent.execution.overlay.conflicts import clock_offset
 from agent.execution.overlay.model import Layer
 from agent.execution.overlay.places import Base, base_for, state_base
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.scratches import Scratch
 from agent.execution.sandbox import layout as layouts
-from agent.execution.sandbox import mountinfo, reports
+from agent.execution.sandbox import reports
 from agent.execution.sandbox.layout import Place
-from agent.execution.sandbox.mountinfo import Mount, is_below, is_within
 from agent.execution.sandbox.reports import Spec, packed, unpacked
 
 _FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}

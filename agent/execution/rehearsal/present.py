@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from agent.execution.mountinfo import is_below, is_within
 from agent.execution.overlay.compare import bytes_at, entries_below, state_at, state_in
 from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
 from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Step
 from agent.execution.overlay.reader import ReadResult
-from agent.execution.sandbox.mountinfo import is_below, is_within
 from agent.protocol.rehearsals import Change, FileState, Totals
 
 MOST_CHANGES = 2_000

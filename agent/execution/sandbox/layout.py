@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of, way
+from agent.execution.mountinfo import Mount, is_below, is_within, mount_of, way
 
 # What is no store of files: programs of the kernel that look like one.
 NOT_FILES = frozenset(

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution import kernel
-from agent.execution.sandbox import mountinfo, mounts
+from agent.execution import kernel, mountinfo
+from agent.execution.sandbox import mounts
 from agent.execution.sandbox.mounts import Overlays
 from agent.execution.sandbox.reports import Report, Spec, unpacked
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution import mountinfo
+from agent.execution.mountinfo import Mount
 from agent.execution.overlay import places
 from agent.execution.overlay.places import Base, base_for, make_private, state_base
 from agent.execution.rehearsal import scratches
 from agent.execution.rehearsal.scratches import Scratch, sweep
-from agent.execution.sandbox import mountinfo
-from agent.execution.sandbox.mountinfo import Mount
 from tests.scenarios.program import ROOT
 from tests.support.rehearsal_bench import Bench
 

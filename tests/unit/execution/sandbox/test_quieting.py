@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent.execution.mountinfo import Mount
 from agent.execution.sandbox.layout import MOST_QUIET, Facts, quiet_places
-from agent.execution.sandbox.mountinfo import Mount
 
 
 def mount(point: str, kind: str = "ext4") -> Mount:

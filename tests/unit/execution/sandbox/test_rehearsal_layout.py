@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent.execution.mountinfo import Mount
 from agent.execution.sandbox.layout import Facts, Layout, for_root, for_user
-from agent.execution.sandbox.mountinfo import Mount
 
 ME = 1000
 

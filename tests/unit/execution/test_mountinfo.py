@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from agent.execution.sandbox import mountinfo
-from agent.execution.sandbox.mountinfo import is_below, is_within, mount_of, parse, visible
+from agent.execution import mountinfo
+from agent.execution.mountinfo import is_below, is_within, mount_of, parse, visible
 
 _ROOT = b"1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 
