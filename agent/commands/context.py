@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
+from agent.protocol.approvals import PendingApproval
+from agent.protocol.confinement import Confinement
 from agent.protocol.decisions import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
-from agent.protocol.execution import CancellationToken, UndoStore
-from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import FrontendRequest, GoalSummary
-from agent.protocol.ports import EventSink, Planner, Redactor, Retriever, UndoPerson
+from agent.protocol.execution import CancellationToken, Executor, Jobs, UndoStore
+from agent.protocol.messages import ContextBlock, FileInput, HistoryItem, MediaInput, UserInput
+from agent.protocol.outcomes import FrontendRequest, GoalSummary, Usage
+from agent.protocol.ports import EventSink, Planner, Recorder, Redactor, Retriever, UndoPerson
 from agent.protocol.rehearsals import Change as FileChange
 from agent.protocol.rehearsals import UndoEntry, Undone
-from agent.protocol.requests import RehearseMode
+from agent.protocol.replies import Alternative, PlanLeft
+from agent.protocol.requests import ApproveMode, RehearseMode
+from agent.protocol.todos import Todo
 
 if TYPE_CHECKING:
     from agent.config.load import Loaded
-    from agent.engine.context import AppState, RequestContext
+    from agent.library.agents import ActiveAgent
     from agent.library.library import Library
     from agent.memory.service import Memory
+    from agent.policy.model import Policy, SessionRules
     from agent.protocol.decisions import RiskReport
     from agent.recording.left_open import LeftOpen
     from agent.retrieval.building import Built
@@ -101,6 +106,65 @@ class ProcessRags(Protocol):
     ) -> Built: ...
 
 
+class App(Protocol):
+    """The part of `AppState` that commands use."""
+
+    @property
+    def make_planner(self) -> Callable[..., Planner]: ...
+    @property
+    def settings_rows(self) -> Callable[[], list[dict[str, str]]]: ...
+    @property
+    def config_path(self) -> str: ...
+    @property
+    def policy(self) -> Callable[[str, SessionRules], Policy]: ...
+    @property
+    def project_notes(self) -> Callable[[str], tuple[ContextBlock, ...]]: ...
+    @property
+    def services(self) -> CommandServices: ...
+
+
+class Session(Protocol):
+    """The part of `RequestContext` that commands use. They change none of it."""
+
+    base: str
+    recorder: Recorder
+    planner: Planner
+    redactor: Redactor
+    executor: Executor | None
+    jobs: Jobs | None
+    rules: SessionRules
+    rehearse: Literal["off", "ask", "preview", "auto"]
+    approve: ApproveMode
+    safety_off: bool
+    confine: Confinement
+    history: list[HistoryItem]
+    goals: list[GoalSummary]
+    earlier_goals: tuple[GoalSummary, ...]
+    usage: Usage
+    pending_files: list[FileInput]
+    pending_media: list[MediaInput]
+    role_name: str
+    role_text: str
+    rag_name: str
+    retriever: Retriever | None
+    last_sources: tuple[str, ...]
+    name: str
+    listed: list[str]
+    agent: ActiveAgent | None
+    before_agent: tuple[Change, ...]
+    todo: tuple[Todo, ...]
+    last_message: str
+    last_command: str
+    last_alternatives: tuple[Alternative, ...]
+    plan_left: PlanLeft | None
+    pending: PendingApproval | None
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def cwd(self) -> str: ...
+
+
 class Person(Struct, frozen=True, eq=False):
     """The person at the front end: `tell` shows a line of ours, `show` a text that may be long.
 
@@ -124,8 +188,8 @@ class CommandContext(Struct, frozen=True, eq=False):
     shortens what the planner is told, by so many tokens, None where there is nothing to shorten.
     """
 
-    app: AppState
-    session: RequestContext
+    app: App
+    session: Session
     person: Person
     events: EventSink
     cancel: CancellationToken
