@@ -1,20 +1,26 @@
-"""Project the lines of a session to the rows of the tables. A log is hostile input: every value is held against its column."""
+"""Import logs: project their lines to the rows of tables, and bring a database up to what they say, in one transaction.
+
+A log is hostile input: every value is held against its column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import open_log
-from agent.recording.lifecycle import Lifecycle
-from agent.recording.line import Line, read_line
+from agent.audit.session_rows import HANDLERS, SessionRows, with_rating
+from agent.protocol.errors import InvalidState, IoError
+from agent.recording.chained_lines import log_lines
+from agent.recording.line import read_line
 from agent.recording.reader import SessionFile
-from agent.struct_types import built
+
+if TYPE_CHECKING:
+    from agent.audit.importing.store import Store
 
 SCHEMA_VERSION = 1
 
@@ -51,7 +57,6 @@ KEYS = {
     "events": ("log", "line"),
 }
 
-_LEVELS = ("low", "medium", "high")
 _MAX_INT = 2**63 - 1
 Row = tuple[Any, ...]
 
@@ -63,169 +68,32 @@ class Projection:
         self.lines = 0
         self.unreadable = 0
         self._files = session.files
-        self._log = session.path
-        self._goals: dict[str, dict[str, Any]] = {}
-        self._commands: dict[str, _Command] = {}
-        self._session: dict[str, Any] = {
-            "log": _text(session.path), "machine": machine, "session": session.session_id, "events": 0, "goals": 0, "commands": 0,
-            "safety_off": False, "crashed": False, "pruned": False,
-        }  # fmt: skip
+        self._log = _text(session.path)
+        self._done: list[tuple[str, dict[str, Any]]] = []
+        self._fold = SessionRows({"log": self._log, "machine": machine, "session": session.session_id}, self._done)
 
     def events(self) -> Iterator[Row]:
         """One row an event, in order. Raises IoError."""
         for path in self._files:
-            with open_log(path) as file:
-                yield from self._of_file(file)
+            for line in log_lines(path):
+                self.lines += 1
+                data = _decoded(line) if line is not None else None
+                read = read_line(line) if line is not None and data is not None else None
+                if line is None or data is None or read is None:
+                    self.unreadable += 1
+                    continue
+                self._fold.take(read, HANDLERS.get(read.type), every=True)
+                event = {**data, "log": self._log, "line": self.lines, "data": line.decode("utf-8").rstrip("\n")}
+                yield fitted("events", event)
 
     def rows(self) -> dict[str, list[Row]]:
-        """The rows of `sessions`, `goals` and `commands`."""
-        for goal in self._goals.values():
-            goal.setdefault("status", "interrupted")
-        return {
-            "sessions": [fitted("sessions", self._session)],
-            "goals": [fitted("goals", goal) for goal in self._goals.values()],
-            "commands": [
-                fitted("commands", {"log": _text(self._log), **command.row()}) for command in self._commands.values()
-            ],
-        }
-
-    def _of_file(self, file: Any) -> Iterator[Row]:
-        while line := file.readline(MAX_LINE + 1):
-            self.lines += 1
-            if len(line) > MAX_LINE:
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE)
-                self.unreadable += 1
-                continue
-            data = _decoded(line)
-            if data is None:
-                self.unreadable += 1
-                continue
-            self._take(data, line)
-            event = {**data, "log": _text(self._log), "line": self.lines, "data": line.decode("utf-8").rstrip("\n")}
-            yield fitted("events", event)
-
-    def _take(self, data: dict[str, Any], line: bytes) -> None:
-        session, kind, time = self._session, data["type"], data.get("time")
-        session["events"] += 1
-        session.setdefault("began", time)
-        session["ended"] = time or session.get("ended")
-        if data.get("safety_off") is True:
-            session["safety_off"] = True
-        self._of_session(kind, data)
-        goal_id = data.get("goal_id")
-        if isinstance(goal_id, str) and goal_id:
-            goal = self._goals.setdefault(
-                goal_id, {"log": _text(self._log), "goal_id": goal_id, "began": time, "commands": 0}
-            )
-            self._of_goal(goal, kind, data)
-        command_id = data.get("command_id")
-        if kind in _COMMAND_TYPES and isinstance(command_id, str) and command_id and (read := read_line(line)):
-            command = self._commands.get(command_id)
-            if command is None:
-                command = _Command(command_id=command_id, proposed="", goal_id=read.goal_id, time=read.time)
-                self._commands[command_id] = command
-            command.apply(read)
-
-    def _of_session(self, kind: str, data: dict[str, Any]) -> None:
-        session = self._session
-        match kind:
-            case "session.started":
-                session.setdefault("cwd", data.get("cwd"))
-                session |= {"program": data.get("program"), "frontend": data.get("frontend")}
-                session["is_root"] = bool(session.get("is_root")) or data.get("is_root") is True
-            case "session.named":
-                session["name"] = data.get("name")
-            case "session.finished":
-                session["crashed"] = session["crashed"] or data.get("reason") == "crashed"
-            case "session.pruned":
-                session["pruned"] = True
-            case "goal.started":
-                session["goals"] += 1
-            case "command.proposed":
-                session["commands"] += 1
-            case "command.rated":
-                _raise_level(session, _part(data, "report").get("level"))
-
-    def _of_goal(self, goal: dict[str, Any], kind: str, data: dict[str, Any]) -> None:
-        match kind:
-            case "goal.started":
-                names = ("goal", "origin", "planner", "model", "approve", "safety_off", "private", "cwd")
-                goal |= {name: data.get(name) for name in names}
-            case "goal.finished":
-                goal |= {name: data.get(name) for name in ("exit_code", "message", "steps", "duration")}
-                if isinstance(data.get("status"), str):
-                    goal["status"] = data["status"]
-                goal |= {"ended": data.get("time"), "model": data.get("model") or goal.get("model")}
-                usage = _part(data, "usage")
-                goal |= {name: usage.get(name) for name in ("input_tokens", "output_tokens", "cost")}
-            case "command.proposed":
-                goal["commands"] += 1
-            case "command.rated":
-                _raise_level(goal, _part(data, "report").get("level"))
-
-
-class _Command(Lifecycle, kw_only=True):
-    """One command as far as its lines are read. What no line of it told is NULL."""
-
-    goal_id: str
-    time: str
-    is_proposed: bool = False
-    is_rated: bool = False
-    rules: str = ""
-    said: str = ""
-
-    def apply(self, line: Line) -> None:
-        if line.type == "command.proposed":
-            self.is_proposed, self.proposed, self.reason, self.cwd = (
-                True,
-                line.command,
-                line.reason,
-                self.cwd or line.cwd,
-            )
-            self.origin = line.origin if isinstance(line.origin, str) else ""
-        elif line.type == "command.rated" and line.report is not None:
-            self.is_rated, self.rules = True, _rules(line.report.findings)
-        elif line.type == "command.confirmed":
-            self.said = line.remark
-        self.take(line.type, line, line.time)
-
-    def row(self) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "command_id": self.command_id,
-            "goal_id": self.goal_id,
-            "time": self.time,
-            "cwd": self.cwd or None,
-        }
-        row |= {"undo_id": self.undo_id or None, "edited": self.is_proposed and bool(self.started) and self.edited}
-        if self.is_proposed:
-            row |= {"proposed": self.proposed, "origin": self.origin, "reason": self.reason}
-        if self.is_rated:
-            row |= {"risk": self.level, "rules": self.rules}
-        if self.decision:
-            row |= {"decision": self.decision, "decided_by": self.by, "word_typed": self.word_typed}
-            row |= {"safety_off": self.safety_off, "remark": self.said}
-        if self.started:
-            row |= {"run": self.run, "via": self.via, "confine": self.confine}
-        if self.finished:
-            row |= {"exit_code": self.exit_code, "duration": self.duration}
-        return row
-
-
-def _rules(findings: msgspec.Raw) -> str:
-    """The rules that fired, in order, with commas."""
-    try:
-        found = msgspec.json.decode(findings, type=built(list[_Finding])) if findings else []
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        found = []
-    return ",".join(sorted({finding.rule for finding in found if finding.rule}))
-
-
-class _Finding(Struct):
-    rule: str = ""
-
-
-_COMMAND_TYPES = frozenset(f"command.{name}" for name in ("proposed", "rated", "confirmed", "started", "finished"))
+        """The rows of `sessions`, `goals` and `commands`; of commands with one id, as no log of ours has them, the first."""
+        self._fold.close()
+        found: dict[str, dict[Any, Row]] = {"sessions": {}, "goals": {}, "commands": {}}
+        for table, row in self._done:
+            told = with_rating(row) if table == "commands" else row
+            found[table].setdefault(row.get(KEYS[table][-1]), fitted(table, told))
+        return {table: list(rows.values()) for table, rows in found.items()}
 
 
 def fitted(table: str, values: dict[str, Any]) -> Row:
@@ -268,11 +136,68 @@ def _decoded(line: bytes) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and isinstance(data.get("type"), str) else None
 
 
-def _part(data: dict[str, Any], name: str) -> dict[str, Any]:
-    part = data.get(name)
-    return part if isinstance(part, dict) else {}
+class Imported(Struct, kw_only=True):
+    """The result of an import, in sessions; `events` were read anew, `unreadable` lines left out."""
+
+    sessions: int
+    new: int = 0
+    changed: int = 0
+    removed: int = 0
+    events: int = 0
+    unreadable: int = 0
 
 
-def _raise_level(row: dict[str, Any], level: Any) -> None:
-    if level in _LEVELS and (row.get("risk") is None or _LEVELS.index(level) > _LEVELS.index(row["risk"])):
-        row["risk"] = level
+def import_sessions(
+    store: Store, sessions: Sequence[tuple[SessionFile, str]], folders: Sequence[str], *, rebuild: bool = False
+) -> Imported:
+    """Import each session (with its machine's name) that is new or was changed, and forget those that are gone from `folders`.
+
+    Nothing is real before the end. `rebuild`: everything anew. Raises InvalidState for tables of another version, IoError.
+    """
+    version = store.version()
+    if version not in (None, SCHEMA_VERSION) and not rebuild:
+        raise InvalidState(
+            expected=f"tables of version {SCHEMA_VERSION}",
+            found=f"version {version}",
+            hint="--rebuild recreates them from the logs",
+        )
+    store.make(anew=rebuild)
+    known = store.stamps()
+    done = Imported(sessions=len(sessions))
+    here = set()
+    for session, machine in sessions:
+        log = _text(session.path)
+        here.add(log)
+        before = known.get(log)
+        stamp = _stamp(session)
+        if before is not None and before[1] == stamp:
+            continue
+        if before is not None:
+            store.forget(log)
+        done.new += before is None
+        done.changed += before is not None
+        projection = Projection(session, machine)
+        done.events += store.add("events", projection.events())
+        for table, rows in projection.rows().items():
+            store.add(table, rows)
+        done.unreadable += projection.unreadable
+        about = {"log": log, "folder": _text(os.path.dirname(session.path)), "stamp": stamp}
+        store.add("logs", [fitted("logs", {**about, "lines": projection.lines, "unreadable": projection.unreadable})])
+    gone = [log for log, (folder, _) in known.items() if folder in set(map(_text, folders)) and log not in here]
+    for log in gone:
+        store.forget(log)
+    store.commit()
+    done.removed = len(gone)
+    return done
+
+
+def _stamp(session: SessionFile) -> str:
+    """Changes when a file of the session does. Taken before it is read: what is added meanwhile is imported the next time."""
+    parts = []
+    for path in session.files:
+        try:
+            info = os.stat(path)
+        except OSError as error:
+            raise IoError(f"cannot read {path}: {error.strerror or error}") from error
+        parts.append(f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}")
+    return " ".join(parts)

@@ -6,16 +6,14 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
-from agent.audit.sql.folding import LineFolder, Row
-from agent.audit.sql.line_heads import Wanted
-from agent.audit.sql.staging import PIECE, Piece
+from agent.audit.session_rows import Row, with_rating
+from agent.audit.sql.folding import LineFolder
+from agent.audit.sql.staging import PIECE, Piece, Wanted
 from agent.audit.sql.views import ENVELOPE, Column, line_columns, views
-from agent.struct_types import built
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +89,7 @@ class RowFilling:
         folder = LineFolder(names, go_on)
         for view, row in folder.rows(sources):
             if view in names:
-                told: Row = _with_rating(row) if rated and view == "commands" else row
+                told: Row = with_rating(row) if rated and view == "commands" else row
                 line = self._encode({name: told.get(name) for name in names[view]})
                 self._waiting[view].append(line)
                 self._sizes[view] += len(line)
@@ -165,43 +163,3 @@ def staged(scan: str, number: str, wanted: Wanted) -> str:
     keys = ", ".join(f'l."{key}"' for key in line_columns() if key in wanted.keys and key not in _OWN)
     own = ", ".join(f"{value} AS {name}" for name, value in _OWN.items() if name in wanted.keys or name not in ENVELOPE)
     return f"SELECT {own}, {keys} FROM {scan} l LEFT JOIN _sources s ON l.{number} = s.number"
-
-
-class _Effect(Struct):
-    kind: str = ""
-    scope: str = ""
-
-
-class _Finding(Struct):
-    rule: str = ""
-    effect: _Effect | None = None
-
-
-class _Program(Struct):
-    elevated: bool = False
-
-
-def _with_rating(row: Row) -> Row:
-    """The row of a command with what its last rating found, in words: a list would cost far more memory."""
-    findings: list[_Finding] = _decoded(row["findings"], list[_Finding])
-    programs: list[_Program] = _decoded(row["programs"], list[_Program])
-    if row["risk"] is None:
-        return row
-    effects = [found.effect for found in findings if found.effect is not None]
-    return row | {
-        "rules": _listed(found.rule for found in findings),
-        "effects": _listed(effect.kind for effect in effects),
-        "scopes": _listed(effect.scope for effect in effects),
-        "elevated": any(program.elevated for program in programs),
-    }
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ",".join(sorted({word for word in words if word}))
-
-
-def _decoded(raw: msgspec.Raw, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(raw, type=built(kind)) if raw else []
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return []

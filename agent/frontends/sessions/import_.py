@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.audit.importing.run import Imported, import_sessions
+from agent.audit.importing.project import Imported, import_sessions
 from agent.audit.importing.store import open_store
 from agent.audit.sql.sources import Source, find_sources, sessions_of
 from agent.config.paths import make_folder, state_dir

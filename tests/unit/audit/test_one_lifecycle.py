@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.importing.run import import_sessions
+from agent.audit.importing.project import import_sessions
 from agent.audit.importing.store import open_store
 from agent.audit.reclassify.texts import Trouble, read_texts
 from agent.audit.replay.steps import steps

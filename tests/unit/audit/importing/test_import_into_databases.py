@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent.audit.importing import run as importing
+from agent.audit.importing import project as importing
 from agent.audit.importing.project import TABLES
 from agent.audit.importing.store import open_store, shown_url
 from agent.cli.arguments import parse
@@ -21,6 +21,7 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.sessions import import_
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest, InvalidState, IoError
+from agent.recording.line import MOST_NUMBER
 from tests.support.audit_world import Log, write_world
 from tests.support.postgres_server import NoServer, server
 
@@ -180,7 +181,7 @@ def test_hostile_lines_become_rows_or_are_counted(target: tuple[str, Ask], tmp_p
     events = ask("SELECT count(*) FROM events")[0][0]
     assert (told["events"], told["unreadable"]) == (events, 12 - events)
     assert events >= 5
-    assert ask("SELECT proposed, exit_code FROM commands") == [("a\N{SYMBOL FOR NULL}b", None)]
+    assert ask("SELECT proposed, exit_code FROM commands") == [("a\N{SYMBOL FOR NULL}b", MOST_NUMBER)]
     assert ask("SELECT status, exit_code FROM goals") == [("interrupted", None)]
 
 
@@ -220,6 +221,18 @@ def test_a_single_log_does_not_forget_its_neighbours(tmp_path: Path, world: Path
     imported()
     one = str(next((world / "web1" / "sessions").glob("*one*")))
     assert imported(one)["removed"] == 0
+
+
+def test_a_folder_whose_name_is_no_text_is_imported_again(tmp_path: Path, imported: Any) -> None:
+    folder = tmp_path / os.fsdecode(b"logs\xff")
+    log = Log(folder, "one")
+    log.goal("first", {"command": "ls"})
+    imported(str(folder))
+    log.goal("second", {"command": "ls"})
+    log.close()
+    assert imported(str(folder))["changed"] == 1
+    with sqlite3.connect(tmp_path / "state" / "agent-shell" / "audit.sqlite3") as connection:
+        assert connection.execute("SELECT goal FROM goals").fetchall() == [("first",), ("second",)]
 
 
 def test_two_imports_at_once(tmp_path: Path, world: Path, imported: Any, monkeypatch: pytest.MonkeyPatch) -> None:

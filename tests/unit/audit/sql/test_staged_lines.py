@@ -9,12 +9,13 @@ import pytest
 
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
-from agent.audit.sql import line_heads as blocks
+from agent.audit.sql import staging
 from agent.audit.sql.database import LogDatabase
-from agent.audit.sql.line_heads import HeadReader, blocks_of
 from agent.audit.sql.reading import filled, wanted_for
 from agent.audit.sql.sources import find_sources
+from agent.audit.sql.staging import HeadReader, blocks_of
 from agent.audit.sql.views import views
+from agent.recording import chained_lines
 from tests.support.each import each
 
 GOOD = json.dumps(
@@ -79,7 +80,7 @@ def test_odd_lines_say_the_same_alone_and_among_others(tmp_path: Path, monkeypat
     among = answers(tmp_path / "logs", data)
     monkeypatch.setattr(HeadReader, "many", lambda self, block: None)
     assert answers(tmp_path / "logs", data) == among
-    monkeypatch.setattr(blocks, "BLOCK", 50)
+    monkeypatch.setattr(staging, "BLOCK", 50)
     assert answers(tmp_path / "logs", data) == among
     assert among[1] > len(ODD) // 2  # most of them are no events, and were counted
 
@@ -104,8 +105,9 @@ def test_a_few_keys_are_copied_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\n\n"])
 def test_blocks_are_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
-    monkeypatch.setattr(blocks, "BLOCK", 7)
-    monkeypatch.setattr(blocks, "MAX_LINE", 40)
+    monkeypatch.setattr(staging, "BLOCK", 7)
+    for module in (staging, chained_lines):
+        monkeypatch.setattr(module, "MAX_LINE", 40)
     skipped: list[None] = []
     lines = [b"a" * length for length in (1, 5, 6, 7, 8, 40, 13, 41, 2, 400, 3, 40)]
     log = tmp_path / "log"
