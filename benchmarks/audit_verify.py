@@ -13,7 +13,7 @@ from agent.protocol.events.command import CommandOutput
 from agent.protocol.events.session import SessionStarted
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.envelope import SystemClock
-from agent.recording.integrity.heads import HeadWriter
+from agent.recording.integrity.log_proof import HeadWriter
 from agent.recording.integrity.verify import verify_folder
 from agent.recording.jsonl import open_session
 from agent.recording.reader import list_sessions

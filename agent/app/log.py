@@ -46,7 +46,7 @@ class ProcessLogs:
 
     def _named(self, name: str) -> str:
         """The session of that name, "" for none. Raises InvalidRequest where there are several, IoError."""
-        from agent.audit.queries.names import sessions_named
+        from agent.audit.queries.choosing import sessions_named
         from agent.config.paths import state_dir
         from agent.protocol.errors import InvalidRequest
 

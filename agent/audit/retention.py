@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -13,10 +12,9 @@ from msgspec import Struct, field
 
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, IoError
 from agent.protocol.events.session import SessionPruned
-from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import is_being_written, open_log
-from agent.recording.integrity.head import BLANK, PAIR, newest
-from agent.recording.integrity.heads import belongs_elsewhere, find_head, head_path
+from agent.recording.chained_lines import log_lines
+from agent.recording.disk import is_being_written
+from agent.recording.integrity.heads import belongs_elsewhere, forget_head
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import bury_session
 from agent.recording.integrity.signing import drop_signatures
@@ -151,12 +149,11 @@ def survey(session: SessionFile) -> Survey:
 def _lines(session: SessionFile) -> Iterator[_Line | None]:
     """Read what counts of each line, None for one that is no event. Raises IoError."""
     for path in session.files:
-        with open_log(path) as file:
-            while data := file.readline(MAX_LINE + 1):
-                try:
-                    yield _decode(data)
-                except (msgspec.MsgspecError, ValueError, RecursionError):
-                    yield None
+        for line in log_lines(path):
+            try:
+                yield _decode(line) if line is not None else None
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                yield None
 
 
 def seconds_of(time: str, *, otherwise: float) -> float:
@@ -228,28 +225,11 @@ def remove_tombstone(survey: Survey, heads: str) -> None:
         raise InvalidState(expected="a log that nobody writes", found=f"{session.path} in use")
     try:
         log = verify_session(session, heads).log
-        _forget_head(
-            heads, session.session_id, log
-        )  # first: what is left without a head can be removed by doing this again
+        forget_head(heads, session.session_id, log)  # first: what has no head can be removed by doing this again
         drop_signatures(heads, session.session_id, log)
         os.unlink(session.path)
     except OSError as error:
         raise IoError(f"the tombstone {session.path} cannot be removed: {error.strerror or error}") from error
-
-
-def _forget_head(heads: str, session_id: str, log: str) -> None:
-    if find_head(heads, session_id, log) is None:
-        return
-    descriptor = os.open(head_path(heads, session_id), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        for offset in range(0, os.fstat(descriptor).st_size, PAIR):
-            head = newest(os.pread(descriptor, PAIR, offset))
-            if head and head.names(log):
-                os.pwrite(descriptor, BLANK * 2, offset)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def in_words(error: CoreError) -> str:

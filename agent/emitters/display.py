@@ -7,13 +7,16 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent.emitters.paint import at_words, cut_to_width, paint
 from agent.emitters.streams import Sink
 from agent.protocol.errors import EmitError
 from agent.protocol.events.command import CommandFinished
 from agent.text.shown import fresh_line, shown_line
+
+if TYPE_CHECKING:
+    from agent.emitters.terminal_filter import TerminalFilter
 
 LONG = 10.0  # seconds after which people look elsewhere
 _OSC_9 = {"iTerm.app", "WezTerm", "ghostty"}
@@ -163,3 +166,35 @@ class Display:
         self._at_start[stream] = at_start
         if self.out.is_tty and self.err.is_tty:
             self._at_start = {"stdout": at_start, "stderr": at_start}
+
+
+LONGEST_LINE = 4096
+"""Characters of an output line that are shown; log and planner get what their own limits allow."""
+
+
+class LiveOutput:
+    """The output of one command after another on `display`."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._filters: dict[StreamName, TerminalFilter] = {}
+
+    def write(self, name: StreamName, data: bytes) -> None:
+        """Pass a piece on. A screen is what people look at: a terminal, also one that is called dumb. Raises EmitError."""
+        is_screen = self._display.sink(name).is_screen
+        self._display.write(name, self._filter(name).feed(name, data) if is_screen else data)
+
+    def end(self) -> None:
+        """End what a command printed: the next thing stands in a line of its own. Raises EmitError."""
+        for name, filtered in self._filters.items():
+            self._display.write(name, filtered.close())
+        self._filters.clear()
+        self._display.fresh_lines()
+
+    def _filter(self, name: StreamName) -> TerminalFilter:
+        if name not in self._filters:
+            from agent.emitters.terminal_filter import TerminalFilter
+
+            sink = self._display.sink(name)
+            self._filters[name] = TerminalFilter(sink.color, LONGEST_LINE, moves=sink.is_tty)
+        return self._filters[name]

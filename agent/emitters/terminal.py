@@ -12,10 +12,9 @@ from msgspec import Struct
 
 from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines
-from agent.emitters.display import Display, Spinner, StreamName, notification
+from agent.emitters.display import Display, LiveOutput, Spinner, StreamName, notification
 from agent.emitters.goal_ending import GoalEnding
 from agent.emitters.interview_lines import InterviewLines
-from agent.emitters.live_output import LiveOutput
 from agent.emitters.notices import Notices
 from agent.emitters.paint import paint, prose
 from agent.emitters.plan_lines import OF_PLANS, PlanLines

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct, structs
 
 from agent.protocol.errors import InvalidRequest, IoError
@@ -18,12 +17,10 @@ from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.session import LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.outcomes import Origin
-from agent.protocol.records import Record, decode
-from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import line_hash, read_chained
-from agent.recording.disk import open_log
+from agent.protocol.records import Record
+from agent.recording.chained_lines import line_hash, log_lines, read_chained
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions
+from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions, record_in
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")
 """Kinds of origins whose records are part of the session; others only say where it comes from."""
@@ -79,7 +76,7 @@ def lineage(folder: str, session: SessionFile, known: Sequence[SessionFile] | No
     log cannot be read.
     """
     first = first_line(session)
-    parts = [Part(session, line_hash(first) if first else "")]
+    parts = [Part(session, _name(first))]
     notes: list[str] = []
     seen = {parts[0].log}
     by_id: dict[str, list[SessionFile]] | None = None
@@ -123,7 +120,7 @@ def goals_in(part: Part, *, most: int = 0) -> int:
         if part.upto is not None and keys.seq > part.upto:
             break
         if keys.type == "goal.started":
-            record = _record(line)
+            record = record_in(line)
             count += record is not None and isinstance(record.event, GoalStarted)
         if keys.seq == part.upto or 0 < most == count:
             break
@@ -135,9 +132,14 @@ def first_line(session: SessionFile) -> bytes:
     return next((line for line in _raw(session.files[:1]) if read_chained(line) is not None), b"")
 
 
+def _name(first: bytes) -> str:
+    """Return what names a log for good, from its first line; "" where there is none."""
+    return line_hash(first) if first else ""
+
+
 def origin_of(line: bytes) -> Origin | None:
     """Return where a session began, from its first line; None for one that took nothing over."""
-    record = _record(line)
+    record = record_in(line)
     event = record.event if record is not None else None
     origin = event.origin if isinstance(event, SessionStarted) else None
     return origin if origin is not None and origin.how in TAKEN_OVER else None
@@ -145,7 +147,7 @@ def origin_of(line: bytes) -> Origin | None:
 
 def profile_in(session: SessionFile) -> str:
     """The profile that the session's first line names; "goals", which all had once, where it names none. Raises IoError."""
-    record = _record(first_line(session))
+    record = record_in(first_line(session))
     return (
         record.event.profile or "goals" if record is not None and isinstance(record.event, SessionStarted) else "goals"
     )
@@ -176,7 +178,7 @@ def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part 
         except IoError as error:
             problem = f"{missing}, cannot be read ({error.message}): what it held is left out"
             continue
-        part = Part(session, line_hash(first) if first else "", origin.seq)
+        part = Part(session, _name(first), origin.seq)
         if found:
             return part, ""
         if state == "scrubbed":
@@ -201,7 +203,7 @@ def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
         if _is(line, origin):
             return True, ""
         if keys.type in ("log.scrubbed", "session.pruned"):
-            event = record.event if (record := _record(line)) is not None else None
+            event = record.event if (record := record_in(line)) is not None else None
             if isinstance(event, SessionPruned):
                 return False, "pruned"
             if isinstance(event, LogScrubbed):
@@ -260,7 +262,7 @@ def _origin(part: Part, line: bytes, record: Record) -> Origin:
 def _steps(line: Lineage) -> Iterator[tuple[Part, bytes, Record]]:
     for part in line.parts:
         for raw in _raw(part.session.files):
-            record = _record(raw)
+            record = record_in(raw)
             if record is None:
                 continue
             yield part, raw, record
@@ -268,19 +270,6 @@ def _steps(line: Lineage) -> Iterator[tuple[Part, bytes, Record]]:
                 break
 
 
-def _record(line: bytes) -> Record | None:
-    try:
-        return decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-
-
 def _raw(paths: Iterable[str]) -> Iterator[bytes]:
     """The lines of a session's files, without those that are too long to be a record."""
-    for path in paths:
-        with open_log(path) as file:
-            while line := file.readline(MAX_LINE + 1):
-                if len(line) <= MAX_LINE or line.endswith(b"\n"):
-                    yield line
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE)
+    return (line for path in paths for line in log_lines(path) if line is not None)

@@ -1,4 +1,4 @@
-"""Read of each line of a log only what its chain needs, and hash lines. A log is hostile input."""
+"""Read a log line by line, of each line only what its chain needs, and hash lines. A log is hostile input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import without_waiting
+from agent.recording.disk import open_log, without_waiting
 from agent.struct_types import built
 
 
@@ -29,6 +29,7 @@ class ChainedLine(Struct):
 
 
 _PIECE = 64 * 1024
+_BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the processor
 _decode = msgspec.json.Decoder(built(ChainedLine)).decode
 
 
@@ -61,6 +62,41 @@ def _regular(path: str) -> BinaryIO:
         file.close()
         raise OSError(errno.EINVAL, "not a regular file", path)
     return file
+
+
+def log_lines(path: str) -> Iterator[bytes | None]:
+    """Every line of a file, the last one perhaps without its end; None for one that is longer than a record can be. Raises IoError."""
+    with open_log(path) as file:
+        while line := file.readline(MAX_LINE + 1):
+            if len(line) <= MAX_LINE or line.endswith(b"\n"):
+                yield line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE)
+            yield None
+
+
+def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
+    """`(piece, ended)`: whole lines, or the file's last bytes, or (not `ended`) a part of a line that is too long to be held.
+
+    `size` bytes are read at a time. Raises IoError for what is not a regular file or cannot be read.
+    """
+    with open_log(path) as file:
+        held: list[bytes] = []
+        waiting = 0
+        while data := os.read(file.fileno(), size):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield b"".join((*held, data[:cut])), True
+                held, waiting = [data[cut:]], len(data) - cut
+            else:
+                held.append(data)
+                waiting += len(data)
+            if waiting > MAX_LINE:
+                yield b"".join(held), False
+                held, waiting = [], 0
+        if waiting:
+            yield b"".join(held), True
 
 
 def raw_lines(path: str, limit: int) -> Iterator[bytes]:

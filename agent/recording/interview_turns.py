@@ -23,7 +23,7 @@ from agent.recording.branching import first_line, lineage_beside, profile_in, re
 from agent.recording.chained_lines import line_hash
 from agent.recording.interview_fold import folded
 from agent.recording.past import lineage_of
-from agent.recording.reader import SessionFile
+from agent.recording.reader import SessionFile, session_at
 
 
 class KeptTurn(Struct, frozen=True, kw_only=True):
@@ -56,12 +56,12 @@ def interview_of(path: str) -> tuple[Leg, ...]:
 
 def log_hash(path: str) -> str:
     """Return the hash of the first line of the log that begins at `path`: no other log has it. Raises IoError."""
-    return line_hash(first_line(_session(path)))
+    return line_hash(first_line(session_at(path)))
 
 
 def is_interview_log(path: str) -> bool:
     """Tell whether the goals of the log that begins at `path` are the messages of an interview. Raises IoError."""
-    return profile_in(_session(path)) == "interview"
+    return profile_in(session_at(path)) == "interview"
 
 
 def with_branches(changed: Iterable[SessionFile], known: Sequence[SessionFile]) -> list[str]:
@@ -72,10 +72,6 @@ def with_branches(changed: Iterable[SessionFile], known: Sequence[SessionFile]) 
         for each in known
         if is_interview_log(each.path) and any(part.session.path in paths for part in lineage_beside(each, known).parts)
     ]
-
-
-def _session(path: str) -> SessionFile:
-    return SessionFile(path=path, session_id="", date="", size=0, modified=0.0, paths=(path,))
 
 
 def with_last(found: tuple[Leg, ...], turn: KeptTurn) -> tuple[Leg, ...]:

@@ -17,9 +17,9 @@ from agent.config.private_file import replace_file
 from agent.protocol.errors import CoreError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.session import LogRotated, SessionFinished, SessionPruned
-from agent.protocol.records import Record, decode
+from agent.protocol.records import Record
 from agent.recording.disk import is_being_written
-from agent.recording.reader import SessionFile, has_goals, list_sessions
+from agent.recording.reader import SessionFile, has_goals, list_sessions, record_in
 
 _MOST_SESSIONS = 5
 _MOST_AGE = 7 * 24 * 3600.0
@@ -109,22 +109,13 @@ def _backwards(path: str) -> list[Record]:
             start = max(0, info.st_size - window)
             lines = os.pread(fd, info.st_size - start, start).split(b"\n")
             whole = lines if start == 0 else lines[1:]  # the first one may have lost its beginning
-            found = [record for line in reversed(whole) if (record := _record(line)) is not None]
+            found = [record for line in reversed(whole) if line and (record := record_in(line)) is not None]
             enough = any(isinstance(record.event, (GoalStarted, SessionFinished)) for record in found)
             if enough or start == 0 or window >= _LAST_WINDOW:
                 return found
             window *= 8
     finally:
         os.close(fd)
-
-
-def _record(line: bytes) -> Record | None:
-    if not line:
-        return None
-    try:
-        return decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
 
 
 class Offered:

@@ -30,8 +30,8 @@ from agent.protocol.replies import Plan, PlanLeft
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import GoalsFold, HistoryFold
 from agent.recording.interview_fold import folded
-from agent.recording.naming import check_id, parse_name, segment_paths
-from agent.recording.reader import SessionFile, has_goals, list_sessions
+from agent.recording.naming import check_id
+from agent.recording.reader import SessionFile, has_goals, list_sessions, session_at
 from agent.text.lazy_pattern import lazily
 
 LAST = ("last", "-1")
@@ -228,9 +228,7 @@ def past_of(path: str) -> Past:
 
 def lineage_of(path: str) -> Lineage:
     """Return what the session is made of. Raises IoError."""
-    date, name = parse_name(os.path.basename(path)) or ("", "")
-    session = SessionFile(path=path, session_id=name, date=date, size=0, modified=0.0, paths=segment_paths(path))
-    return lineage(os.path.dirname(path), session)
+    return lineage(os.path.dirname(path), session_at(path))
 
 
 class PlanFold:

@@ -15,9 +15,9 @@ from msgspec import Struct, structs
 from agent.protocol.errors import IoError
 from agent.protocol.records import Record, decode
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import ChainedLine, read_chained
+from agent.recording.chained_lines import ChainedLine, log_lines, read_chained
 from agent.recording.disk import open_log, without_links
-from agent.recording.naming import parse_segment, segment_paths
+from agent.recording.naming import parse_name, parse_segment, segment_paths
 
 _NEAR = 256 * 1024  # bytes in which lines are gone through one by one
 _END = 256 * 1024  # bytes of a log's end
@@ -55,6 +55,12 @@ class SessionFile(Struct, frozen=True):
         return self.modified, self.date, self.session_id
 
 
+def session_at(path: str) -> SessionFile:
+    """The session whose first file is at `path`, as the name tells it; size and time are not looked up."""
+    date, session_id = parse_name(os.path.basename(path)) or ("", "")
+    return SessionFile(path=path, session_id=session_id, date=date, size=0, modified=0.0, paths=segment_paths(path))
+
+
 def as_it_is_now(session: SessionFile) -> SessionFile:
     """The session with the files that came since it was listed, and without those that went: a writer may have rotated in between."""
     parsed = parse_segment(os.path.basename(session.path))
@@ -79,23 +85,20 @@ def read_records(path: SessionFile | str) -> Iterator[Record]:
 
 def read_log(path: str) -> Iterator[Record | BadLine]:
     """Every line of one file, in order. Raises IoError where it cannot be read."""
-    with open_log(path) as file:
-        yield from _lines(file, path)
-
-
-def _lines(file: BinaryIO, path: str) -> Iterator[Record | BadLine]:
-    number = 0
-    while line := file.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE and not line.endswith(b"\n"):
-            while line and not line.endswith(b"\n"):
-                line = file.readline(MAX_LINE)
-            yield BadLine(number, f"longer than {MAX_LINE:,} bytes", not line, path)
+    for number, line in enumerate(log_lines(path), 1):
+        if line is None:
+            yield BadLine(number, f"longer than {MAX_LINE:,} bytes", path=path)
         else:
             yield _parsed(line, number, path)
 
 
-def _parsed(line: bytes, number: int, path: str = "") -> Record | BadLine:
+def record_in(line: bytes) -> Record | None:
+    """The record that a line is, None for one that is none."""
+    found = _parsed(line, 0, "")
+    return found if isinstance(found, Record) else None
+
+
+def _parsed(line: bytes, number: int, path: str) -> Record | BadLine:
     torn = not line.endswith(b"\n")
     try:
         return decode(line)

@@ -45,6 +45,7 @@ WRITERS = {
     "memory/files.py": "accepted commands",
     "recording/disk.py": "session logs",
     "recording/integrity/heads.py": "heads of chains",
+    "recording/integrity/log_proof.py": "heads of chains",
     "recording/integrity/rewriting.py": "session logs",
     "recording/integrity/signing.py": "signatures",
     "recording/integrity/staged.py": "session logs",

@@ -8,7 +8,6 @@ import stat
 from collections.abc import Sequence
 from itertools import islice
 
-from agent.audit.queries.names import sessions_named
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.records import Record
 from agent.recording.branching import Part, goals_in, lineage_beside
@@ -111,6 +110,21 @@ def _by_name(sessions: list[SessionFile], wanted: str, folder: str, state: str) 
         shown_line(wanted, 80),
         hint=f"`agent-shell sessions list` shows what there is; the logs are in {folder}",
     )
+
+
+def sessions_named(folder: str, state: str, name: str) -> tuple[str, ...]:
+    """The ids of the sessions of that name in `folder`, what was written last first; none where this Python cannot ask.
+
+    Raises IoError.
+    """
+    if not name:
+        return ()
+    try:
+        from agent.audit.queries.service import LogQueries
+    except ImportError:  # without SQLite
+        return ()
+    with LogQueries(folder, state) as queries:
+        return queries.named(name)
 
 
 def _ambiguous(wanted: str, fits: list[SessionFile], how: str = "begin with") -> InvalidRequest:

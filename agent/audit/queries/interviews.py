@@ -7,12 +7,11 @@ from typing import Any
 
 from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events.interview import FieldExtracted, InterviewStarted, InterviewWentBack
-from agent.protocol.events.session import SessionStarted
 from agent.protocol.outcomes import Origin
-from agent.recording.branching import lineage_beside, records, turns
+from agent.recording.branching import lineage_beside, profile_in, records, turns
 from agent.recording.interview_turns import KeptTurn, interview_of
 from agent.recording.past import lineage_of, past_of
-from agent.recording.reader import BadLine, SessionFile, has_goals, read_session
+from agent.recording.reader import SessionFile, has_goals
 
 _MOST_LOOKED_AT = 200
 
@@ -74,14 +73,8 @@ def newest_interview(sessions: Sequence[SessionFile]) -> SessionFile:
 
 
 def is_interview(session: SessionFile) -> bool:
-    """Tell whether its goals are the messages of an interview."""
+    """Tell whether its goals are the messages of an interview; of a log that cannot be read they are not."""
     try:
-        first = next(iter(read_session(session)), None)
+        return profile_in(session) == "interview"
     except IoError:
         return False
-    return (
-        first is not None
-        and not isinstance(first, BadLine)
-        and isinstance(first.event, SessionStarted)
-        and first.event.profile == "interview"
-    )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal
 
-import msgspec
 from msgspec import structs
 
 from agent.audit.story.goal import stories
@@ -17,11 +16,11 @@ from agent.protocol.errors import IoError
 from agent.protocol.events.command import UndoFinished
 from agent.protocol.events.session import SessionFinished, Warned
 from agent.protocol.outcomes import Origin
-from agent.protocol.records import Record, decode
-from agent.recording.branching import Lineage, Part, branched_from, first_line, goals_in, lineage_beside, turns
-from agent.recording.chained_lines import line_hash
+from agent.protocol.records import Record
+from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside, turns
+from agent.recording.chained_lines import name_of
 from agent.recording.line import microseconds
-from agent.recording.reader import BadLine, SessionFile, read_session
+from agent.recording.reader import BadLine, SessionFile, read_session, record_in, session_at
 from agent.text.sizes import counted
 
 _WORD = b'"undo.finished"'
@@ -91,12 +90,9 @@ def _take(fd: int, place: int, states: dict[str, str]) -> None:
     around = os.pread(fd, before + _AROUND, place - before)
     begin = around.rfind(b"\n", 0, before) + 1
     end = around.find(b"\n", before)
-    try:
-        event = decode(around[begin : end if end >= 0 else len(around)]).event
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return
-    if isinstance(event, UndoFinished):
-        states[event.undo_id] = event.state
+    record = record_in(around[begin : end if end >= 0 else len(around)])
+    if record is not None and isinstance(record.event, UndoFinished):
+        states[record.event.undo_id] = record.event.state
 
 
 Undone = Callable[[SessionFile], Mapping[str, str]]
@@ -179,15 +175,14 @@ def is_within(time: str, since: int, until: int) -> bool:
 
 def whole_origin(session: SessionFile, how: Literal["branch", "replay"]) -> Origin:
     """The whole of `session`, as it stands now, for one that begins from it."""
-    first = first_line(session)
-    end = turns(Lineage((Part(session, line_hash(first) if first else ""),))).end
+    end = turns(Lineage((Part(session, name_of(session.path)),))).end
     return structs.replace(end, session=end.session or session.session_id, how=how)
 
 
 def is_branch(path: str) -> bool:
     """Tell whether the log at `path` begins with what it took over; one that cannot be read does not."""
     try:
-        return branched_from(SessionFile(path=path, session_id="", date="", size=0, modified=0.0))
+        return branched_from(session_at(path))
     except IoError:
         return False
 

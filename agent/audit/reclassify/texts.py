@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
-from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import open_log
+from agent.recording.chained_lines import log_lines
 from agent.recording.lifecycle import Lifecycle
 from agent.recording.line import HEAD, Line, read_line
 
@@ -88,22 +87,15 @@ def read_texts(paths: Iterable[str], trouble: Trouble) -> Iterator[Text]:
 def _lines(path: str, trouble: Trouble) -> Iterator[Line]:
     """The lines of one file that tell what was judged, in order; what cannot be read is counted in `trouble`. Raises IoError."""
     head = HEAD.match
-    with open_log(path) as file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
-            found = head(line)
-            is_wanted = found is None or found[3] in _WANTED
-            if len(line) > MAX_LINE and not line.endswith(b"\n"):
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE)
-                read = None
-            else:
-                read = read_line(line) if is_wanted else None
-            if is_wanted and (read is None or (read.type == "command.rated" and read.report is None)):
-                trouble.note(path, number)
-            elif is_wanted and read is not None:
-                yield read
+    for number, line in enumerate(log_lines(path), 1):
+        found = head(line) if line is not None else None
+        if found is not None and found[3] not in _WANTED:
+            continue
+        read = read_line(line) if line is not None else None
+        if read is None or (read.type == "command.rated" and read.report is None):
+            trouble.note(path, number)
+        else:
+            yield read
 
 
 class _Rated(Struct):

@@ -6,18 +6,38 @@ Our own writer cannot write such a line, so a log that its head vouches for need
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.disk import open_log
+from agent.recording.chained_lines import blocks
 
 _decode_lines = msgspec.json.Decoder().decode_lines
 _encode_lines = msgspec.json.Encoder().encode_lines
+_BLOCK = 16 * 1024  # what is made of it is several times as large
 _COLON_ESCAPED = b"\\u003"  # `\u003a`, and a few that do no harm
+
+
+def duplicate_keys(path: str) -> Iterator[tuple[int, str]]:
+    """The number of each line of a file in which a key stands twice, and that in words. Raises IoError."""
+    number = 0
+    for piece, ended in blocks(path, _BLOCK):
+        lines = piece.split(b"\n")
+        if not ended or not has_unique_keys(piece):
+            for place, line in enumerate(lines, number + 1):
+                if len(line) <= MAX_LINE and not has_unique_keys(line) and (words := _in_words(line)):
+                    yield place, words
+        number += len(lines) - 1
+
+
+def _in_words(line: bytes) -> str:
+    try:
+        key = duplicate_key(line)
+    except RecursionError:
+        return "is nested so deeply that keys which stand twice in it cannot be ruled out"
+    return "" if key is None else f"has the key {key!r} twice: readers may see different events in it"
 
 
 def has_unique_keys(piece: bytes) -> bool:
@@ -62,29 +82,3 @@ def duplicate_key(line: bytes) -> str | None:
     except ValueError:
         return None
     return found[0][:80] if found else None
-
-
-_BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the processor
-
-
-def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
-    """`(piece, ended)`: whole lines, or the file's last bytes, or (not `ended`) a part of a line that is too long to be held.
-
-    `size` bytes are read at a time. Raises IoError for what is not a regular file or cannot be read.
-    """
-    with open_log(path) as file:
-        held: list[bytes] = []
-        waiting = 0
-        while data := os.read(file.fileno(), size):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                yield b"".join((*held, data[:cut])), True
-                held, waiting = [data[cut:]], len(data) - cut
-            else:
-                held.append(data)
-                waiting += len(data)
-            if waiting > MAX_LINE:
-                yield b"".join(held), False
-                held, waiting = [], 0
-        if waiting:
-            yield b"".join(held), True

@@ -1,7 +1,8 @@
 """Keep heads: beside the logs, in the state folder, the last record of each. What was cut off a log is missed there.
 
-`<heads>/<session id>.json` holds every log of that id, told apart by the hash of its first record. It is written in place: before
-a record ("pending") and after it ("kept"), so that neither a kill nor a power cut makes an honest log look touched.
+`<heads>/<session id>.json` holds every log of that id, told apart by the hash of its first record: lines of a fixed size with a checksum,
+two for each log, written in turns. A crash while one is written leaves the other; the checksum tells a torn line from a whole one. It is
+no protection against a person.
 """
 
 from __future__ import annotations
@@ -9,20 +10,124 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
-from typing import Any
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct
 
-from agent.config.paths import PRIVATE_FOLDER, make_folder
-from agent.recording.chained_lines import Link, name_of
-from agent.recording.disk import PRIVATE_FILE, REAL_DISK, Disk, sync_folder
-from agent.recording.integrity.head import BLANK, PAIR, SLOT, Head, compare_head, newest, pack
+from agent.recording.chained_lines import BEFORE_FIRST, Link, name_of
 from agent.recording.naming import staged_path
+from agent.struct_types import built
 
-_MAX_FILE = 16 * 1024 * 1024
+SLOT = 1024
+PAIR = 2 * SLOT
+_MAX_DOUBT = 160
+MAX_FILE = 16 * 1024 * 1024
+"""Bytes of one file of heads."""
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """The knowledge of one log. `log` is the hash of its first record's line, which names it for good.
+
+    `kept`: the last record that is surely in the log. `pending`: the one being written when this was noted. `synced`: the last
+    one the disk was waited for. `boot`: which start of the machine that was. `closed`: the session ended in good order.
+    `folder`: a hash of the folder's path. `doubt`: why this log can never be vouched for again.
+    `next`: the name that the log has once it is rewritten, which then ends at `pending`.
+    """
+
+    log: str
+    turn: int = 0
+    kept: Link = BEFORE_FIRST
+    pending: Link | None = None
+    synced: Link = BEFORE_FIRST
+    boot: str = ""
+    closed: bool = False
+    folder: str = ""
+    doubt: str = ""
+    next: str = ""
+
+    def names(self, log: str) -> bool:
+        """Tell whether this is the head of that log."""
+        return bool(log) and log in (self.log, self.next)
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(built(Head)).decode
+BLANK = b" " * (SLOT - 1) + b"\n"
+
+
+def pack(head: Head) -> bytes:
+    """One line of SLOT bytes."""
+    body = _encode(head)
+    if len(body) > SLOT - 32:
+        body = _encode(msgspec.structs.replace(head, doubt=head.doubt.encode("ascii", "replace").decode()[:_MAX_DOUBT]))
+    return (b'{"sum":"%08x",' % zlib.crc32(body) + body[1:]).ljust(SLOT - 1) + b"\n"
+
+
+def unpack(slot: bytes) -> Head | None:
+    """Return what `pack` made, None for anything else: torn, blank, hostile."""
+    if len(slot) != SLOT or not slot.startswith(b'{"sum":"') or slot[16:18] != b'",':
+        return None
+    body = b"{" + slot[18:].rstrip()
+    if b"%08x" % zlib.crc32(body) != slot[8:16]:
+        return None
+    try:
+        return _decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def newest(pair: bytes) -> Head | None:
+    """The newer of the two lines of a log that are whole."""
+    found = [head for head in (unpack(pair[:SLOT]), unpack(pair[SLOT:PAIR])) if head]
+    return max(found, key=lambda head: head.turn, default=None)
+
+
+class HeadState(Struct, frozen=True):
+    """`crash`: in words, what a crash or power cut left; `lost`: it took records. `problem`: what was touched by somebody."""
+
+    crash: str = ""
+    problem: str = ""
+    lost: bool = False
+
+
+def compare_head(
+    head: Head, end: Link, *, trailing: bool, boot: str, hash_at: Callable[[int], str | None]
+) -> HeadState:
+    """Compare the last record of a log with its head. `trailing`: bytes stand behind that record.
+
+    `hash_at(seq)` is the hash of that record's line in the log, None where it has none.
+    """
+    if head.doubt:
+        return HeadState(problem=head.doubt)
+    power = not head.closed and (head.boot != boot or not boot)
+    if end == head.kept:
+        return _at_head(head, trailing=trailing, power=power)
+    if head.pending is not None and end == head.pending:
+        return HeadState(crash="the program ended while it was writing")
+    known = hash_at(head.kept.seq) if 0 < head.kept.seq < end.seq else head.kept.hash
+    if end.seq > head.kept.seq and known == head.kept.hash:
+        if power:
+            return HeadState(crash="the machine stopped; the log is ahead of its head")
+        return HeadState(problem=f"events {head.kept.seq + 1} to {end.seq} lie beyond the stored head: they were added")
+    if end.seq < head.kept.seq:
+        lost = f"{end.seq + 1} to {head.kept.seq}" if end.seq + 1 < head.kept.seq else str(head.kept.seq)
+        synced = head.synced.seq == 0 or hash_at(head.synced.seq) == head.synced.hash
+        if power and synced and end.seq >= head.synced.seq:
+            return HeadState(crash=f"the machine stopped before event {lost} reached the disk", lost=True)
+        return HeadState(problem=f"the end is missing: event {lost} was written and is not there")
+    return HeadState(problem=f"event {head.kept.seq} does not match the stored head: the log was rewritten")
+
+
+def _at_head(head: Head, *, trailing: bool, power: bool) -> HeadState:
+    if trailing and head.pending is None and not power:
+        return HeadState(problem="something was added behind the last event, or its line end was taken")
+    if trailing or head.pending is not None:
+        return HeadState(crash="the program ended while it was writing")
+    return HeadState()
 
 
 def head_path(heads: str, session_id: str) -> str:
@@ -42,15 +147,34 @@ def read_heads(heads: str, session_id: str) -> list[Head]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     try:
-        return [head for _, head in _pairs(fd)]
+        return [head for _, head in pairs_in(fd)]
     finally:
         os.close(fd)
 
 
 def find_head(heads: str, session_id: str, log: str) -> Head | None:
     """The head of one log; the newest, should it be there twice. Raises OSError."""
-    found = [head for head in read_heads(heads, session_id) if head.names(log)]
-    return max(found, key=lambda head: head.turn, default=None)
+    return newest_of(read_heads(heads, session_id), log)
+
+
+def newest_of(heads: Iterable[Head], log: str) -> Head | None:
+    """The newest of the heads of one log."""
+    return max((head for head in heads if head.names(log)), key=lambda head: head.turn, default=None)
+
+
+def forget_head(heads: str, session_id: str, log: str) -> None:
+    """Remove the head of a log, if there is one. Raises OSError."""
+    if find_head(heads, session_id, log) is None:
+        return
+    descriptor = os.open(head_path(heads, session_id), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        for offset, head in pairs_in(descriptor):
+            if head.names(log):
+                os.pwrite(descriptor, BLANK * 2, offset)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def belongs_elsewhere(heads: str, session_id: str, log: str, folder: str) -> bool:
@@ -80,121 +204,12 @@ def known_ids(heads: str) -> list[str]:
     return sorted(name.removesuffix(".json") for name in names if name.endswith(".json") and "~" not in name)
 
 
-def _pairs(fd: int) -> Iterator[tuple[int, Head]]:
+def pairs_in(fd: int) -> Iterator[tuple[int, Head]]:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         return
-    for offset in range(0, min(os.fstat(fd).st_size, _MAX_FILE), PAIR):
+    for offset in range(0, min(os.fstat(fd).st_size, MAX_FILE), PAIR):
         if head := newest(os.pread(fd, PAIR, offset)):
             yield offset, head
-
-
-class HeadWriter:
-    """Keeps the head of one log that is being written. Raises OSError; after that it must not be used any more."""
-
-    def __init__(self, heads: str, session_id: str, folder: str, disk: Disk = REAL_DISK) -> None:
-        self._place = heads
-        self._path = head_path(heads, session_id)
-        self._folder = folder_name(folder)
-        self._disk = disk
-        self._fd = -1
-        self._offset = 0
-        self._head: Head | None = None
-
-    def begin(self, first: Link) -> None:
-        """The head of a new log whose first record is about to be written. Waits for the disk: without a head it would be worth nothing."""
-        self._open()
-        self._add(Head(log=first.hash, pending=first, boot=boot_id(), folder=self._folder))
-
-    def adopt(self, log: str, end: Link, *, trailing: bool, hash_at: Callable[[int], str | None]) -> tuple[str, str]:
-        """Go on with the head of an existing log that ends at `end`: (which records a power cut took, what is wrong), in words.
-
-        What is wrong is noted in the head for good: going on with a log must not make it look whole.
-        """
-        self._open()
-        found = [pair for pair in _pairs(self._fd) if pair[1].names(log)]
-        if not found:
-            problem = f"no stored head covered its first {end.seq} events when it was continued"
-            self._add(Head(log=log, kept=end, boot=boot_id(), folder=self._folder, doubt=problem))
-            return "", problem
-        self._offset, head = max(found, key=lambda pair: pair[1].turn)
-        self._head = head
-        stands = compare_head(head, end, trailing=trailing, boot=boot_id(), hash_at=hash_at)
-        here = {"boot": boot_id(), "folder": self._folder, "doubt": stands.problem}
-        self._write(lasting=True, log=log, next="", kept=end, pending=None, closed=False, **here)
-        return stands.crash if stands.lost else "", "" if head.doubt else stands.problem
-
-    def pending(self, link: Link) -> None:
-        """This record is about to be written."""
-        self._write(pending=link, closed=False)
-
-    def keep(self, link: Link, *, synced: bool, lasting: bool = False, closed: bool = False) -> None:
-        """It is written; `synced`: the disk has it. `lasting`: wait until the disk has the head, too."""
-        changed = {"synced": link} if synced else {}
-        self._write(lasting=lasting, kept=link, pending=None, closed=closed, **changed)
-
-    def announce(self, log: str, new_log: str, end: Link, doubt: str) -> None:
-        """The log is about to be replaced by `new_log`, which ends at `end`; until `replaced` both are right. Waits for the disk."""
-        self._open()
-        found = [pair for pair in _pairs(self._fd) if pair[1].names(log)]
-        if not found:
-            self._add(Head(log=log, boot=boot_id(), folder=self._folder, doubt=doubt, pending=end, next=new_log))
-            return
-        self._offset, self._head = max(found, key=lambda pair: pair[1].turn)
-        self._write(lasting=True, log=log, pending=end, next=new_log, doubt=self._head.doubt or doubt)
-
-    def replaced(self) -> None:
-        """The announced log has taken its place, and the disk has it."""
-        assert self._head is not None
-        new = self._head.pending
-        assert new is not None
-        there = {"log": self._head.next, "kept": new, "synced": new, "boot": boot_id()}
-        self._write(lasting=True, next="", pending=None, closed=True, **there)
-
-    def close(self) -> None:
-        """Never raises."""
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd = -1
-
-    def _open(self) -> None:
-        make_folder(self._place)
-        if stat.S_IMODE(os.stat(self._place).st_mode) & 0o077:
-            os.chmod(self._place, PRIVATE_FOLDER)
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        self._fd = self._disk.open(self._path, flags, PRIVATE_FILE)
-        info = os.fstat(self._fd)
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(f"{self._path} is not a regular file")
-        if stat.S_IMODE(info.st_mode) != PRIVATE_FILE:
-            os.fchmod(self._fd, PRIVATE_FILE)
-
-    def _add(self, head: Head) -> None:
-        """A new pair of lines at the end; another process may be adding one for a log of the same id elsewhere."""
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        try:
-            size = os.fstat(self._fd).st_size
-            self._offset = -(-size // PAIR) * PAIR
-            if size > _MAX_FILE - PAIR:
-                raise OSError(f"{self._path} holds too many heads")
-            self._put(pack(head) + BLANK, self._offset)
-        finally:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
-        self._head = head
-        self._disk.fsync(self._fd)
-        sync_folder(self._place, self._disk)
-
-    def _write(self, *, lasting: bool = False, **changed: Any) -> None:
-        if self._head is None:
-            raise OSError("the first file of this log is missing")
-        head = structs.replace(self._head, turn=self._head.turn + 1, **changed)
-        self._put(pack(head), self._offset + head.turn % 2 * SLOT)
-        self._head = head
-        if lasting:
-            self._disk.fsync(self._fd)
-
-    def _put(self, data: bytes, offset: int) -> None:
-        if self._disk.pwrite(self._fd, data, offset) != len(data):
-            raise OSError("short write")
 
 
 @cache

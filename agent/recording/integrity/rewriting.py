@@ -17,8 +17,8 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionPruned
 from agent.recording.chained_lines import Link
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.integrity.heads import HeadWriter, is_announced, read_heads
-from agent.recording.integrity.log_proof import Signer
+from agent.recording.integrity.heads import is_announced, read_heads
+from agent.recording.integrity.log_proof import HeadWriter, Signer
 from agent.recording.integrity.staged import Change, StagedLog
 from agent.recording.integrity.verify import Checked, verify_session
 from agent.recording.logfile import LogFile, reason_of

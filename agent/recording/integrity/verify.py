@@ -11,8 +11,16 @@ from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError
 from agent.recording.chained_lines import BEFORE_FIRST, Link
-from agent.recording.integrity.head import Head, compare_head
-from agent.recording.integrity.heads import boot_id, folder_name, is_announced, known_ids, read_heads
+from agent.recording.integrity.heads import (
+    Head,
+    boot_id,
+    compare_head,
+    folder_name,
+    is_announced,
+    known_ids,
+    newest_of,
+    read_heads,
+)
 from agent.recording.integrity.walk import Problem, Walk
 from agent.recording.naming import parse_segment, staged_path
 from agent.recording.reader import SessionFile, as_it_is_now, list_sessions
@@ -137,7 +145,7 @@ class _End:
     def compare(self, before: Sequence[Head], after: Sequence[Head]) -> None:
         """Hold the end against the head as it was before the walk and is after it: the log may be growing."""
         walk = self._walk
-        head, now = _newest(before, walk.log), _newest(after, walk.log)
+        head, now = newest_of(before, walk.log), newest_of(after, walk.log)
         if head is None:
             if now is None:
                 text = "no stored head hash: truncation or a rewrite cannot be ruled out"
@@ -232,10 +240,6 @@ def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | Non
 def _may_be_lost(head: Head) -> bool:
     """Tell whether a crash can have taken the whole log: nothing was written, or the machine stopped before the disk was waited for."""
     return not head.kept.seq or (not head.synced.seq and not head.closed and head.boot != boot_id())
-
-
-def _newest(heads: Sequence[Head], log: str) -> Head | None:
-    return max((head for head in heads if head.names(log)), key=lambda head: head.turn, default=None)
 
 
 def _heads(heads: str, session_id: str) -> list[Head]:

@@ -9,13 +9,12 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import BEFORE_FIRST, ChainedLine, Link, is_object, line_hash, read_chained
-from agent.recording.integrity.duplicate_keys import blocks, duplicate_key, has_unique_keys
+from agent.recording.chained_lines import BEFORE_FIRST, ChainedLine, Link, blocks, is_object, line_hash, read_chained
+from agent.recording.integrity.duplicate_keys import duplicate_keys
 from agent.struct_types import built
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50
-_KEYS_BLOCK = 16 * 1024  # what is made of it is several times as large
 
 
 class Problem(Struct, frozen=True):
@@ -240,23 +239,9 @@ class Walk:
 
     def look_for_duplicate_keys(self, path: str) -> None:
         """Name the lines of a file in which a key stands twice. Raises IoError."""
-        self._file, number = path, 0
-        for piece, ended in blocks(path, _KEYS_BLOCK):
-            lines = piece.split(b"\n")
-            if not ended or not has_unique_keys(piece):
-                for place, line in enumerate(lines, number + 1):
-                    if len(line) <= MAX_LINE and not has_unique_keys(line):
-                        self._duplicate_keys_of(line, place)
-            number += len(lines) - 1
-
-    def _duplicate_keys_of(self, line: bytes, place: int) -> None:
-        try:
-            key = duplicate_key(line)
-        except RecursionError:
-            self._say(place, "is nested so deeply that keys which stand twice in it cannot be ruled out")
-            return
-        if key is not None:
-            self._say(place, f"has the key {key!r} twice: readers may see different events in it")
+        self._file = path
+        for place, words in duplicate_keys(path):
+            self._say(place, words)
 
     def _say(self, line: int, text: str) -> None:
         if len(self.problems) < _MOST:

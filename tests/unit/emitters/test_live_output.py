@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.emitters.live_output import LONGEST_LINE
+from agent.emitters.display import LONGEST_LINE
 from agent.emitters.streams import MemorySink, sink_of
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 

@@ -12,7 +12,7 @@ from agent.protocol.errors import IoError
 from agent.protocol.events.known import UnknownEvent
 from agent.protocol.events.session import Notice
 from agent.protocol.records import Record, encode
-from agent.recording import reader
+from agent.recording import chained_lines, reader
 from agent.recording.reader import BadLine, list_sessions, read_log, read_records
 from tests.support.tries import tries
 
@@ -43,6 +43,7 @@ def test_events_of_a_newer_version_survive(tmp_path) -> None:
 
 def test_an_endless_line_is_skipped_without_being_kept(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(reader, "MAX_LINE", 1000)
+    monkeypatch.setattr(chained_lines, "MAX_LINE", 1000)
     path = tmp_path / "log"
     path.write_bytes(GOOD + b"x" * 5500 + b"\n" + GOOD)
     first, second, third = read_log(str(path))
@@ -65,7 +66,7 @@ def test_any_bytes_can_be_read(tmp_path_factory, data: bytes) -> None:
 def test_written_records_are_read_back(text: str) -> None:
     record = Record(v=1, seq=1, time="t", session="s", run="r", goal_id="g", event=Notice(text=text))
     clean = text.encode("utf-8", "replace").decode()
-    assert reader._parsed(encode(record), 1).event == Notice(text=clean)
+    assert reader.record_in(encode(record)).event == Notice(text=clean)
 
 
 def test_huge_numbers_are_no_trouble(tmp_path) -> None:

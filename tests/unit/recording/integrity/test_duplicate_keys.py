@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.recording.integrity import walk
+from agent.recording.integrity import duplicate_keys, walk
 from agent.recording.integrity.duplicate_keys import duplicate_key, has_unique_keys
 from tests.support.log_place import Place
 from tests.support.tries import tries
@@ -119,7 +119,7 @@ def test_a_log_of_another_writer_takes_the_quick_way(place: Place, monkeypatch: 
         slow.append(line)
         return duplicate_key(line)
 
-    monkeypatch.setattr(walk, "duplicate_key", counted)
+    monkeypatch.setattr(duplicate_keys, "duplicate_key", counted)
     assert not [each for each in place.one().problems if "twice" in each.text]
     assert slow == [texts[7].encode()]
     texts[9] = texts[9].replace('"since"', '"seq" : 1, "since"')

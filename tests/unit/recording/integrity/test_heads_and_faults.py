@@ -13,7 +13,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events.session import Notice, SessionStarted
 from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
-from agent.recording.integrity.head import PAIR, SLOT, Head, newest, pack, unpack
+from agent.recording.integrity.heads import PAIR, SLOT, Head, newest, pack, unpack
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.jsonl import open_session
 from agent.recording.reader import list_sessions

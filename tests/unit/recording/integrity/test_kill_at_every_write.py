@@ -14,7 +14,7 @@ import pytest
 
 from agent.protocol.events.session import Notice
 from agent.recording.disk import Disk
-from agent.recording.integrity import heads, verify
+from agent.recording.integrity import heads, log_proof, verify
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
 from agent.recording.reader import list_sessions, read_records
 from tests.support.log_place import shouted, told
@@ -229,7 +229,7 @@ def test_the_power_goes(place, monkeypatch, seed) -> None:
     chance = random.Random(seed)
     safe: list[str] = []
     for boot in range(3):
-        for module in (heads, verify):
+        for module in (heads, log_proof, verify):
             monkeypatch.setattr(module, "boot_id", lambda boot=boot: f"boot {boot}")
         checks = place.verify()
         assert all(each.sound for each in checks), checks
@@ -250,7 +250,7 @@ def test_the_power_goes(place, monkeypatch, seed) -> None:
         assert set(safe) <= set(told(place))
         disk.cut(chance)
         assert set(safe) <= set(told(place)), boot
-    for module in (heads, verify):
+    for module in (heads, log_proof, verify):
         monkeypatch.setattr(module, "boot_id", lambda: "last")
     assert all(each.sound for each in place.verify()), place.verify()
     place.write(1)

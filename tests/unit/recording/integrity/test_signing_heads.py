@@ -13,7 +13,7 @@ import pytest
 from agent.protocol.errors import ConfigError
 from agent.protocol.events.session import Notice
 from agent.recording.chained_lines import Link, line_hash
-from agent.recording.integrity.heads import HeadWriter
+from agent.recording.integrity.log_proof import HeadWriter
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.signing import make_key, signatures_with, signer_with
 from agent.recording.integrity.verify import Checked

@@ -15,7 +15,8 @@ from msgspec import structs
 from agent.protocol.errors import InvalidState, RecordingError
 from agent.protocol.events.session import Notice, SessionPruned
 from agent.recording.integrity import verify
-from agent.recording.integrity.heads import HeadWriter, read_heads
+from agent.recording.integrity.heads import read_heads
+from agent.recording.integrity.log_proof import HeadWriter
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
 from agent.recording.naming import staged_path
 from agent.recording.reader import list_sessions, read_session
