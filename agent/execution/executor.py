@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from msgspec.structs import replace as with_fields
 from agent.execution.confine.plan import WriteFolders
 from agent.execution.job_table import JobTable
 from agent.execution.leftovers import without_loaders
-from agent.execution.private_files import Held, Scratch, ScratchFile
+from agent.execution.private_files import ScratchFile
 from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.process_tree.tree import RUNGS
@@ -260,12 +260,19 @@ class ShellExecutor:
         if not self._shells.found:
             await in_thread(self._shells.find)
         before = self._kept.now
-        files: list[Held] = [] if confined is None else [confined]
-        make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
-        try:
+        make = ScratchFile if confined is None else confined.file
+        with ExitStack() as files:
+            if confined is not None:
+                files.callback(confined.close)
+
+            def keep(content: bytes) -> ScratchFile:
+                file = make(content)
+                files.callback(file.close)
+                return file
+
             secrets = {name: await in_thread(partial(self._secret, name)) for name in command.secrets}
             try:
-                start = self._shells.start(command, before, make, files)
+                start = self._shells.start(command, before, keep)
                 limits = self._limits._replace(core=1) if secrets else self._limits  # 0 would hold no collector back
                 launch = replace(
                     self._launch(command),
@@ -281,8 +288,7 @@ class ShellExecutor:
                 return failure(CANNOT_RUN, text, cwd=self.cwd)
             result = await running.finished(cancel)
             if result.job:  # its shell still reads and writes these
-                self._jobs.hold(result.job, files)
-                files = []
+                self._jobs.hold(result.job, files.pop_all())
                 return self._kept.adopt(result, None, has_state=True)
             if start.note:
                 result = with_fields(result, notes=(*result.notes, start.note))
@@ -297,7 +303,4 @@ class ShellExecutor:
                     after, left_out = await in_thread(partial(confined.left, after, before, self._shells.find()))
                     result = with_fields(result, notes=(*result.notes, *left_out))
                 result = confined.explained(result, command, before.cwd)
-        finally:
-            for file in reversed(files):
-                file.close()
         return self._kept.adopt(result, after, has_state=start.dump is not None)

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from agent.execution import terminal as terminals
 from agent.execution.job_log import JobLog, open_log
 from agent.execution.output import Channels, HeadTail
-from agent.execution.private_files import Held
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import exit_code
 from agent.execution.process_tree.limits import RunLimits, ended_for
@@ -82,7 +81,7 @@ class Entry:
     log: JobLog | None
     grace: float
     stopped: Suspended | None = None
-    files: list[Held] = field(default_factory=list)
+    files: ExitStack = field(default_factory=ExitStack)
     asked_to_end: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -134,9 +133,7 @@ class Entry:
             return  # the program has ended, and left something that goes on; its end is told later
         self.control.close()
         self.control = None
-        for file in self.files:
-            file.close()
-        self.files.clear()
+        self.files.close()
         if self.log is not None:
             self.log.end()
         ended = _now()
@@ -189,15 +186,14 @@ class JobTable:
             self._entries[number] = entry
         return entry.job
 
-    def hold(self, job_id: int, files: list[Held]) -> None:
+    def hold(self, job_id: int, files: ExitStack) -> None:
         """Keep files open until the job has ended: its shell names them by our descriptors."""
         entry = self._entry(job_id)
         with entry.lock:
             if entry.control is not None:
-                entry.files += files
+                entry.files.callback(files.close)
                 return
-        for file in files:
-            file.close()
+        files.close()
 
     def listing(self) -> tuple[Job, ...]:
         """All of them as they are now, in the order in which they began."""

@@ -88,7 +88,7 @@ def visible(mounts: list[Mount]) -> list[Mount]:
 
 def is_below(path: bytes, folder: bytes) -> bool:
     """Tell whether `path` lies strictly inside `folder`, by name."""
-    return path != folder and (folder == b"/" or path.startswith(folder + b"/"))
+    return path != folder and path.startswith(folder.rstrip(b"/") + b"/")
 
 
 def is_within(path: bytes, folder: bytes) -> bool:

@@ -134,7 +134,7 @@ def result_of(
     )
 
 
-_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
+STATE_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 _NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
 
 
@@ -185,7 +185,7 @@ class KeptState:
         if after is not None:
             self.now = after
         elif not nothing_ran and not result.job and not result.refused:
-            notes += (_NOT_KEPT if has_state else _NO_BASH,)
+            notes += (STATE_NOT_KEPT if has_state else _NO_BASH,)
         if not os.path.isdir(self.now.cwd):
             notes += (self._leave_lost_folder(),)
         return with_fields(result, cwd_after=self.now.cwd, state_kept=kept, notes=notes)

@@ -7,9 +7,8 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent.execution.state import Definitions, ShellState, is_state, kept_environment
+from agent.execution.state import END, Definitions, ShellState, fields_of, is_state, kept_environment
 
-END = "agent-shell-state-end"
 UNREADABLE = "CODE_OF_ANOTHER_SHELL"
 """The variable that stands for what cannot be said in bash."""
 
@@ -43,10 +42,7 @@ class Dialect(Protocol):
 
 def parse(dialect: Dialect, dump: bytes, before: ShellState) -> ShellState | None:
     """Read a dump; None where it is missing or cut short. Definitions of other shells stay as they were."""
-    end = f"\0{END}\0".encode("ascii")
-    if not dump.endswith(end):
-        return None
-    fields = dump[: -len(end)].decode("utf-8", "surrogateescape").split("\0")
+    fields = fields_of(dump)
     try:
         cwd, umask = fields[:2]
         definitions, variables = dialect.definitions(fields[2:])

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from agent.config.paths import without_relative
 from agent.execution import state
-from agent.execution.private_files import Held, Scratch
-from agent.execution.state import Definitions, ShellState, to_bytes
+from agent.execution.private_files import ScratchFile
+from agent.execution.state import LONGEST_ARGUMENT, Definitions, ShellState, to_bytes
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Level
 
 if TYPE_CHECKING:
     from agent.execution.shell_dialects import Dialect
 
-# A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
-LONGEST_ARGUMENT = 120_000
 _NAMES = ("bash", "zsh", "fish", "sh")
 
 
@@ -85,7 +83,7 @@ class Start:
 
     argv: tuple[str, ...]
     env: dict[str, str]
-    dump: Scratch | None
+    dump: ScratchFile | None
     own: OwnShell | None = None
     note: str = ""
 
@@ -138,17 +136,9 @@ class Shells:
         )
         return functions, aliases
 
-    def start(
-        self, command: ApprovedCommand, now: ShellState, make: Callable[[bytes], Scratch], files: list[Held]
-    ) -> Start:
-        """Prepare the start of a command. Files made for it go to `files`, whose owner closes them. Raises OSError."""
+    def start(self, command: ApprovedCommand, now: ShellState, keep: Callable[[bytes], ScratchFile]) -> Start:
+        """Prepare the start of a command. `keep` makes a file for it, and closes it later. Raises OSError."""
         program = self.find()
-
-        def keep(content: bytes) -> Scratch:
-            file = make(content)
-            files.append(file)
-            return file
-
         why = "" if self._own is None else self._own.declines(command)
         if self._own is not None and not why and self.env_program:
             return self._by_own(self._own, command.command, now, keep)
@@ -165,7 +155,7 @@ class Shells:
 
         return parse(start.own.dialect, start.dump.read(), before)
 
-    def _by_own(self, own: OwnShell, text: str, now: ShellState, keep: Callable[[bytes], Scratch]) -> Start:
+    def _by_own(self, own: OwnShell, text: str, now: ShellState, keep: Callable[[bytes], ScratchFile]) -> Start:
         from agent.execution.shell_dialects import Dump
 
         dump = keep(b"")
@@ -173,7 +163,7 @@ class Shells:
         argv = own.dialect.argv(own.program, keep(to_bytes(source)).path, text)
         return Start(argv=argv, env=dict(now.env) | {"PWD": now.cwd}, dump=dump, own=own)
 
-    def _by_bash(self, program: str, text: str, now: ShellState, keep: Callable[[bytes], Scratch]) -> Start:
+    def _by_bash(self, program: str, text: str, now: ShellState, keep: Callable[[bytes], ScratchFile]) -> Start:
         dump, env = None, dict(now.env) | {"PWD": now.cwd}
         if program.endswith("bash") and self.env_program:
             dump = keep(b"")

@@ -15,7 +15,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_END = "agent-shell-state-end"
+END = "agent-shell-state-end"
+LONGEST_ARGUMENT = 120_000
+"""Bytes: a single argument may have 128 KiB on Linux; longer commands are read from a file instead."""
 # Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
 _KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglob", " physical", " pipefail")
 _UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
@@ -76,7 +78,7 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
     """Bash source that restores `state` and dumps the next one to `dump_path` at exit."""
     user_bash_env = state.env.get("BASH_ENV")
     posix = state.env.get("POSIXLY_CORRECT")
-    trap = _TRAP.replace("@ENV@", env_program).replace("@END@", _END).replace("@NOWHERE@", _NOWHERE)
+    trap = _TRAP.replace("@ENV@", env_program).replace("@END@", END).replace("@NOWHERE@", _NOWHERE)
     trap = trap.replace("@PATH@", dump_path)
     lines = [
         "\\builtin unset BASH_ENV"
@@ -111,10 +113,7 @@ def launch_env(state: ShellState, preamble_path: str) -> dict[str, str]:
 
 def parse(dump: bytes, before: ShellState) -> ShellState | None:
     """Read a dump; None where it is missing or cut short, which means that the state was lost."""
-    end = f"\0{_END}\0".encode("ascii")
-    if not dump.endswith(end):
-        return None
-    fields = dump[: -len(end)].decode("utf-8", "surrogateescape").split("\0")
+    fields = fields_of(dump)
     if len(fields) < 6:
         return None
     cwd, umask, shopts, options, aliases, functions, *variables = fields
@@ -133,6 +132,12 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
         functions=functions,
         others=before.others,
     )
+
+
+def fields_of(dump: bytes) -> list[str]:
+    """The fields of a dump, none where it is missing or cut short."""
+    end = f"\0{END}\0".encode("ascii")
+    return dump.removesuffix(end).decode("utf-8", "surrogateescape").split("\0") if dump.endswith(end) else []
 
 
 def is_state(cwd: str, umask: str) -> bool:

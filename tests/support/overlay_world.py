@@ -19,8 +19,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from agent.execution import kernel  # noqa: E402
+from agent.execution.journal.trees import remove_own  # noqa: E402
 from agent.execution.overlay.model import Layer  # noqa: E402
-from agent.execution.rehearsal.scratches import remove_tree  # noqa: E402
 from tests.support.tree_operations import Changer, listing  # noqa: E402
 
 NOBODY = 65534
@@ -99,7 +99,7 @@ class OverlayWorld:
         self._child.wait(timeout=20)
         if self._child.stdout is not None:
             self._child.stdout.close()
-        remove_tree(os.fsencode(self.base))
+        remove_own(os.fsencode(self.base))
 
     def _mount(self) -> dict[str, Any]:
         case = self.base / str(self._case)

@@ -12,7 +12,7 @@ from agent.execution.confine import words
 from agent.execution.confine.ladder import Ladder, RungChoice, parsed
 from agent.execution.confine.plan import Plan, WriteFolders
 from agent.execution.leftovers import taken_over
-from agent.execution.private_files import PrivateFile, PrivateFolder, remove_abandoned
+from agent.execution.private_files import PrivateFolder, ScratchFile, remove_abandoned
 from agent.execution.process_tree.helper import Helper
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand
@@ -37,7 +37,7 @@ class Confined:
         """Environment of this run only: temporary files go where they may be written."""
         return {} if self.plan.files == "all" else {"TMPDIR": self.folder.temporary}
 
-    def file(self, content: bytes = b"") -> PrivateFile:
+    def file(self, content: bytes = b"") -> ScratchFile:
         """A file for the shell that a confined shell can reach. Raises OSError."""
         return self.folder.file(content)
 

@@ -12,6 +12,7 @@ import stat
 
 from agent.config.paths import make_folder
 from agent.execution import kernel, system_calls
+from agent.execution.mountinfo import is_within
 
 _DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx")
 _CLONE = kernel.OPEN_TREE_CLONE | kernel.OPEN_TREE_CLOEXEC
@@ -55,7 +56,7 @@ def _outermost(paths: tuple[bytes, ...]) -> list[bytes]:
 
 
 def _within(path: bytes, folders: tuple[bytes, ...]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip(b"/") + b"/") for folder in folders)
+    return any(is_within(path, folder) for folder in folders)
 
 
 def _devices() -> list[tuple[bytes, int]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from agent.execution.confine.landlock import SCOPING
 from agent.execution.confine.plan import Plan
+from agent.execution.mountinfo import is_within
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskReport
 from agent.protocol.outcomes import ExecutionResult
@@ -118,7 +119,7 @@ def _is_outside(path: str, plan: Plan) -> bool:
         real = os.fsencode(os.path.realpath(path))
     except (OSError, ValueError):  # another process's folder under /proc, or no path at all
         return False
-    return not any(real == folder or real.startswith(folder.rstrip(b"/") + b"/") for folder in plan.writable)
+    return not any(is_within(real, folder) for folder in plan.writable)
 
 
 def _network(text: str, report: RiskReport) -> list[str]:

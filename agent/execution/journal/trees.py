@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from agent.execution.journal.attributes import dress, pin, way
-from agent.execution.overlay.folders import FOLDER, closing
+from agent.execution.overlay.folders import FOLDER, closing, open_root, status_at
 from agent.execution.overlay.overlay_notes import is_whiteout_device
 
 _INCOMPLETE = (b"redirect", b"metacopy")
@@ -35,6 +35,18 @@ def remove(folder_fd: int, name: bytes, *, last: bytes = b"") -> None:
             with suppress(FileNotFoundError):
                 os.unlink(last, dir_fd=inner)
     os.rmdir(name, dir_fd=folder_fd)
+
+
+def remove_own(folder: bytes, *, last: bytes = b"") -> None:
+    """Remove a folder of ours with what a command left there, following nothing, not on the way to it either; one of others stays.
+
+    Never raises: what cannot be removed stays, and `last` with it.
+    """
+    around, name = os.path.split(folder)
+    with suppress(OSError), closing(open_root(around)) as parent:
+        found = status_at(parent, name)
+        if found is not None and stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+            remove(parent, name, last=last)
 
 
 def _empty(top: int, keep: bytes) -> None:

@@ -22,6 +22,7 @@ from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.budget import PREVIEW, Budget, RehearsalSettings
 from agent.execution.rehearsal.not_shown import Trouble, otherwise_for_real, refused, refused_in_reality, unavailable
 from agent.execution.rehearsal.planning import Ran, Sandbox
+from agent.execution.results import STATE_NOT_KEPT
 from agent.execution.sandbox.reports import STATE
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
@@ -30,9 +31,6 @@ from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Conflict, Rehearsal
 from agent.waiting import completed, in_thread
-
-LONGEST_ARGUMENT = 120_000
-_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,10 +182,10 @@ class Rehearser:
     def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
         state = self._shell.state()
         source = shell_state.preamble(state, sandbox.put(STATE, b""), env_program)
-        preamble = sandbox.put(b"start", source.encode("utf-8", "surrogateescape"))
+        preamble = sandbox.put(b"start", shell_state.to_bytes(source))
         text = command.command
-        data = text.encode("utf-8", "surrogateescape")
-        if len(data) > LONGEST_ARGUMENT:
+        data = shell_state.to_bytes(text)
+        if len(data) > shell_state.LONGEST_ARGUMENT:
             text = f'eval "$(cat {sandbox.put(b"command", data)})"'
         return replace(
             self._shell.template(command),
@@ -208,7 +206,7 @@ class Rehearser:
             return Trouble(*ran.failure)
         before = self._shell.state()
         after = shell_state.parse(ran.dump, before)
-        left_out: tuple[str, ...] = (_NOT_KEPT,)
+        left_out: tuple[str, ...] = (STATE_NOT_KEPT,)
         if after is not None:
             after, left_out = taken_over(after, before, self._shell.programs()[0])
         notes = (*result.notes, *left_out)

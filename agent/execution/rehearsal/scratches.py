@@ -56,7 +56,7 @@ class Scratch:
     def remove(self) -> None:
         """Take everything away. What cannot be removed stays for the next sweep."""
         for base, folder in self._folders.items():
-            remove_tree(folder)
+            trees.remove_own(folder, last=_LOCK)  # so that a removal cut short is finished by the next sweep
             tidy(base, _SHELF)
         self._folders.clear()
         for lock in self._locks:
@@ -112,14 +112,3 @@ def _is_nobodys(lock: int) -> bool:
         except OSError:
             return False
         return True
-
-
-def remove_tree(folder: bytes) -> None:
-    """Remove a folder of ours with what a command left there, following nothing, not on the way to it either; folders that nobody may
-    enter are opened first.
-
-    Never raises. The lock goes last, so that a removal cut short is finished by the next sweep.
-    """
-    around, name = os.path.split(folder)
-    with suppress(OSError), closing(open_root(around)) as parent:
-        trees.remove(parent, name, last=_LOCK)

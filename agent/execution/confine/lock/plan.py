@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any, NamedTuple
 
+from agent.execution.mountinfo import is_within
+
 
 class OwnPlaces:
     """Keep track of what a held command has made, by the name it has now: it may change that. Paths are absolute and real, as bytes."""
@@ -33,16 +35,12 @@ class OwnPlaces:
         self._brought |= {place for place, own in places.items() if not own and place in self}
 
 
-def is_below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
-
-
 def _is_among(path: bytes, places: set[bytes]) -> bool:
-    return any(is_below(path, place) for place in places)
+    return any(is_within(path, place) for place in places)
 
 
 def _after(path: bytes, pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
-    return next((new + path[len(old) :] for old, new in pairs if is_below(path, old)), path)
+    return next((new + path[len(old) :] for old, new in pairs if is_within(path, old)), path)
 
 
 _FOLDERS = b"objects refs logs reftable sequencer rr-cache lfs worktrees modules info".split()
@@ -137,31 +135,31 @@ class LockPlan(NamedTuple):
 
     def writes(self, path: bytes, own: OwnPlaces) -> bool:
         """Tell whether what is at the real `path`, or will be, may be changed."""
-        if any(is_below(path, folder) for folder in self.protected):
+        if any(is_within(path, folder) for folder in self.protected):
             return False
         for inside in self.repositories:
-            if is_below(path, inside):
+            if is_within(path, inside):
                 worktrees = (folder for folder in own.made if folder.startswith(inside + b"/worktrees/"))
-                return is_record(path[len(inside) + 1 :], new=any(is_below(path, folder) for folder in worktrees))
-        return path in own or (not _runs_later(path) and any(is_below(path, folder) for folder in self.write))
+                return is_record(path[len(inside) + 1 :], new=any(is_within(path, folder) for folder in worktrees))
+        return path in own or (not _runs_later(path) and any(is_within(path, folder) for folder in self.write))
 
     def makes(self, path: bytes) -> bool:
         """Tell whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
-        if any(is_below(path, folder) for folder in self.protected) or _runs_later(path):
+        if any(is_within(path, folder) for folder in self.protected) or _runs_later(path):
             return False
         folder, name = os.path.split(path)
         return folder in self.temporary or (folder in self.private and is_data(folder, name))
 
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
-        return any(is_below(target, path) for target in (*self.write, *self.private)) or any(
+        return any(is_within(target, path) for target in (*self.write, *self.private)) or any(
             path.startswith(inside + b"/") and leads_to_records(path[len(inside) + 1 :]) for inside in self.repositories
         )
 
     def holds(self, folder: bytes) -> bool:
         """Tell whether something that may not be written would be moved or replaced with a whole folder."""
         kept = (*self.repositories, *self.protected)
-        return any(is_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
+        return any(is_within(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
 
 
 def decoded(spec: dict[str, Any]) -> LockPlan:
@@ -190,6 +188,6 @@ def temporary(env_folder: str | None) -> tuple[bytes, ...]:
     """The folders for temporary files, by real paths. The session's first TMPDIR counts where it lies in one of them and is ours."""
     folders = tuple(dict.fromkeys(os.path.realpath(path) for path in _TEMPORARY if os.path.isdir(path)))
     named = os.path.realpath(os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else b""
-    if named and any(is_below(named, folder) for folder in folders) and os.path.isdir(named):
+    if named and any(is_within(named, folder) for folder in folders) and os.path.isdir(named):
         return folders if os.stat(named).st_uid != os.geteuid() else tuple(dict.fromkeys((*folders, named)))
     return folders

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.journal.trees import remove_own
 from agent.execution.leftovers import taken_over
-from agent.execution.private_files import remove_tree
 from agent.execution.state import ShellState, parse
 from tests.support.confined_world import ConfinedWorld, need
 from tests.support.few import ONE_USER
@@ -139,10 +139,10 @@ def test_a_link_that_is_swapped_in_leads_nowhere(tmp_path: Path) -> None:
     (folder / "in").mkdir(parents=True)
     (folder / "in" / "link").symlink_to(kept)
     (folder / "link").symlink_to(kept)
-    remove_tree(str(folder))
+    remove_own(os.fsencode(folder))
     assert not folder.exists()
     (tmp_path / "top").symlink_to(kept)
-    remove_tree(str(tmp_path / "top"))
+    remove_own(os.fsencode(tmp_path / "top"))
     assert (kept / "file").read_text() == "as it was"
     assert kept.stat().st_mode & 0o777 == 0o755
 
@@ -153,7 +153,7 @@ def test_a_folder_of_somebody_else_stays(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "file").touch()
     os.chown(folder, 65534, 65534)
-    remove_tree(str(folder))
+    remove_own(os.fsencode(folder))
     assert (folder / "file").exists()
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent.execution import mountinfo
+from agent.execution.journal.trees import remove_own
 from agent.execution.mountinfo import Mount
 from agent.execution.overlay import places
 from agent.execution.overlay.places import Base, base_for, make_private, state_base
-from agent.execution.rehearsal import scratches
 from agent.execution.rehearsal.scratches import Scratch, sweep
 from tests.scenarios.program import ROOT
 from tests.support.rehearsal_bench import Bench
@@ -164,7 +164,7 @@ def test_a_sweep_follows_no_link_that_somebody_put_there(base: Base, tmp_path: P
     swapped = tmp_path / "swapped"
     swapped.symlink_to(tmp_path / "elsewhere")
     assert sweep(os.fsencode(swapped)) == 0
-    scratches.remove_tree(os.fsencode(shelf / "precious"))
+    remove_own(os.fsencode(shelf / "precious"))
     assert len(list((tmp_path / "elsewhere").rglob("file"))) == 4
     shelf.unlink()
     for name in ("precious", "abc"):  # what is not called like a scratch is nobody's of ours
