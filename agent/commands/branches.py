@@ -11,13 +11,13 @@ from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
 from agent.protocol.events.command import undo_resumed
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import FrontendRequest, Origin
+from agent.protocol.records import LABEL
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     from agent.recording.branching import Turn, Turns
 
-_REDACTED = "[redacted:"
 _MOST_GOAL = 60
 
 
@@ -47,7 +47,7 @@ async def retry(context: CommandContext, arguments: str) -> DispatchOutcome:
         raise InvalidRequest(
             "the last goal was a command of yours, which takes no remark", hint="type it as you want it"
         )
-    if own and _REDACTED in goal.goal:
+    if own and LABEL in goal.goal:
         raise InvalidRequest("the last command held a secret, which is not kept", hint="type it again")
     if own:
         again = UserInput(text=goal.goal, shell=True, private=goal.private, unlisted=goal.unlisted)

@@ -11,6 +11,7 @@ from agent.emitters.display import Display
 from agent.emitters.markdown_text import MarkdownText
 from agent.emitters.paint import cell_width, prose
 from agent.emitters.rich_markdown import RichRenderer
+from agent.protocol.records import LABEL
 
 
 class AssistantText:
@@ -188,23 +189,20 @@ class RawText:
         return written
 
 
-_LABEL = "[redacted:"
-
-
 def unseen_part(streamed: str, message: str) -> str | None:
     """Cut off what of `message` is on the screen after `streamed` was shown; None where it is another message.
 
     White space at the ends does not count, and a secret that the message has as a label may have been streamed as it was.
     """
     seen, whole = streamed.strip(), message.strip()
-    if whole == seen or (_LABEL in whole and _same_but_for_labels(seen, whole)):
+    if whole == seen or (LABEL in whole and _same_but_for_labels(seen, whole)):
         return ""
     return message[len(streamed) :] if message.startswith(streamed) else None
 
 
 def _same_but_for_labels(seen: str, message: str) -> bool:
     """Tell whether the texts between the labels of `message` stand in `seen`, in order and with nothing before or after."""
-    first, *rest = message.split(_LABEL)
+    first, *rest = message.split(LABEL)
     if not seen.startswith(first):
         return False
     at = len(first)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from agent.emitters.paint import paint
 from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
-from agent.text.shown import shown
+from agent.text.shown import shown, shown_name
 from agent.text.sizes import counted, size_words
 
 Line = list[tuple[str, str]]
@@ -69,17 +69,19 @@ def _remarks(rehearsal: Rehearsal, *, offered: bool) -> Iterator[Line]:
     if offered and code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
         yield [("yellow", f"it failed in the rehearsal (exit {code}); it can be committed all the same")]
     if rehearsal.obstacle:
-        yield [("red", f"cannot be committed: {name(rehearsal.obstacle)}")]
+        yield [("red", f"cannot be committed: {shown_name(rehearsal.obstacle)}")]
     if offered and rehearsal.shell and not rehearsal.obstacle:
-        yield [("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")]
+        yield [("yellow", f"also in the shell: {shown_name('; '.join(rehearsal.shell))}")]
 
 
 def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
     """Make what this rehearsal could not show stand out; what none here shows is one line, once."""
     general = of_any(rehearsal)
-    yield from ([("yellow", f"not shown: {name(text)}")] for text in rehearsal.not_shown if text not in general)
+    yield from ([("yellow", f"not shown: {shown_name(text)}")] for text in rehearsal.not_shown if text not in general)
     told = [
-        name(text.removeprefix(_NEVER_SHOWN).lstrip(": ")) for text in rehearsal.not_shown if text in general - known
+        shown_name(text.removeprefix(_NEVER_SHOWN).lstrip(": "))
+        for text in rehearsal.not_shown
+        if text in general - known
     ]
     if general & known:
         told.append("the same as before")
@@ -171,11 +173,6 @@ def plain(lines: Iterable[Line], *, color: bool) -> str:
     )
 
 
-def name(text: str) -> str:
-    """A path or a message, whole and on one line: blanks count in names, so none is taken away."""
-    return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
-
-
 def totals_words(totals: Totals) -> str:
     """`1 deleted, 2 modified, 3 created`; "" for none."""
     rows = (
@@ -228,7 +225,7 @@ def _change_line(change: Change, below: list[Change], cwd: str) -> Line:
     if more:
         line.append(("dim", f"  {more}"))
     if change.flags:
-        line.append(("red", f"  [{', '.join(name(_FLAGS.get(flag, flag)) for flag in change.flags)}]"))
+        line.append(("red", f"  [{', '.join(shown_name(_FLAGS.get(flag, flag)) for flag in change.flags)}]"))
     return line
 
 
@@ -248,7 +245,7 @@ def details(change: Change, below: Sequence[Change] = ()) -> str:
     if change.op == "type":
         parts.append(f"{_kind(before)} → {_what(after)}")
     elif before.kind == "link" and before.target != after.target:
-        parts.append(f"→ {name(before.target)} becomes → {name(after.target)}")
+        parts.append(f"→ {shown_name(before.target)} becomes → {shown_name(after.target)}")
     elif change.op in ("modify", "rename"):
         same = before.size == after.size
         parts.append(size_words(after.size) if same else f"{size_words(before.size)} → {size_words(after.size)}")
@@ -270,7 +267,7 @@ def _meta(before: FileState, after: FileState, *, alone: bool) -> list[str]:
 
 def _what(state: FileState) -> str:
     if state.kind == "link":
-        return f"link → {name(state.target)}"
+        return f"link → {shown_name(state.target)}"
     if state.kind == "dir":
         if not state.entries:
             return "folder"
@@ -295,4 +292,4 @@ def place(path: str, cwd: str) -> str:
     """`path` as seen from `cwd` where it lies below it."""
     below = cwd.rstrip("/") + "/"
     inside = bool(cwd) and path.startswith(below) and len(path) > len(below)
-    return name(path[len(below) :] if inside else path)
+    return shown_name(path[len(below) :] if inside else path)

@@ -8,7 +8,7 @@ from datetime import datetime
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
 from agent.emitters.paint import MARKS, safe_line, wrapped
 from agent.protocol.outcomes import Usage
-from agent.text.shown import shown
+from agent.text.shown import shown_name
 from agent.text.sizes import counted, seconds
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
@@ -201,7 +201,7 @@ def undo_words(command: CommandStory) -> str:
 def name(text: str) -> str:
     """A path or another name, whole as far as it is of ordinary length, on one line."""
     cut = text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
-    return shown(cut).replace("\n", "␊").replace("\t", "␉")
+    return shown_name(cut)
 
 
 def flowed(parts: Sequence[tuple[str, str]], width: int) -> Iterator[list[tuple[str, str]]]:

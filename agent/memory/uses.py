@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from agent.lexicon.exit_answers import asks_about_last
 from agent.memory.model import Worked
+from agent.protocol.records import LABEL
 
 LONGEST_GOAL = 400
 LONGEST_COMMAND = 2_000
 _ENDED = ("completed", "answered")
 _TURNED_DOWN = ("regenerate", "skipped", "declined")
-_LABEL = "[redacted:"
 _KILLED = 128
 _TIMED_OUT = 124
 # What is true of one moment only: dates, numbers such as process ids, names of commits and temporary files.
@@ -125,12 +125,12 @@ def _shell_words(text: str) -> set[str]:
 def is_rememberable(goal: str) -> bool:
     """Tell whether a goal can be remembered: one short line without anything that stands for a secret, that says itself what is wanted."""
     text = goal.strip()
-    plain = 0 < len(text) <= LONGEST_GOAL and "\n" not in text and _LABEL not in goal and goal.isprintable()
+    plain = 0 < len(text) <= LONGEST_GOAL and "\n" not in text and LABEL not in goal and goal.isprintable()
     return plain and not asks_about_last(text)
 
 
 def _is_command(goal: str, command: str) -> bool:
-    if not command.strip() or len(command) > LONGEST_COMMAND or _LABEL in command:
+    if not command.strip() or len(command) > LONGEST_COMMAND or LABEL in command:
         return False
     if not command.replace("\n", "").replace("\t", "").isprintable():
         return False

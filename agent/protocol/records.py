@@ -36,6 +36,9 @@ class Record(Struct, frozen=True, kw_only=True):
     extras: dict[str, Any] = {}
 
 
+LABEL = "[redacted:"
+"""The beginning of every label that stands in a log for a secret."""
+
 _ENVELOPE = ("v", "seq", "time", "session", "run", "goal_id", "prev")
 
 

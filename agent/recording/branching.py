@@ -105,6 +105,11 @@ def records(line: Lineage) -> Iterator[Record]:
     return (record for _, _, record in _steps(line))
 
 
+def records_of(part: Part) -> Iterator[Record]:
+    """The records of one part, up to where it was branched from; none where that is at its very beginning. Raises IoError."""
+    return records(Lineage((part,)))
+
+
 def turns(line: Lineage) -> Turns:
     """The goals, and where to branch."""
     return _Turns().over(_steps(line))
@@ -265,8 +270,10 @@ def _steps(line: Lineage) -> Iterator[tuple[Part, bytes, Record]]:
             record = record_in(raw)
             if record is None:
                 continue
+            if part.upto is not None and record.seq > part.upto:
+                break
             yield part, raw, record
-            if part.upto is not None and record.seq >= part.upto:
+            if record.seq == part.upto:
                 break
 
 

@@ -26,6 +26,7 @@ from agent.protocol.events.session import (
 )
 from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
+from agent.protocol.records import LABEL
 from agent.protocol.replies import Plan, PlanLeft
 from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import GoalsFold, HistoryFold
@@ -37,8 +38,6 @@ from agent.text.lazy_pattern import lazily
 LAST = ("last", "-1")
 _SHORTEST = 3
 _MOST_NAMED = 6
-
-_LABEL = "[redacted:"
 
 
 # Ids that we made up, and their beginnings.
@@ -139,7 +138,7 @@ class SessionFold:
                     private=self._goal.private,
                     unlisted=self._goal.unlisted,
                 )
-                self.pending = None if _LABEL in command else known
+                self.pending = None if LABEL in command else known
             case ApprovalGiven(command_id=command_id) if command_id in self._proposed:
                 self.pending = None
             case GoalFinished(status=status) if status != GoalStatus.INTERRUPTED.value:
@@ -248,7 +247,7 @@ class PlanFold:
             case GoalStarted(goal=goal):
                 self._goal = goal
             case PlanProposed(planned=planned, message=message, done=done):
-                known = (structs.replace(step, command="") if _LABEL in step.command else step for step in planned)
+                known = (structs.replace(step, command="") if LABEL in step.command else step for step in planned)
                 plan = Plan(message=message, steps=tuple(known))
                 self.left = PlanLeft(goal=self._goal, plan=plan, done=min(done, len(planned)))
             case PlanStepped(state="begun", step=step):

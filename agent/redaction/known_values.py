@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from agent.protocol.records import LABEL
+
 MIN_KNOWN = 6
 """Shorter known values would black out ordinary text."""
 
@@ -49,7 +51,7 @@ class KnownValues:
     def add(self, name: str, value: str) -> str:
         """One more; the kind that its labels bear, empty where the value is too short to be one."""
         value = value.strip()
-        if len(value) < MIN_KNOWN or "[redacted:" in value:
+        if len(value) < MIN_KNOWN or LABEL in value:
             return ""
         kind = re.sub(r"[^A-Za-z0-9_.-]", "-", name)[:64] or "known"
         self._values[kind, value] = None

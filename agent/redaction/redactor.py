@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from agent.protocol.records import LABEL
 from agent.redaction.detector_table import DETECTORS
 from agent.redaction.detectors import find_tokens, is_mixed, is_random_word
 from agent.redaction.known_values import MIN_KNOWN, KnownValues
@@ -12,7 +13,6 @@ from agent.redaction.named_values import find_named_values, is_secret_name, is_s
 from agent.redaction.unescaped import COMMAND_FIELDS, own_characters, unwrapped, views
 from agent.text.lazy_pattern import lazily
 
-_LABEL_START = "[redacted:"
 _MAX_PASSES = 16
 _MOST_LEARNED, _SHORTEST_LEARNED = 50, 10
 _SHORT, _MOST_CLEAN = 200, 2_000
@@ -120,7 +120,7 @@ class SecretRedactor:
         return {
             secret: self._label(kind, secret)
             for _, _, kind, secret in self.find_in_command(command)
-            if len(secret) >= MIN_KNOWN and _LABEL_START not in secret
+            if len(secret) >= MIN_KNOWN and LABEL not in secret
         }
 
     def learn_from(self, command: str) -> None:
@@ -159,7 +159,7 @@ class SecretRedactor:
         return self.redact(text)
 
     def _pass(self, text: str, find: Callable[[str], list[Place]]) -> str:
-        if _LABEL_START not in text:
+        if LABEL not in text:
             return self._redact_piece(text, find)
         out = []
         at = 0
@@ -221,7 +221,7 @@ class SecretRedactor:
         if callable(self._key):
             self._key = self._key()
         digest = hashlib.blake2b(_encoded(secret), digest_size=2, key=self._key)
-        return f"{_LABEL_START}{kind}:{digest.hexdigest()}]"
+        return f"{LABEL}{kind}:{digest.hexdigest()}]"
 
 
 def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:

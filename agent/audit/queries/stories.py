@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -17,7 +17,7 @@ from agent.protocol.events.command import UndoFinished
 from agent.protocol.events.session import SessionFinished, Warned
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record
-from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside, turns
+from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside, records_of, turns
 from agent.recording.chained_lines import name_of
 from agent.recording.line import microseconds
 from agent.recording.reader import BadLine, SessionFile, read_session, record_in, session_at
@@ -95,8 +95,6 @@ def _take(fd: int, place: int, states: dict[str, str]) -> None:
         states[record.event.undo_id] = record.event.state
 
 
-Undone = Callable[[SessionFile], Mapping[str, str]]
-"""Runs that were taken back in one session or after it, by undo id."""
 BRANCHED = "branch.begins"
 """The kind of the mark that stands where what was taken over ends."""
 
@@ -104,7 +102,7 @@ BRANCHED = "branch.begins"
 def story(
     session: SessionFile, beside: Sequence[SessionFile] | None, *, thorough: bool = False, own: bool = False
 ) -> Iterator[Item]:
-    """The session's story, with the goals that it took over from those that it was branched from (`own`: without).
+    """Tell how the session began, then the goals that it took over (`own`: without; `taken_from` says whose they are), then its own.
 
     `beside`: the sessions of its folder, None for a log that lies elsewhere. `thorough`: all that can be known of runs that were taken
     back. Raises IoError.
@@ -113,26 +111,18 @@ def story(
     def undone(of: SessionFile) -> dict[str, str]:
         return undone_states(of, beside or (), thorough=thorough)
 
-    return stories(read_session(session), undone=undone(session)) if own else whole_story(session, undone, beside)
-
-
-def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFile] | None = None) -> Iterator[Item]:
-    """Tell how the session began, then the goals that it took over (`taken_from` says whose they are), then its own.
-
-    `known`: the sessions beside it, where they were listed before. Raises IoError.
-    """
-    own = stories(read_session(session), undone=undone(session))
-    if not branched_from(session):
-        yield from own
+    told = stories(read_session(session), undone=undone(session))
+    if own or not branched_from(session):
+        yield from told
         return
-    first = next(own)  # there is one: it has a record that says where it is from
+    first = next(told)  # there is one: it has a record that says where it is from
     time = first.time if isinstance(first, SessionBegan) else ""
     if isinstance(first, SessionBegan):
         yield first
     else:
-        own = chain((first,), own)
-    line = lineage_beside(session, known)
-    states = dict(undone(line.parts[0].session)) if len(line.parts) > 1 else {}
+        told = chain((first,), told)
+    line = lineage_beside(session, beside)
+    states = undone(line.parts[0].session) if len(line.parts) > 1 else {}
     for part in line.parts:
         states |= undone_states(part.session)
     for note in line.notes:
@@ -146,12 +136,7 @@ def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFil
             elif isinstance(item, Mark):
                 yield item  # who opened the origin, and when it was closed, is that one's story
     yield Mark(time=time, kind=BRANCHED, text=_begins(session, goals))
-    yield from own
-
-
-def records(session: SessionFile, *, own: bool = False) -> Iterator[Record | BadLine]:
-    """Every line of a session, with the records that it took over from those that it was branched from (`own`: without). Raises IoError."""
-    return read_session(session) if own else whole_records(session)
+    yield from told
 
 
 def within(items: Iterable[Item], since: int, until: int) -> Iterator[Item]:
@@ -187,12 +172,12 @@ def is_branch(path: str) -> bool:
         return False
 
 
-def whole_records(session: SessionFile) -> Iterator[Record | BadLine]:
-    """The same as records, in the order in which things happened: each origin up to the branching point, then the session.
+def records(session: SessionFile, *, own: bool = False) -> Iterator[Record | BadLine]:
+    """Every line, in the order in which things happened: of each origin up to the branching point (`own`: without), then the session's own.
 
     What is missing is a warning before the session's own records. Raises IoError.
     """
-    if not branched_from(session):
+    if own or not branched_from(session):
         yield from read_session(session)
         return
     line = lineage_beside(session)
@@ -207,19 +192,6 @@ def goals_before(session: SessionFile) -> list[tuple[str, int]]:
     if not branched_from(session):
         return []
     return [(part.session.session_id, goals_in(part)) for part in lineage_beside(session).parts[:-1]]
-
-
-def records_of(part: Part) -> Iterator[Record]:
-    """The records of one part, up to where it was branched from; none where that is at its very beginning."""
-    if part.upto is not None and part.upto < 1:
-        return
-    for record in read_session(part.session):
-        if isinstance(record, Record):
-            if part.upto is not None and record.seq > part.upto:
-                return
-            yield record
-            if record.seq == part.upto:
-                return
 
 
 def _with_notes(own: Iterator[Record | BadLine], line: Lineage) -> Iterator[Record | BadLine]:

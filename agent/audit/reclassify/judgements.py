@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from agent.audit.reclassify.ruling import Judge, Ruling
 from agent.audit.reclassify.texts import Case, Text
 from agent.audit.reclassify.workers import Workers
+from agent.protocol.records import LABEL
 from agent.struct_types import built
 
 Change = Literal["stricter", "looser", "same", "unrated"]
@@ -21,7 +22,6 @@ Change = Literal["stricter", "looser", "same", "unrated"]
 _STRICTNESS = {"allow": 0, "ask": 1, "type": 2, "refuse": 3}
 _LEVELS = {"low": 0, "medium": 1, "high": 2}
 
-_LABEL = "[redacted:"
 _BATCH = 256
 _HERE = 2
 """Batches that are worked on before other processes are worth their start."""
@@ -51,7 +51,7 @@ class Judgement(Struct, frozen=True):
     @property
     def redacted(self) -> bool:
         """It held a secret then: what is judged has a label in its place, which may make a difference by itself."""
-        return _LABEL in self.text.case.text
+        return LABEL in self.text.case.text
 
     @property
     def refused_now(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.audit.replay.replies import LABEL, is_comparable
+from agent.audit.replay.replies import is_comparable
 from agent.protocol.events.command import (
     ApprovalRequested,
     CommandFinished,
@@ -21,7 +21,7 @@ from agent.protocol.events.command import (
 from agent.protocol.events.goal import GoalFinished, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import CoreCommandFinished, Notice, Warned
-from agent.protocol.records import Record, event_type
+from agent.protocol.records import LABEL, Record, event_type
 
 NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),

@@ -20,6 +20,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantMessage, ChoicesOffered
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import RiskClassifier
+from agent.protocol.records import LABEL
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply
 from agent.protocol.requests import Approval
 from agent.risk.analysers import raised
@@ -78,8 +79,6 @@ def is_of_a_file(verdict: Verdict) -> bool:
     return ":" in verdict.rule or verdict.rule in _OF_FILES
 
 
-LABEL = "[redacted:"
-"""The beginning of every label that stands for a secret."""
 _DONE = Finish(reason="stop")
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from agent.audit.replay.replies import LABEL
 from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.events.command import OF_COMMAND, CommandProposed, UndoFinished
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.records import Record, event_type
+from agent.protocol.records import LABEL, Record, event_type
 from agent.recording.lifecycle import Lifecycle
 from agent.recording.reader import BadLine
 

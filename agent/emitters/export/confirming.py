@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from agent.emitters import describe
 from agent.emitters.export.frames import Frame, Look, edits, keystrokes
-from agent.emitters.paint import cell_width, paint, safe_line
+from agent.emitters.paint import LEVEL_STYLE, cell_width, paint, safe_line
 from agent.protocol.actions import action_of
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.events.command import (
@@ -19,10 +19,8 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.known import Event
 from agent.risk.explain.sentence import sentence
-from agent.text.shown import shown
+from agent.text.shown import LEVEL_MARKS, shown
 
-MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
-_STYLES = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red"}
 _SHOWN_CHARS = 4_000
 _SHOWN_LINES = 40
 ARROW = "❯"
@@ -39,7 +37,7 @@ def heading(report: RiskReport | None, *, color: bool, preview: str = "") -> str
     """The lines above a confirmation: what the command does, and below that what would be safer where it is high; "" unrated."""
     if report is None:
         return ""
-    first = paint(f"{MARKS[report.level]} {report.level.value}", _STYLES[report.level], color=color)
+    first = paint(f"{LEVEL_MARKS[report.level]} {report.level.value}", LEVEL_STYLE[report.level], color=color)
     lines = [f"{first} · {safe_line(preview, 500) if preview else safe_line(sentence(report).text, 300)}"]
     safer = next((finding.safer for finding in report.findings if finding.safer), "")
     if safer and report.level is Level.HIGH:
@@ -50,8 +48,8 @@ def heading(report: RiskReport | None, *, color: bool, preview: str = "") -> str
 def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
     """Draw what stands before the editable command: `▲ ❯ `, or `▲ medium edited ❯ `."""
     word = f" {report.level.value}" if report is not None and edited else ""
-    level = "? not rated" if report is None else MARKS[report.level] + word
-    said = paint(level, "dim" if report is None else _STYLES[report.level], color=color)
+    level = "? not rated" if report is None else LEVEL_MARKS[report.level] + word
+    said = paint(level, "dim" if report is None else LEVEL_STYLE[report.level], color=color)
     if edited:
         said += paint(" edited", "cyan", color=color)
     return f"{said} {paint(ARROW, 'bold', color=color)} "
@@ -59,7 +57,7 @@ def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
 
 def word_prompt(*, color: bool) -> str:
     """Draw what stands before the word that a high-risk command needs."""
-    return paint(f"{MARKS[Level.HIGH]} word ", "red", color=color) + paint(ARROW, "bold", color=color) + " "
+    return paint(f"{LEVEL_MARKS[Level.HIGH]} word ", "red", color=color) + paint(ARROW, "bold", color=color) + " "
 
 
 def typed(text: str) -> str:

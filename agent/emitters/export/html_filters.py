@@ -19,7 +19,7 @@ from agent.emitters.export.html_output import printed
 from agent.emitters.paint import STATUS_STYLE, prose, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
 from agent.emitters.story_words import from_whom, from_words, steps_of, took, usage_words
-from agent.text.shown import shown
+from agent.text.shown import shown, shown_name
 from agent.text.sizes import counted
 
 _BY = {"person": "the person", "approve-mode": "the approve mode", "nobody": "nobody was there"}
@@ -52,7 +52,7 @@ def code(text: str, limit: int = 20_000) -> str:
 
 def name(text: str, limit: int = 1_000) -> str:
     """A path on one line; blanks count in it."""
-    return code(text, limit).replace("\n", "\u240a").replace("\t", "\u2409")
+    return _cut(shown_name(text[: limit + 1]), len(text), limit)
 
 
 def markdown(text: str) -> str:

@@ -29,11 +29,11 @@ from agent.audit.story.model import (
     SessionEnded,
     ToolStory,
 )
-from agent.emitters.export.confirming import MARKS
 from agent.emitters.export.formats import Source
 from agent.emitters.export.frames import wall_seconds
 from agent.emitters.export.html_filters import FILTERS, is_failed, planner_name
 from agent.protocol.outcomes import Usage, add_usage
+from agent.text.shown import LEVEL_MARKS
 from agent.text.sizes import counted
 from agent.version import __version__
 
@@ -188,7 +188,7 @@ def rendered(macro: str, *arguments: object) -> str:
 def _environment() -> Environment:
     made = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(_template), auto_reload=False)
     made.filters.update(FILTERS)
-    made.globals["SIGNS"] = {"": "○", **{level.value: mark for level, mark in MARKS.items()}}
+    made.globals["SIGNS"] = {"": "○", **LEVEL_MARKS}
     made.tests["failed"] = is_failed
     for kind in (CommandStory, Mark, PlannerStep, Said, SessionBegan, ToolStory):
         made.tests[kind.__name__] = lambda item, kind=kind: isinstance(item, kind)

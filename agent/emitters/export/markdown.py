@@ -33,7 +33,7 @@ from agent.emitters.story_words import (
     usage_words,
 )
 from agent.emitters.terminal_filter import TerminalFilter
-from agent.text.shown import shown
+from agent.text.shown import shown, shown_line, shown_name
 
 # What begins a construct anywhere in a line: emphasis, code, links, images, HTML, tables, mentions, references, addresses, math.
 _ACTING = re.compile(r"[\\`*_\[\]<>|~&#@:$!]|(?<=[wW]{3})\.")
@@ -42,14 +42,12 @@ _LONGEST = 300
 
 def inline(text: str, limit: int = _LONGEST) -> str:
     """`text` on one line, with everything escaped that Markdown or a terminal would act on. Not for the beginning of a line."""
-    line = shown(" ".join(text[: limit * 4].split()))
-    line = line if len(line) <= limit else line[: limit - 1] + "…"
-    return _ACTING.sub(lambda match: "\\" + match[0], line)
+    return _ACTING.sub(lambda match: "\\" + match[0], shown_line(text, limit))
 
 
 def code(text: str, limit: int = _LONGEST) -> str:
     """`text` on one line as a code span, also in a cell of a table."""
-    line = shown(text[: limit * 2]).replace("\n", "␊").replace("\t", "␉")
+    line = shown_name(text[: limit * 2])
     line = (line if len(line) <= limit else line[: limit - 1] + "…").replace("|", "\\|")
     if not line.strip():
         return "` `" if line else ""

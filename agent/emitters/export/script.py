@@ -9,7 +9,8 @@ from functools import cache
 from agent.audit.story.model import CommandStory, GoalStory, SessionBegan
 from agent.emitters.export.formats import Source
 from agent.emitters.story_words import decided_words, from_words, took
-from agent.text.shown import shown
+from agent.protocol.records import LABEL
+from agent.text.shown import shown, shown_line
 from agent.version import __version__
 
 _RESERVED = frozenset(
@@ -55,8 +56,7 @@ def comment(text: str) -> str:
 
 def note(text: str, limit: int = 400) -> str:
     """`text` on a single comment line of at most `limit` characters."""
-    line = shown(" ".join(text[: limit * 4].split())).replace("\n", "␊").replace("\t", " ")
-    return f"# {line if len(line) <= limit else line[: limit - 1] + '…'}\n"
+    return f"# {shown_line(text, limit)}\n"
 
 
 def _escaped(char: str) -> str:
@@ -116,7 +116,6 @@ _HEAD = """\
 # What was not run, failed, was interrupted or taken back stands as a comment.
 # Like the session itself it goes on after a failure; put `set -e` here if it should not.
 """
-_LABEL = "[redacted:"
 
 
 def script(source: Source) -> Iterator[bytes]:
@@ -170,7 +169,7 @@ def why_not(command: CommandStory) -> str:
         return "it did not end by itself"
     if command.exit_code != 0:
         return f"it failed with exit {command.exit_code}"
-    if _LABEL in text or _LABEL in command.cwd:
+    if LABEL in text or LABEL in command.cwd:
         return "a secret was taken out of its text; put it back, if you know it"
     if "\0" in text + command.cwd or not _is_writable(text + command.cwd):
         return "it holds characters that no script can hold"

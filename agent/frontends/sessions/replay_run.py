@@ -20,6 +20,7 @@ from agent.protocol.confinement import Confinement, strictest
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
 from agent.protocol.ports import Confirmer
+from agent.protocol.records import LABEL
 from agent.text.shown import shown, shown_line, shown_name
 from agent.text.sizes import counted
 
@@ -173,8 +174,6 @@ class _Again:
 
     async def _edited(self, command: str) -> str | None:
         """The command as the person completes it, None where nobody is there or the label still stands in it."""
-        from agent.audit.replay.replies import LABEL
-
         if not self.controller.interactive:
             return None
         self.controller.tell(

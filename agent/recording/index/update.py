@@ -32,6 +32,7 @@ from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
 from agent.recording.index.values import Session
 from agent.recording.line import read_line
+from agent.recording.private_database import transaction
 from agent.recording.reader import SessionFile, list_sessions
 
 if TYPE_CHECKING:
@@ -93,14 +94,8 @@ def update(
         if told is not None:
             told(min(done, total), total)
         piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends), purpose)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             left = _work(piece, left, gone)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # a full disk has ended it already
-                connection.execute("ROLLBACK")
-            raise
         gone = set()
         done += piece.bytes
     return unasked

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.audit.queries.stories import records_of
 from agent.protocol.errors import IoError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.known import Event
@@ -16,7 +15,7 @@ from agent.protocol.events.session import LogScrubbed, Notice, SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, encode
 from agent.recording import branching, reader
-from agent.recording.branching import goals_in, lineage
+from agent.recording.branching import goals_in, lineage, records_of
 from agent.recording.chained_lines import line_hash
 from agent.recording.reader import line_of, list_sessions
 
@@ -92,6 +91,7 @@ def test_a_long_origin_is_not_read_to_find_the_place(long_origin: Path, monkeypa
     part = line.parts[0]
     by_reading = sum(isinstance(each.event, GoalStarted) for each in records_of(part))
     assert goals_in(part) == by_reading == 29
+    assert list(records_of(branching.Part(part.session, "", 0))) == []
     assert [goals_in(branching.Part(part.session, "", upto)) for upto in (None, 0, 1, 99, 100, 101)] == [
         29,
         0,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.audit.queries.stories import BRANCHED, goals_before, undone_states, whole_records, whole_story
+from agent.audit.queries import stories
+from agent.audit.queries.stories import BRANCHED, goals_before, records
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted, UndoFinished
 from agent.protocol.events.goal import GoalFinished, GoalStarted
@@ -58,7 +59,7 @@ def of(folder: Path, name: str) -> SessionFile:
 
 
 def story(folder: Path, name: str) -> list[Item]:
-    return list(whole_story(of(folder, name), lambda session: undone_states(session, list_sessions(str(folder)))))
+    return list(stories.story(of(folder, name), list_sessions(str(folder))))
 
 
 def goals(items: Sequence[Item]) -> list[tuple[str, str]]:
@@ -96,7 +97,7 @@ def test_a_session_that_is_no_branch_is_told_as_it_stands(tmp_path: Path) -> Non
 def test_the_records_come_in_the_order_in_which_it_happened(tmp_path: Path) -> None:
     one = write(tmp_path, "one", began("one"), *goal("a"), SessionFinished(), began("one"), *goal("b"))
     write(tmp_path, "two", began("two", place("one", one, 7)), *goal("c"))
-    kinds = [each.event for each in whole_records(of(tmp_path, "two")) if isinstance(each, Record)]
+    kinds = [each.event for each in records(of(tmp_path, "two")) if isinstance(each, Record)]
     assert not any(isinstance(event, SessionFinished) for event in kinds)
     assert [event.goal for event in kinds if isinstance(event, GoalStarted)] == ["a", "b", "c"]
 
@@ -113,7 +114,7 @@ def test_a_missing_a_pruned_and_a_changed_origin_are_said(tmp_path: Path) -> Non
         assert goals(items) == [("a", "")]
         (said,) = warnings(items)
         assert words in said
-        assert words in str(next(iter(whole_records(of(tmp_path, name)))))
+        assert words in str(next(iter(records(of(tmp_path, name)))))
 
 
 def test_hostile_origins_end_and_are_not_repeated(tmp_path: Path) -> None:
