@@ -308,6 +308,7 @@ def test_invalid_bytes_in_a_goal(home: Path, work: Path) -> None:
     assert statuses(home) == ["answered"]
 
 
+@pytest.mark.thorough
 def test_no_colour_means_none(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, NO_COLOR="1") as person:
         person.at_prompt()

@@ -87,6 +87,7 @@ def test_a_daemon_left_on_purpose_is_mentioned_and_does_not_hold_up(world: World
     assert world.goal()["status"] == "completed"
 
 
+@pytest.mark.thorough
 def test_much_output_in_bounded_memory(world: World) -> None:
     """160 MB: the screen gets all of it, the log the head and the tail, the process stays small."""
     reader = "import sys; n = 0\nwhile (b := sys.stdin.buffer.read(1 << 20)): n += len(b)\nprint(n)"

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.ordinary_user import NOBODY
+from tests.support import warm_program
 from tests.support.few import ONE_USER
 from tests.support.rehearsal_bench import Bench, changes, err
 from tests.support.tree_operations import Listing, differences, listing
@@ -63,12 +64,8 @@ def drive(bench: Bench, what: str) -> dict[str, Any]:
     """What the driver says of one of its stories."""
     script = str(SUPPORT / "commit_driver.py")
     bench.runs("true")  # skips where the system has no rehearsals
-    done = subprocess.run(
-        [*bench.words, script, what, str(bench.work), str(bench.state)],
-        env=bench.environ,
-        capture_output=True,
-        text=True,
-    )
+    words = [*bench.words, script, what, str(bench.work), str(bench.state)]
+    done = warm_program.run(words, env=bench.environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     return said

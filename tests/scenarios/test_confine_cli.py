@@ -75,6 +75,7 @@ def test_variable_and_folder_confine(place: World) -> None:
     assert "may not set confine" in ended.stderr
 
 
+@pytest.mark.thorough
 def test_a_rule_confines_its_program(place: World) -> None:
     rule = '[[rule]]\nname = "t"\naction = "allow"\nprogram = "touch"\nexact_words = false\npaths = ["/"]\nconfine = "read-only"\n'
     (place.config / "policy.toml").write_text(rule)

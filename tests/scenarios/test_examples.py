@@ -86,6 +86,7 @@ def test_the_emitter_that_drops_everything(place: Examples) -> None:
     assert (ended.stdout, ended.stderr) == ("", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-3", "S1-78")
 def test_one_goal_with_settings_of_ones_own(place: Examples) -> None:
     ended = emitted(place, "one_shot.py")
@@ -108,6 +109,7 @@ def test_the_prompt_in_another_program(place: Examples) -> None:
         assert terminal.leaves() == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S0-2", "S0-3", "S0-4", "S0-7", "S0-14", "S0-16", "S0-17", "S1-78", "S1-80")
 def test_a_conversation_by_letters(place: Examples) -> None:
     """Real tools, a system prompt in a file, and an adapter that is neither our command line nor our server."""

@@ -22,7 +22,7 @@ LOST = "directory and variables as this command left them could not be read back
 HOSTILE = "export A=$'one\\ntwo \"q\" $x `y` \\'z' B=$'\\xff\\xfe' C= D='() { echo no; }' E=-n"
 
 # Bytes; the fewer are still more than the memory that they may take.
-FLOOD, LINE = (500_000_000, 100_000_000) if ALL else (160_000_000, 20_000_000)
+FLOOD, LINE = (500_000_000, 100_000_000) if ALL else (100_000_000, 20_000_000)
 # Each list is one shell session.
 CASES: dict[str, list[str]] = {
     "flood": [f"yes 'a line of some length, as builds write them' | head -c {FLOOD}; echo; echo END"],

@@ -67,6 +67,7 @@ def test_nul_on_standard_input(world: World) -> None:
     assert [goal["goal"] for goal in world.goals()] == ["a\x00b", "\x00", "the end"]
 
 
+@pytest.mark.thorough
 def test_the_offline_planner_is_asked_hostile_goals_too(world: World) -> None:
     goals = [
         b"find files named \xff",

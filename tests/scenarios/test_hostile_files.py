@@ -120,8 +120,8 @@ def test_the_missing_key_is_called_by_its_name(world: World) -> None:
     assert "MY_OWN_KEY" in ended.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("files", [12, 16, 20])
-@pytest.mark.few(1)
 def test_too_few_file_descriptors(world: World, files: int) -> None:
     """What cannot be started is said, recorded, and not half done."""
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))}

@@ -30,6 +30,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> MemoryWorld:
     return made
 
 
+@pytest.mark.thorough
 def test_processes_that_learn_at_once_learn_the_same(world: MemoryWorld) -> None:
     memories = [memory_of(world) for _ in range(4)]
     threads = [threading.Thread(target=memory.refresh, args=(20,)) for memory in memories]

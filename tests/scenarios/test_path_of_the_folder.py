@@ -24,6 +24,7 @@ def hostile(world: World) -> Path:
     return world.base / "trace"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("entry", [".", "", "bin/.."])
 def test_nothing_of_the_folder_runs_unasked(world: World, hostile: Path, entry: str) -> None:
     (world.work / "bin").mkdir()

@@ -41,6 +41,7 @@ def piped(world: World, server: FakeLLMServer, line: str) -> subprocess.Complete
     )
 
 
+@pytest.mark.thorough
 @needing("make", "cc")
 def test_a_real_failing_build(world: World) -> None:
     (world.work / "count.c").write_text(BROKEN)

@@ -125,6 +125,7 @@ def test_events_tell_the_plan_in_order_and_a_dry_run_runs_nothing(program: Progr
     assert kinds.index("plan.finished") < kinds.index("goal.finished")
 
 
+@pytest.mark.thorough
 def test_piped_goals_go_on_behind_a_plan(program: Program, tmp_path: Path) -> None:
     code, out, _ = program("--approve", "medium", stdin=f"{GOAL}\nlist the files\n")
     assert code == 0

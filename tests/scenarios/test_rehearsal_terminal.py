@@ -48,7 +48,7 @@ def test_it_has_a_terminal_of_its_size(bench: Bench) -> None:
     child.expect(pexpect.EOF)
 
 
-@ONE_USER
+@pytest.mark.thorough
 def test_ctrl_c_stops_it(bench: Bench) -> None:
     # A program of its own says it: a key in the moment in which bash makes one is lost to it, and ends bash only in the end.
     child = start(bench, "sh -c 'echo begun; exec sleep 60'; echo not reached", "echo next")

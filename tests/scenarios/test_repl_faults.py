@@ -100,6 +100,7 @@ def test_bytes_that_no_keyboard_sends(world: World) -> None:
     assert world.goal()["goal"].endswith("漢字 e\u0301 done")
 
 
+@pytest.mark.thorough
 def test_a_proposal_with_terminal_codes_at_a_terminal(world: World) -> None:
     """It is shown with its hidden characters visible, and skipping it leaves a clean screen."""
     with Person(world, *world.scripted(command("touch ran \x1b[2K\x1b]0;owned\x07"), chat("ok"))) as person:

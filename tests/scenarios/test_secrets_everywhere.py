@@ -63,6 +63,7 @@ def test_no_secret_gets_further_than_the_screen(world: World, options: tuple[str
         assert TOKEN in shown
 
 
+@pytest.mark.thorough
 def test_equal_secrets_have_equal_labels_in_all_sessions_of_a_folder(world: World) -> None:
     for name in ("one", "two"):
         world.run("exec", "--approve", "low", "--session-id", name, f"echo {TOKEN} {name}")

@@ -121,8 +121,8 @@ def limited(size: int) -> dict[str, object]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [0, 100, 600, 1200])
-@pytest.mark.few(1)
 def test_a_log_that_may_not_grow_stops_the_command(world: World, size: int) -> None:
     nothing_ran(world, own(world, **limited(size)), "session log", "may not grow further")
     for path in world.logs():

@@ -85,6 +85,7 @@ def test_stopped_and_continued(world: World, stage: str) -> None:
     world.no_orphans()
 
 
+@pytest.mark.thorough
 def test_ignored_signals_stay_ignored(world: World) -> None:
     """As under nohup."""
     planner = world.scripted(command("touch begun; until [ -e go ]; do sleep 0.05; done; echo through"), chat("done"))

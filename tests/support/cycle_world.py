@@ -49,6 +49,8 @@ def _repository(base: Path, tasks: str) -> None:
     work, remote = base / "work", base / "remote.git"
     git(base, "init", "-q", "--bare", "-b", "main", str(remote))
     git(base, "init", "-q", "-b", "main", str(work))
+    for folder, setting in ((work, "maintenance.auto"), (remote, "receive.autoGc")):
+        git(folder, "config", setting, "false")  # two processes each time
     git(work, "remote", "add", "origin", str(remote))
     write_files(work, {"TASKS.md": tasks, "scripts/run_tests.py": TESTS, "README": "hi\n"})
     git(work, "add", "-A")

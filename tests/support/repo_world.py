@@ -47,8 +47,11 @@ Status: todo
 Acceptance:
 - hello is said
 """
-PERSON = "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
-"""Settings of git for all that a person does."""
+PERSON = (
+    "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
+    "[maintenance]\n\tauto = false\n[receive]\n\tautoGc = false\n"
+)
+"""Settings of git for all that a person does; to look each time for what could be tidied up takes two processes."""
 
 
 def _environ(base: Path) -> dict[str, str]:

@@ -61,6 +61,7 @@ def check(talk: Talk, model: ScriptedModel, turns: int) -> None:
     assert all(0 <= each.updated_state.completeness.overall <= 1 for each in talk.responses)
 
 
+@pytest.mark.few(1)
 @pytest.mark.covers("S3-25", "S3-64")
 @pytest.mark.parametrize("engine_id", ["project-discovery", "exploration"])
 def test_the_same_words_lead_to_the_same_state(engine_id: str) -> None:

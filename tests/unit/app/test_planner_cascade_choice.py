@@ -61,6 +61,7 @@ def test_recipes_then_a_server_of_this_machine(tmp_path: Path) -> None:
         assert roles[0] == "system" and roles[-1] == "user"
 
 
+@pytest.mark.thorough
 def test_one_elsewhere_needs_a_key_and_leaves(tmp_path: Path) -> None:
     without = choice(tmp_path, AGENT_CASCADE="offline,openrouter")
     _, said = ask(without, "frobnicate the quux")

@@ -107,6 +107,7 @@ def test_an_archive_that_is_none_counts_by_its_bytes(base: str) -> None:
     assert "bytes" in tried(base, "cp a.txt fake.zip").changed["work/fake.zip"]
 
 
+@pytest.mark.thorough
 @needing("git")
 def test_repositories_count_by_what_they_record(base: str) -> None:
     make = "git init -q -b main . && git add -A && git -c user.name=D -c user.email=d@x.example commit -q -m"

@@ -274,6 +274,7 @@ def test_without_a_model_rules_choose_whatever_is_wanted(strategies):
     assert steps[0]["technique selection"]["values"]["techniques"]
 
 
+@pytest.mark.thorough
 def test_a_turn_adds_little_to_the_log_however_much_is_known():
     session = Session()
     answer_all(session, "project-discovery")

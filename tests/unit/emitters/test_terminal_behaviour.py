@@ -283,6 +283,7 @@ print("heavy:", heavy, flush=True)
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_on_a_real_terminal_plain_words_load_nothing_heavy(term: str) -> None:
     leader, follower = pty.openpty()

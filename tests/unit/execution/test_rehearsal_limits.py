@@ -42,6 +42,7 @@ def rehearsed(tmp_path: Path, text: str, limits: RunLimits) -> Rehearsal:
 MANY = "for i in $(seq 60); do sleep 15 & done; sleep 15; echo all"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("limits", [RunLimits(), RunLimits(processes=40)])
 def test_too_many_processes_end_it_and_it_cannot_be_made_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: RunLimits

@@ -62,6 +62,7 @@ def test_on_a_terminal_for_output_questions_are_answered_and_ctrl_c_works(termin
     assert answer["stdout"].startswith("yes\ngot:yes\n")
 
 
+@pytest.mark.thorough
 def test_much_output_through_a_terminal_arrives_whole(terminal: Terminal, tmp_path: Path) -> None:
     writes = program(tmp_path, "ninja", "seq 20000; seq 20000 >&2; printf 'no newline'")
     answer = terminal.run(f"{writes} >kept; {writes}; ls -l kept >/dev/null")

@@ -54,6 +54,7 @@ def chain(folder: Path, count: int) -> str:
     return f"s{count - 1}"
 
 
+@pytest.mark.thorough
 def test_a_thousand_branches(tmp_path: Path) -> None:
     line = of(tmp_path, chain(tmp_path, MOST_BRANCHES + 1))
     assert line.notes == ()

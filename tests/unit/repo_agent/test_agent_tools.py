@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from agent.repo_agent.agent_tools import AgentTools
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS, tool_named
+from tests.support import warm_program
 from tests.support.tool_place import ToolPlace
 from tests.support.tries import sampled, some
 
@@ -54,12 +55,12 @@ def test_a_script_renames_by_the_method(tmp_path: Path) -> None:
 
 
 def script(folder: Path, *words: str, given: str = "") -> tuple[int, str]:
-    done = subprocess.run(
+    done = warm_program.run(
         (sys.executable, str(SCRIPT), "--repo", str(folder), *words),
         input=given,
+        env=dict(os.environ),
         capture_output=True,
         text=True,
-        check=False,
     )
     return done.returncode, done.stdout
 

@@ -225,6 +225,7 @@ def test_what_a_task_asks_for_stands_in_the_review_and_is_not_for_the_model_to_c
 FORGED = "git commit {} -m 'feat(task 1.{}): feature' -m 'Task: 1\nFeature: 1.{}'"
 
 
+@pytest.mark.thorough
 def test_a_commit_that_the_model_made_itself_is_no_feature(world: CycleWorld) -> None:
     """Neither in the cycle in which it was made, nor after a restart."""
     empty = ("run_command", {"command": FORGED.format("--allow-empty", 1, 1)})

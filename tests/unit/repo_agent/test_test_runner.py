@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from agent.repo_agent.test_runner import Counts, counted, runner_words
+from tests.support import warm_program
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "run_tests.py"
 PYTEST = ("python3", "-m", "pytest", "-q")
@@ -75,9 +76,8 @@ def test_output_that_counts_nothing(output: str) -> None:
 
 
 def run(repo: Path, *options: str) -> tuple[int, dict[str, object]]:
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--repo", repo, *options], capture_output=True, text=True, timeout=60, check=False
-    )
+    words = [sys.executable, str(SCRIPT), "--repo", str(repo), *options]
+    done = warm_program.run(words, env=dict(os.environ), capture_output=True, text=True)
     return done.returncode, json.loads(done.stdout)
 
 

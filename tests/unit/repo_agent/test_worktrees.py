@@ -198,6 +198,7 @@ def test_a_variable_that_sends_git_elsewhere_is_said(
     assert world.asked == []
 
 
+@pytest.mark.thorough
 def test_where_nobody_has_to_be_asked_it_is_made_unasked(world: RepoWorld) -> None:
     """It fills a folder, as a clone does: medium."""
     world.approval = Approval(mode="medium", interactive=False)

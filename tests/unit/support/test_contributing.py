@@ -103,6 +103,7 @@ def test_a_tool(tree: Path) -> None:
     assert said == "1,234 bytes\nrefused\nrefused\n"
 
 
+@pytest.mark.thorough
 def test_an_event(tree: Path) -> None:
     apply(WALKTHROUGHS["An event in one class"], tree)
     said = done(

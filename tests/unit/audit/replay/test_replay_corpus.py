@@ -12,6 +12,7 @@ from tests.support.each import each
 from tests.support.record_replays import SITUATIONS
 from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import checked, todays_app
+from tests.support.tries import sampled, some
 
 LOGS = sorted(REPLAYS.glob("*.jsonl"))
 
@@ -57,16 +58,17 @@ def test_a_kept_log_is_whole_and_small_and_tells_nothing_of_where_it_was_recorde
     assert "/root" not in text
 
 
+@sampled
 def test_a_check_starts_nothing_writes_nothing_and_connects_to_nothing(tmp_path: Path) -> None:
     program = """
 import os, sys
 from agent.app.composition import build_services, load
 import asyncio
 from agent.frontends.sessions.replay_check import run_check
-services = build_services(load({"session_dir": sys.argv[2]}))
+services = build_services(load({"session_dir": sys.argv[1]}))
 services.engine
 async def main():
-    return await run_check(services, [sys.argv[1]])
+    return await run_check(services, sys.argv[2:])
 seen = []
 def watch(event, arguments):
     if event in ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec", "os.system", "socket.connect", "os.remove", "os.rename",
@@ -81,7 +83,7 @@ code = loop.run_until_complete(main())
 sys.exit(f"{code} {seen}" if code or seen else 0)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program, str(REPLAYS), str(tmp_path / "sessions")],
+        [sys.executable, "-c", program, str(tmp_path / "sessions"), *map(str, some(LOGS, 3))],
         env={"HOME": str(tmp_path), "PATH": "/nowhere", "PYTHONPATH": str(REPLAYS.parents[1])},
         capture_output=True,
         text=True,

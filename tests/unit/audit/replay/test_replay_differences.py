@@ -249,6 +249,7 @@ def test_a_command_that_went_to_the_background_hands_its_goal_off() -> None:
     assert told["goal.finished", "status"] == ("completed", "handed_off")
 
 
+@pytest.mark.thorough
 def test_outputs_of_which_the_middle_was_not_kept_are_the_same() -> None:
     def long(event: CommandFinished) -> CommandFinished:
         stream = CapturedStream(tail="the end\n", total_bytes=900_000, dropped_bytes=800_000)
@@ -272,6 +273,7 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
     assert all_of([replace(records[0], event=SessionStarted(session_id="\x1b]0;x\x07"))], APP) == []
 
 
+@pytest.mark.thorough
 def test_a_log_made_to_take_long_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     from agent.protocol.events.command import CommandProposed
     from agent.protocol.events.goal import PlannerNoted

@@ -136,6 +136,7 @@ def test_a_value_that_python_has_not_is_an_error_in_words(database: LogDatabase,
         assert rows  # with a package that knows time zones
 
 
+@pytest.mark.thorough
 def test_lines_that_are_no_events_are_counted_and_break_nothing(tmp_path: Path) -> None:
     deep = "[" * 50_000 + "]" * 50_000
     lines: list[str | bytes] = [
@@ -156,6 +157,7 @@ def test_lines_that_are_no_events_are_counted_and_break_nothing(tmp_path: Path) 
         assert rows == [("echo \x00 \x1b[31m", None, None, None, 0.0)]
 
 
+@pytest.mark.thorough
 def test_times_with_an_offset_are_told_in_utc(tmp_path: Path) -> None:
     times = (
         "2026-03-04T10:00:00Z",

@@ -53,8 +53,8 @@ def _changed(line: bytes, rng: random.Random) -> bytes:
     return json.dumps(data).encode() + b"\n"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.few(6)
 def test_there_is_always_a_story(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "2026-03-14-a.jsonl"
     path.write_bytes(mutated(random.Random(seed)))

@@ -39,6 +39,7 @@ def test_a_session_that_is_deleted(kept: KeptInterview) -> None:
     assert len(kept.rows(EXTRACTIONS)) == 1
 
 
+@pytest.mark.thorough
 def test_background_work_goes_with_its_session(kept: KeptInterview) -> None:
     kept.say(*ANSWERS[:3])  # a survey of the folder begins by itself
     session = kept.end()

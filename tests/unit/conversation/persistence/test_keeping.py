@@ -152,6 +152,7 @@ def fails(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(store.SqlStore, "add", add)
 
 
+@pytest.mark.thorough
 def test_a_database_that_fails_costs_no_turn_and_gets_later_what_it_missed(
     kept: KeptInterview, monkeypatch: pytest.MonkeyPatch
 ) -> None:

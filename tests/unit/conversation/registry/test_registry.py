@@ -71,6 +71,7 @@ def test_a_shipped_engine_cannot_be_replaced(site: Path) -> None:
     assert registry(("sample", "elsewhere.engines.third")).get("sample").package == "shipped_here.sample"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("installed", "name", "error"),
     [

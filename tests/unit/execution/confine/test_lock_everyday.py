@@ -58,7 +58,7 @@ def world(request):
 
 @pytest.mark.parametrize(
     "world, every",
-    [("user", 12), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
+    [("user", 30), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
     indirect=["world"],
 )
 def test_they_do_what_they_always_do(world, every):

@@ -63,7 +63,7 @@ def plain(item):
 
 @pytest.mark.parametrize(
     "world, every",
-    [("user", 3), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
+    [("user", 6), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
     indirect=["world"],
 )
 def test_names_and_pipes_are_what_they_are_without_the_lock(world, every):  # noqa: F811

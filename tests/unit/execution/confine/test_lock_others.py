@@ -90,6 +90,7 @@ def test_pipes_and_nameless_files_of_its_own_are_written(world):
     assert "".join(item["out"] for item in done).replace("\n", "").startswith("abcd")
 
 
+@pytest.mark.thorough
 def test_only_its_own_shell_writes_down_its_state(world):
     program = """
         import glob, os

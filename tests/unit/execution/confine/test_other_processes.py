@@ -49,10 +49,10 @@ print(json.dumps({
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("who", ["root", "user"])
 @pytest.mark.parametrize("rung", ["namespaces", "landlock"])
 @pytest.mark.parametrize("mode", ["workspace", "no-network"])
-@pytest.mark.few(2)
 def test_nothing_reaches_another_process(who, rung, mode):
     if who == "root" and os.geteuid() != 0:
         pytest.skip("only root can be confined as root")

@@ -376,6 +376,7 @@ def test_a_failing_step_rolls_everything_back(world: OverlayWorld, when: str) ->
     assert case.journals.entries() == ()
 
 
+@pytest.mark.thorough
 def test_what_is_pending_elsewhere_cannot_be_undone(world: OverlayWorld) -> None:
     case = Rehearsed(world, "echo 1 > a", "echo 2 > a")
     undo_id = case.commit().undo_id

@@ -13,8 +13,9 @@ from agent.execution.journal.store import Journals
 from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, why_not
 from tests.support.tree_operations import Listing, differences, listing
+from tests.support.tries import sampled, tries
 
-CASES = int(os.environ.get("AGENT_TEST_TREES", "25"))
+CASES = int(os.environ.get("AGENT_TEST_TREES", tries(25, 8)))
 FIRST = int(os.environ.get("AGENT_TEST_FIRST_TREE", "1000"))
 RUN = Run("something", "/", "2026-01-01T00:00:00Z")
 
@@ -51,6 +52,7 @@ def visible(tree: Listing, names_stay_one_file: bool) -> Listing:
     return {path: {key: value for key, value in facts.items() if key != "first_name"} for path, facts in tree.items()}
 
 
+@sampled
 @pytest.mark.few(1)
 def test_commit_undo_and_undo_of_undo(world: OverlayWorld) -> None:
     names_stay_one_file = world.options == FAITHFUL

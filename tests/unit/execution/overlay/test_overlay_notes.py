@@ -119,6 +119,7 @@ def metacopying() -> Iterator[OverlayWorld]:
         yield made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("command", "steps"),
     [

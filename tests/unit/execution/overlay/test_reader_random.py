@@ -11,8 +11,9 @@ from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, in_memory, why_not
 from tests.support.reference_commit import apply, copy_tree
 from tests.support.tree_operations import Listing, differences, listing
+from tests.support.tries import sampled, tries
 
-CASES = int(os.environ.get("AGENT_TEST_TREES", "30"))
+CASES = int(os.environ.get("AGENT_TEST_TREES", tries(30, 8)))
 
 
 METACOPY = FAITHFUL.replace("metacopy=off", "metacopy=on")
@@ -34,6 +35,7 @@ def _comparable(found: Listing, world: OverlayWorld) -> Listing:
     return {path: {key: value for key, value in entry.items() if key != "first_name"} for path, entry in found.items()}
 
 
+@sampled
 @pytest.mark.few(1)
 def test_random_changes_are_read_faithfully(world: OverlayWorld) -> None:
     names_stay_one_file = "index=on" in world.options

@@ -71,6 +71,7 @@ def said(control: socket.socket) -> wire.Message | None:
     return None if received is None else received[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rung", RUNGS)
 def test_what_ended_before_it_got_a_name_is_no_job(rung: str) -> None:
     with guarded("ends before", rung) as (control, guardian):
@@ -82,6 +83,7 @@ def test_what_ended_before_it_got_a_name_is_no_job(rung: str) -> None:
         assert guardian.wait(30) == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rung", RUNGS)
 def test_what_lives_but_is_not_seen_is_a_job_and_can_be_ended(rung: str) -> None:
     with guarded("hidden", rung) as (control, guardian):

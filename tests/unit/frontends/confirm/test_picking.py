@@ -19,6 +19,7 @@ CHOICES = tuple(Alternative(command=command) for command in ("ls a", "ls \x1b[2J
 UP, DOWN, ENTER, ESCAPE, TAB = "\x1b[A", "\x1b[B", "\r", "\x1b", "\t"
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("keys", "number"),
     [
@@ -45,6 +46,7 @@ def test_what_is_typed_is_the_next_goal(terminal: FakeTerminal, text: str) -> No
     assert [press.data for press in get_typeahead(terminal.screen.input)] == [text]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("keys", [("3 largest files",), ("1", ENTER), (DOWN, ENTER)])
 def test_what_is_typed_before_anybody_can_have_read_it_picks_nothing(
     terminal: FakeTerminal, keys: tuple[str, ...]

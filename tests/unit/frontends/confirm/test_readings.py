@@ -78,6 +78,7 @@ def test_the_ring_holds_each_command_once() -> None:
     assert ring.step("edited by hand") == "ls b"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -119,6 +120,7 @@ def plain(
     return asyncio.run(PlainConfirmer(terminal.screen, rate_by_word).confirm(asked))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [

@@ -152,6 +152,7 @@ THREE = (
 )
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -229,6 +230,7 @@ async def steps(terminal: FakeTerminal, read: asyncio.Future[str | None], *keys:
     return await read
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("keys", "line"),
     [

@@ -98,6 +98,7 @@ def test_an_enter_from_before_a_waiting_goal_stood_there_does_not_send_it(
     assert [goal for goal, _ in finished(world)] in ([], ["one thing"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", ["!echo first " + "word " * 300, "\n".join(f"ls {n}" for n in range(30))])
 def test_an_own_command_of_which_a_part_was_off_the_screen_is_asked_about(
     terminal: FakeTerminal, tmp_path: Path, text: str

@@ -29,6 +29,7 @@ def test_branches_loose_and_packed_here_below_and_in_a_linked_tree(repository: P
         assert branches(str(folder)) == ["feature/one", "feature/two", "fix", "main"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("text", "words"),
     [

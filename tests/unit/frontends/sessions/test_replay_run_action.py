@@ -256,6 +256,7 @@ def _moved(record: Any, work: Path) -> bytes:
     return encode(record).replace(b"/tmp/agent-replays/work", str(work).encode())
 
 
+@pytest.mark.thorough
 def test_what_was_confined_is_confined_again(world: World) -> None:
     world.record("touch inside", confine="workspace")
     started = [

@@ -65,6 +65,7 @@ def test_nothing_is_written_where_nobody_agrees(run: Run, tmp_path: Path) -> Non
     assert not rules(tmp_path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("words", [("ask",), ("list", "x"), ("deny", "--yes", "deleting in src"), ("often", "x")])
 def test_what_is_no_rule_is_a_usage_error(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     assert run(*words).returncode == 2

@@ -15,6 +15,7 @@ from msgspec import structs
 from agent.planner.offline import book_build, book_tables, recipes
 
 
+@pytest.mark.thorough
 def test_it_does_not_depend_on_the_order_of_sets() -> None:
     script = "import msgspec, zlib; from agent.planner.offline.book_build import build; print(zlib.crc32(msgspec.msgpack.encode(build())))"
     made = {

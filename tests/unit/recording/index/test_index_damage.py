@@ -104,6 +104,7 @@ def _run(path: Path, *statements: str) -> None:
     connection.close()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "damage",
     [zeros, garbage, middle, cut, empty, newer, trigger, view, other_table, lost_text, lies],

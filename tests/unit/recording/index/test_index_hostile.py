@@ -78,6 +78,7 @@ BAD = {
 }
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 def test_a_bad_line_does_not_hide_the_others(tmp_path: Path, bad: bytes) -> None:
     good = [

@@ -187,6 +187,7 @@ def test_lines_of_a_newer_version_are_verified_all_the_same(place) -> None:
     assert place.one().state == "whole"
 
 
+@pytest.mark.thorough
 def test_a_line_of_100_mb_is_seen_in_bounded_memory(place) -> None:
     path = place.write()
     lines = path.read_bytes().splitlines(keepends=True)

@@ -77,6 +77,7 @@ def test_nothing_left_to_commit_makes_no_commit_and_the_review_is_opened_all_the
     assert world.run(world.worktrees().submitted()) == {10}
 
 
+@pytest.mark.thorough
 def test_submitting_again_brings_the_same_review_up_to_date_without_force(world: RepoWorld) -> None:
     place = world.place()
     write(world, place, hello__py="one\n")

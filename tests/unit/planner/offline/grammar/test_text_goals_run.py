@@ -92,6 +92,7 @@ def output(shell: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize(("goal", "printed"), PRINTS, ids=[goal for goal, _ in PRINTS])
 def test_the_command_prints_what_was_asked(goal: str, printed: str, folder: Path) -> None:
     shell = command(goal, folder)
