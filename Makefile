@@ -17,7 +17,7 @@ $(BIN)/python:
 
 $(STAMP)/run: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV) ..." >&2
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[vault]' >&2
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[vault,interviews]' >&2
 	@$(BIN)/python -m agent.planner.offline.book_build
 	@$(BIN)/python -m agent.risk.tables.build
 	@mkdir -p $(STAMP) && touch $@

@@ -231,7 +231,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="interview_database", kind="text", group="files",
-        help="where interviews are kept beside their logs: postgresql://…, sqlite:///PATH, or none (by default a file in the state folder)",
+        help="where interviews are kept beside their logs: postgresql://…, sqlite:///PATH, or none; by default a file in the state folder",
     ),
     Setting(
         name="interview_tasks", kind="choice", choices=("auto", "inline", "sqlite", "dbos"), group="run",

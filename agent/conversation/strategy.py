@@ -25,11 +25,9 @@ from agent.conversation.framework.state.working_memory import (
 )
 from agent.conversation.models import asking_beside, model_name
 from agent.conversation.persistence.keeping import (
-    FILE,
-    NOWHERE,
     KeptSession,
     ProcessDatabase,
-    database_of,
+    database_at,
     redaction_of,
 )
 from agent.conversation.registry.loading import Engine
@@ -97,9 +95,7 @@ class Interview:
 
     def _database(self, goal: Goal) -> ProcessDatabase | None:
         app = goal.app
-        if app.interview_database == NOWHERE or goal.ctx.recorder.path is None:
-            return None
-        return database_of(app.interview_database, os.path.join(app.state_dir, FILE))
+        return database_at(app.interview_database, app.state_dir) if goal.ctx.recorder.path is not None else None
 
     def _keeping(self, goal: Goal) -> KeptSession | None:
         """The interview of a session in the database; None where it is in its log only, or nowhere."""

@@ -13,7 +13,7 @@ from agent.conversation.background.task_context import TaskMeans
 from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskBackend
-from agent.conversation.persistence.keeping import ProcessDatabase
+from agent.conversation.persistence.keeping import ProcessDatabase, require
 from agent.protocol.errors import ConfigError
 from agent.waiting import in_thread
 
@@ -54,6 +54,7 @@ async def lasting_backend(site: TaskSite, kinds: TaskKinds, means: TaskMeans) ->
     if site.database is None:
         what = "there is no work for a worker: interviews are kept in no database"
         raise ConfigError(what, hint="interview_database names one")
+    require()
     make = _dbos if site.chosen == "dbos" else _journal
     return await in_thread(partial(make, site, site.database, kinds, means))
 

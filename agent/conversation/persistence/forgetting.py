@@ -9,8 +9,8 @@ import os
 import uuid
 from collections.abc import Iterable
 
-from agent.conversation.persistence.keeping import FILE, NOWHERE, database_of
-from agent.protocol.errors import IoError
+from agent.conversation.persistence.keeping import FILE, NOWHERE, database_of, require
+from agent.protocol.errors import CoreError, IoError
 from agent.recording.interview_turns import interview_of, is_interview_log, log_hash
 
 
@@ -24,6 +24,10 @@ def forget_interviews(url: str, state_dir: str, paths: Iterable[str]) -> None:
     logs = [each for each in paths if is_interview_log(each)]
     if not logs:
         return
+    try:
+        require()
+    except CoreError as error:
+        raise _untouched(error.message) from error
     from agent.conversation.persistence.store import Interview  # with SQLAlchemy
     from agent.conversation.persistence.tables import uuid_of
 
@@ -33,7 +37,11 @@ def forget_interviews(url: str, state_dir: str, paths: Iterable[str]) -> None:
         for leg in interview_of(each):
             rows |= {about.leg_id(leg.last.state), uuid_of("session", str(leg.last.state.get("sessionId", "")))}
     if why := database_of(url, path).attempt(lambda store: store.forget(rows)):
-        raise IoError(
-            f"what was said in interviews cannot be removed from their database, so no log was changed: {why}",
-            hint="AGENT_INTERVIEW_DATABASE=none leaves the database as it is",
-        )
+        raise _untouched(why)
+
+
+def _untouched(why: str) -> IoError:
+    return IoError(
+        f"what was said in interviews cannot be removed from their database, so no log was changed: {why}",
+        hint="AGENT_INTERVIEW_DATABASE=none leaves the database as it is",
+    )

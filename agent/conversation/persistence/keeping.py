@@ -6,15 +6,18 @@ gets from there with the next turn.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from functools import cache, partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent.config.optional_parts import install_command
 from agent.conversation.persistence.found import Found
-from agent.protocol.errors import CoreError
+from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.events.interview import FieldExtracted, InterviewTurned
 from agent.protocol.events.session import Warned
 from agent.recording.bounds import map_text
@@ -52,6 +55,7 @@ class ProcessDatabase:
 
     def opened(self) -> Database:
         """Open it, if that was not done before. Raises CoreError."""
+        require()
         from agent.conversation.persistence.database import open_database  # a quarter of a second
 
         with self._lock:
@@ -72,6 +76,7 @@ class ProcessDatabase:
 
     def find(self, name: str, turn: int | None = None) -> Found | None:
         """Return the interview of that short id or UUID after `turn`, None where it is not kept. Raises CoreError."""
+        require()
         from agent.conversation.persistence.store import SqlStore
 
         return SqlStore(self.opened()).find(name, turn)
@@ -92,6 +97,7 @@ class ProcessDatabase:
         if began < self._not_before:
             return self._failed
         try:
+            require()
             from agent.conversation.persistence.store import SqlStore  # with SQLAlchemy
 
             work(SqlStore(self.opened()))
@@ -116,6 +122,28 @@ class ProcessDatabase:
 def database_of(url: str, path: str) -> ProcessDatabase:
     """Return the one of this process."""
     return ProcessDatabase(url, path)
+
+
+def database_at(url: str, state_dir: str) -> ProcessDatabase | None:
+    """Return the database that the setting `interview_database` means, whose default lies in `state_dir`; None where there is none.
+
+    By default there is none where the extra that it needs is not installed, unless there was one before.
+    """
+    path = os.path.join(state_dir, FILE)
+    if url == NOWHERE or not (url or _is_installed() or os.path.exists(path)):
+        return None
+    return database_of(url, path)
+
+
+def require() -> None:
+    """Raise ConfigError where the extra is not installed that a database of interviews needs."""
+    if not _is_installed():
+        what = "keeping interviews in a database needs SQLAlchemy, which is not installed"
+        raise ConfigError(what, hint=install_command("interviews"))
+
+
+def _is_installed() -> bool:
+    return all(find_spec(name) is not None for name in ("sqlalchemy", "alembic"))
 
 
 class KeptSession:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 
 from msgspec import Struct
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.audit.queries.interviews import place_after, turn_of
 from agent.conversation.persistence.found import Found
-from agent.conversation.persistence.keeping import FILE, NOWHERE, ProcessDatabase, database_of
+from agent.conversation.persistence.keeping import ProcessDatabase, database_at
 from agent.conversation.shipped import registry
 from agent.conversation.state_record import read_state
 from agent.frontends.interview.choosing import interview_named
@@ -62,10 +61,7 @@ def _stored(services: Services, wanted: str, turn: int | None) -> Found | None:
 
 
 def _database(services: Services) -> ProcessDatabase | None:
-    app = services.engine.app
-    if app.interview_database == NOWHERE:
-        return None
-    return database_of(app.interview_database, os.path.join(app.state_dir, FILE))
+    return database_at(services.engine.app.interview_database, services.engine.app.state_dir)
 
 
 def prepare_database(services: Services) -> None:
