@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from agent.gate.command_record import settle
+from agent.gate.command_record import begin, settle
 from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, failed_rating, refusal
 from agent.protocol.actions import FileAction, OpenPullRequest, Performed, content_hash, text_of
@@ -119,25 +119,14 @@ class AskedActions:
         self, action: FileAction | OpenPullRequest, proposal: Proposal, consent: Consent, *, remark: str
     ) -> None:
         """Record the consent, and that it starts. Raises RecordingError, and then nothing may be done."""
-        await settle(
-            self.events,
-            proposal,
-            "approved",
-            by=consent.by,
+        started = CommandStarted(
+            command_id=proposal.command_id,
             command=proposal.command,
-            remark=remark,
-            word_typed=consent.word_typed,
-            safety_off=self.approval.safety_off,
+            cwd=proposal.cwd,
+            via="tool",
+            content=content_hash(action),
         )
-        await self.events.send(
-            CommandStarted(
-                command_id=proposal.command_id,
-                command=proposal.command,
-                cwd=proposal.cwd,
-                via="tool",
-                content=content_hash(action),
-            )
-        )
+        await begin(self.events, proposal, consent, started, remark=remark, safety_off=self.approval.safety_off)
 
     async def not_done(self, proposal: Proposal, decision: str, *, by: str, remark: str) -> Performed:
         """Record that it is not done, and why."""

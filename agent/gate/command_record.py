@@ -7,10 +7,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from agent.gate.output_record import OutputLog
-from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.approvals import Consent
 from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.command import CommandConfirmed, CommandStarted
+from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import EventSink
@@ -45,25 +45,40 @@ async def settle(
 async def begin(
     events: EventSink,
     proposal: Proposal,
-    approved: ApprovedCommand,
+    consent: Consent,
     started: CommandStarted,
     *,
     remark: str = "",
     safety_off: bool = False,
 ) -> None:
     """Record the consent, and that it starts. Raises RecordingError, and then nothing may run."""
-    consent = approved.consent
     await settle(
         events,
         proposal,
         "edited" if consent.edited else "approved",
         by=consent.by,
-        command=approved.command,
+        command=started.command,
         remark=remark,
         word_typed=consent.word_typed,
         safety_off=safety_off,
     )
     await events.send(started)
+
+
+async def end(
+    events: EventSink,
+    command_id: str,
+    result: ExecutionResult,
+    *,
+    what: str,
+    undo_id: str = "",
+    trouble: RecordingError | None = None,
+) -> None:
+    """Record how it ended; emitters hear of it even where the log has broken. Raises RecordingError for that, or for `trouble` before."""
+    event = CommandFinished(command_id=command_id, exit_code=result.exit_code, result=result, undo_id=undo_id)
+    trouble = await events.send_if_possible(event) or trouble
+    if trouble is not None:
+        raise ended_unrecorded(what, trouble)
 
 
 def ended_unrecorded(what: str, trouble: RecordingError) -> RecordingError:
@@ -130,6 +145,14 @@ def failed_to(what: str, error: Exception) -> ExecutionResult:
     """The result of a command that could not be run for a fault of ours, or of the system."""
     text = f"agent-shell: the command could not be {what}: {error or type(error).__name__}\n"
     return ExecutionResult(exit_code=126, stderr=CapturedStream(head=text, total_bytes=len(text)))
+
+
+def action_result(error: str, said: str = "") -> ExecutionResult:
+    """The result of what no shell does: why it failed, "" where it did not, and what it said."""
+    stdout, stderr = (
+        CapturedStream(head=text, total_bytes=len(text.encode(errors="replace"))) for text in (said, error)
+    )
+    return ExecutionResult(exit_code=1 if error else 0, stdout=stdout, stderr=stderr)
 
 
 def _after_head(stream: CapturedStream, left_over: str) -> CapturedStream:

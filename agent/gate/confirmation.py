@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agent.gate.command_record import item_of, settle
+from agent.gate.rating import Rater
 from agent.gate.verdicts import Rated
 from agent.policy.rehearsable import writes
 from agent.policy.rights import as_confinement
@@ -62,6 +63,13 @@ class Attempt:
         self.direct = self.without_undo = False
         self.rehearsal = ""
         self.note = f"not run: since it was rated, {rated.changed}" if rated.changed else ""
+
+    async def is_outdated(self, rater: Rater) -> bool:
+        """Tell whether the rating does not hold any more; then it has become another one, and the note says what changed."""
+        again = await rater.again(self.proposal, self.rated)
+        if again is not None:
+            self.becomes(again)
+        return again is not None
 
 
 @dataclass

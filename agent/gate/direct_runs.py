@@ -5,48 +5,54 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from agent.gate.command_record import begin, ended_unrecorded, failed_to, item_of, kept_result, ran
+from agent.gate.command_record import begin, end, failed_to, item_of, kept_result, ran
 from agent.gate.confirmation import Asking, Attempt
 from agent.gate.held_rights import held_words
 from agent.gate.output_record import OutputLog
 from agent.gate.rating import Rater
-from agent.gate.verdicts import Judges, Rated, allowed_by, told
+from agent.gate.verdicts import Rated, allowed_by, told
 from agent.policy.rehearsable import writes
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Proposal, RiskReport
-from agent.protocol.events.command import CommandFinished, CommandStarted
+from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.session import Warned
-from agent.protocol.execution import CancellationToken, Checkpoint, Checkpoints, Executor
+from agent.protocol.execution import Checkpoint, Checkpoints, Executor
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.ports import EventSink
 from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.text.sizes import size_words
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
 _WAY_OUT = "run it with --no-persist, which keeps nothing"
+_MAY_IT = 'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it'
+_SHOWN_NAMES = 2
+_SHOWN_REASONS = 4
 
 
 @dataclass(frozen=True)
-class DirectFlow:
-    """Raises RecordingError and Cancelled."""
+class DirectRuns:
+    """Runs for real what one goal's gate lets through. `checkpoints` keeps pre-images; without it nothing can be taken back.
+
+    Raises RecordingError and Cancelled.
+    """
 
     asking: Asking
-    direct: DirectRun
     rater: Rater
+    executor: Executor
+    checkpoints: Checkpoints | None = None
 
     async def unasked(self, attempt: Attempt) -> CommandItem | str:
         """Run what nobody has to be asked about. Words say why it is asked for after all, as where what it changes cannot be kept."""
-        direct, verdict = self.direct, attempt.rated.verdict
+        verdict = attempt.rated.verdict
         approved = self.asking.approved(attempt, Consent(by=allowed_by(verdict)))
-        checkpoint = await direct.checkpoint(await direct.plan(attempt.rated), approved)
+        checkpoint = await self._checkpoint(await self.plan(attempt.rated), approved)
         if isinstance(checkpoint, str):
             attempt.without_undo = True
             attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
             return f"{_NOT_KEPT}: {checkpoint}; {_way_out(checkpoint)}"
         if await self._stale(attempt, checkpoint):
             return attempt.note
-        item = await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        item = await self._run(attempt.proposal, approved, checkpoint, remark=told(verdict))
         if not item.refused:
             return item
         attempt.becomes(await self.rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
@@ -58,55 +64,28 @@ class DirectFlow:
         consent = await self.asking.consent(attempt)
         if consent is None:
             return await self.asking.word_missing(attempt)
-        direct, approved = self.direct, self.asking.approved(attempt, consent)
-        plan = await direct.plan(attempt.rated)
-        checkpoint = await direct.checkpoint(plan, approved)
+        approved = self.asking.approved(attempt, consent)
+        plan = await self.plan(attempt.rated)
+        checkpoint = await self._checkpoint(plan, approved)
         if isinstance(checkpoint, str):
             if not attempt.without_undo:
                 attempt.note, attempt.without_undo = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same", True
                 return None
             checkpoint = None
         elif plan is not None and plan.not_kept:
-            words = undo_words(plan, direct.executor.cwd)
+            words = undo_words(plan, self.executor.cwd)
             if words != promised:  # an edit: not said so far
-                await direct.events.send(Warned(text=words))
+                await self.asking.events.send(Warned(text=words))
         if await self._stale(attempt, checkpoint):
             return None
-        return await direct.run(attempt.proposal, approved, checkpoint)
+        return await self._run(attempt.proposal, approved, checkpoint)
 
     async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
         """Tell whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
-        again = await self.rater.again(attempt.proposal, attempt.rated)
-        if again is None:
-            return False
-        if checkpoint is not None:
+        stale = await attempt.is_outdated(self.rater)
+        if stale and checkpoint is not None:
             checkpoint.drop()
-        attempt.becomes(again)
-        return True
-
-
-_MAY_IT = 'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it'
-
-
-def _way_out(reason: str) -> str:
-    return f"free some space there, or {_WAY_OUT}" if reason.endswith("the disk is full") else _WAY_OUT
-
-
-_SHOWN_NAMES = 2
-_SHOWN_REASONS = 4
-
-
-@dataclass(frozen=True)
-class DirectRun:
-    """Runs approved commands for real. `checkpoints` keeps pre-images; without it nothing can be taken back."""
-
-    judges: Judges
-    events: EventSink
-    cancel: CancellationToken
-    executor: Executor
-    checkpoints: Checkpoints | None = None
-    session: str = ""
-    safety_off: bool = False
+        return stale
 
     async def plan(self, rated: Rated) -> UndoPlan | None:
         """Return what could be kept of the files that the command names; None where there is nothing to say: it only looks."""
@@ -114,26 +93,21 @@ class DirectRun:
             return None
         return await asyncio.to_thread(planned, self.checkpoints, rated.report, self.executor.cwd)
 
-    async def checkpoint(self, plan: UndoPlan | None, command: ApprovedCommand) -> Checkpoint | str | None:
+    async def _checkpoint(self, plan: UndoPlan | None, command: ApprovedCommand) -> Checkpoint | str | None:
         """The pre-image of what is planned, None where nothing is to be kept; in words why it could not be taken."""
         if plan is None or self.checkpoints is None or not plan.kept:
             return None
         keep, cwd = self.checkpoints.take, self.executor.cwd
         try:
-            return await asyncio.to_thread(keep, plan, command, cwd=cwd, session=self.session)
+            return await asyncio.to_thread(keep, plan, command, cwd=cwd, session=self.asking.session)
         except Exception as error:  # whatever it is, the person hears of it before anything runs
             return f"{error or type(error).__name__}"
 
-    async def run(
-        self,
-        proposal: Proposal,
-        approved: ApprovedCommand,
-        checkpoint: Checkpoint | None = None,
-        *,
-        remark: str = "",
+    async def _run(
+        self, proposal: Proposal, approved: ApprovedCommand, checkpoint: Checkpoint | None, *, remark: str = ""
     ) -> CommandItem:
         """Record the consent, run, record the ending. Never raises for what a command does; raises RecordingError."""
-        cwd = self.executor.cwd
+        cwd, events = self.executor.cwd, self.asking.events
         started = CommandStarted(
             command_id=proposal.command_id,
             command=approved.command,
@@ -142,15 +116,16 @@ class DirectRun:
             confine=approved.confine,
         )
         try:
-            await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
+            safety_off = self.asking.approval.safety_off
+            await begin(events, proposal, approved.consent, started, remark=remark, safety_off=safety_off)
         except BaseException:
             if checkpoint is not None:
                 checkpoint.drop()
             raise
-        log = OutputLog(self.events, proposal.command_id, self.judges.open_stream_redaction)
+        log = OutputLog(events, proposal.command_id, self.rater.judges.open_stream_redaction)
         log.start()
         try:
-            result = await self.executor.execute(approved, log.feed, self.cancel)
+            result = await self.executor.execute(approved, log.feed, self.asking.cancel)
         except Exception as error:  # an executor fault is a failed command, and its ending is recorded
             result = failed_to("run", error)
         except BaseException:
@@ -163,21 +138,16 @@ class DirectRun:
             trouble = (*trouble, "it continues in the background: what it changes from now on is not part of the undo")
         await self._end(proposal, result, log, undo_id)
         for note in (*result.notes, *trouble):
-            await self.events.send(Warned(text=note))  # not a notice: stdout is the command's
+            await events.send(Warned(text=note))  # not a notice: stdout is the command's
         item = item_of(proposal, approved.report, "ran", run=approved.command)
-        return ran(item, cwd, result, self.judges.redactor.redact)
+        return ran(item, cwd, result, self.rater.judges.redactor.redact)
 
     async def _end(self, proposal: Proposal, result: ExecutionResult, log: OutputLog, undo_id: str) -> None:
         """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
         log.make_up(result)
         trouble = await log.stop()
-        kept = kept_result(result, log)
-        event = CommandFinished(
-            command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
-        )
-        trouble = await self.events.send_if_possible(event) or trouble
-        if trouble is not None:
-            raise ended_unrecorded("the command ran", trouble)
+        kept, events = kept_result(result, log), self.asking.events
+        await end(events, proposal.command_id, kept, what="the command ran", undo_id=undo_id, trouble=trouble)
 
 
 def planned(checkpoints: Checkpoints, report: RiskReport, cwd: str) -> UndoPlan | None:
@@ -223,3 +193,7 @@ def finish_checkpoint(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ..
         return checkpoint.finish(), ()
     except Exception as error:  # the command has run; that it cannot be taken back must be said, and no more
         return "", (f"this run cannot be undone after all: {error or type(error).__name__}",)
+
+
+def _way_out(reason: str) -> str:
+    return f"free some space there, or {_WAY_OUT}" if reason.endswith("the disk is full") else _WAY_OUT

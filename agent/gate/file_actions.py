@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from agent.gate.asked_actions import AskedActions, failed_action
-from agent.gate.command_record import ended_unrecorded
+from agent.gate.command_record import action_result, end
 from agent.gate.direct_runs import finish_checkpoint
 from agent.gate.verdicts import Judges, Rated, allowed_by, told
 from agent.protocol.actions import (
@@ -27,11 +27,9 @@ from agent.protocol.decisions import (
     RiskReport,
 )
 from agent.protocol.errors import CoreError
-from agent.protocol.events.command import CommandFinished
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Checkpoint, Checkpoints, Performer
 from agent.protocol.messages import EnvironmentFacts
-from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import RiskClassifier
 from agent.text.sizes import counted, size_words
 from agent.waiting import completed, computed
@@ -136,20 +134,12 @@ class FileActions:
                 checkpoint.drop()
             raise
         (error, undo_id, lost), cancelled = await completed(lambda: self._performed(approved, checkpoint))
-        result = ExecutionResult(
-            exit_code=1 if error else 0,
-            stderr=CapturedStream(head=error, total_bytes=len(error.encode(errors="replace"))),
-        )
-        finished = CommandFinished(
-            command_id=proposal.command_id, exit_code=result.exit_code, result=result, undo_id=undo_id
-        )
-        unrecorded = await self.asked.events.send_if_possible(finished)
-        if unrecorded is not None:
-            raise ended_unrecorded("the file was changed", unrecorded)
+        result, events = action_result(error), self.asked.events
+        await end(events, proposal.command_id, result, what="the file was changed", undo_id=undo_id)
         if cancelled is not None:
             raise cancelled
         for note in lost:
-            await self.asked.events.send(Warned(text=note))
+            await events.send(Warned(text=note))
         return Performed(outcome="failed" if error else "ran", remark=error, undo_id=undo_id)
 
     def _performed(

@@ -13,7 +13,7 @@ from msgspec import UNSET, structs
 from agent.gate.asked_actions import AskedActions
 from agent.gate.command_record import item_of
 from agent.gate.confirmation import Asking, Attempt
-from agent.gate.direct_runs import DirectFlow, DirectRun, undo_words
+from agent.gate.direct_runs import DirectRuns, undo_words
 from agent.gate.file_actions import FileActions
 from agent.gate.previews import Previews
 from agent.gate.publishing import Publishing
@@ -84,10 +84,7 @@ class Gate:
             hidden=hidden,
             session=session,
         )
-        self._direct = None
-        if executor is not None:
-            run = DirectRun(judges, events, cancel, executor, checkpoints, session, safety_off=off)
-            self._direct = DirectFlow(self._asking, run, self._rater)
+        self._direct = None if executor is None else DirectRuns(self._asking, self._rater, executor, checkpoints)
         self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
 
     @property
@@ -261,17 +258,17 @@ class Gate:
         if self._asking.rehearsed_first(attempt):
             return ""
         if previewed is None or not previewed.exact:
-            return undo_words(await self._run_direct.direct.plan(attempt.rated), self._cwd)
+            return undo_words(await self._run_direct.plan(attempt.rated), self._cwd)
         return _TAKEN_BACK if previewed.rehearsal.changes else ""
 
     @property
-    def _run_direct(self) -> DirectFlow:
+    def _run_direct(self) -> DirectRuns:
         assert self._direct is not None  # `_blocked` refuses without an executor
         return self._direct
 
     @property
     def _cwd(self) -> str:
-        return self._run_direct.direct.executor.cwd
+        return self._run_direct.executor.cwd
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,15 @@ from weakref import WeakSet
 
 from agent.gate.verdicts import Rated
 from agent.policy.deciding import named
-from agent.policy.model import Policy
+from agent.policy.model import ONE_HIGHER, Policy
 from agent.policy.rights import opens_editor, reads_plainly, rights
 from agent.protocol.approvals import CANNOT, Rights
-from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.decisions import Finding, RiskContext, RiskReport, Verdict
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Executor
 from agent.protocol.ports import EventSink
 
 RULE = "lock"
-_NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}
 _told: WeakSet[Executor] = WeakSet()
 
 
@@ -71,7 +70,7 @@ def wanted_more(report: RiskReport, refused: tuple[str, ...]) -> Finding:
     """The reason for a rating one level higher: what it tried beside what its rating says."""
     return Finding(
         rule="lock.refused",
-        level=_NEXT[report.level],
+        level=ONE_HIGHER[report.level],
         reason=held_words(refused),
         span=(0, len(report.command)),
     )

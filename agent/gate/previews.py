@@ -51,8 +51,7 @@ class Previews:
         """The same of an edited text, rated for this alone; cancelled where somebody types on."""
         async with self._lock:
             if text in self._found:
-                found = self._found[text]
-                return None if found is None else found[0]
+                return self._preview(text)
             rated = await self.rater.quietly(self.proposal, text)
             await self._forget_edits()
             return await self._of(rated)
@@ -74,15 +73,16 @@ class Previews:
         await self._end_running()
         texts, self._found = self._found, {}
         for found in texts.values():
-            if found is not None and found[1].rehearsal is not None:
-                await self.rehearsals.discard(found[1].rehearsal)
+            await self._discard(found)
 
     async def _of(self, rated: Rated) -> Preview | None:
         await self._end_running()
-        if rated.command in self._found:
-            found = self._found[rated.command]
-            return None if found is None else found[0]
-        self._found[rated.command] = found = await self._made(rated) if self._may(rated) else None
+        if rated.command not in self._found:
+            self._found[rated.command] = await self._made(rated) if self._may(rated) else None
+        return self._preview(rated.command)
+
+    def _preview(self, text: str) -> Preview | None:
+        found = self._found[text]
         return None if found is None else found[0]
 
     def _may(self, rated: Rated) -> bool:
@@ -139,6 +139,8 @@ class Previews:
     async def _forget_edits(self) -> None:
         """Of the edits only the newest is held."""
         for text in [text for text in self._found if text != self._first]:
-            found = self._found.pop(text)
-            if found is not None and found[1].rehearsal is not None:
-                await self.rehearsals.discard(found[1].rehearsal)
+            await self._discard(self._found.pop(text))
+
+    async def _discard(self, found: tuple[Preview, Rehearsed] | None) -> None:
+        if found is not None and found[1].rehearsal is not None:
+            await self.rehearsals.discard(found[1].rehearsal)

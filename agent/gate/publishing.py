@@ -6,14 +6,13 @@ import asyncio
 from dataclasses import dataclass
 
 from agent.gate.asked_actions import AskedActions, failed_action
-from agent.gate.command_record import ended_unrecorded
+from agent.gate.command_record import action_result, ended_unrecorded
 from agent.gate.verdicts import Rated, allowed_by, told, unattended
 from agent.protocol.actions import LOCAL, OpenPullRequest, Performed, PullRequest, text_of
 from agent.protocol.approvals import ApprovedPullRequest, Consent
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import Cancelled
 from agent.protocol.events.command import CommandFinished
-from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import PullRequests
 from agent.waiting import cancellable
 
@@ -79,7 +78,9 @@ class Publishing:
             error, cancelled = "interrupted: it may be open all the same", stopped
         except Exception as failed:  # whatever it is, its ending is recorded
             error = str(failed) or type(failed).__name__
-        unrecorded = await asked.events.send_if_possible(_finished(proposal, opened, error))
+        result = action_result(error, f"{opened.url}\n" if opened is not None else "")
+        finished = CommandFinished(command_id=proposal.command_id, exit_code=result.exit_code, result=result)
+        unrecorded = await asked.events.send_if_possible(finished)
         if cancelled is not None:
             raise cancelled
         if unrecorded is not None:
@@ -92,13 +93,3 @@ class Publishing:
             return self.asked.judges.rate_action(action, RiskContext(cwd=action.root))
         except Exception as error:  # fail closed, whatever went wrong
             return failed_action(action, error)
-
-
-def _finished(proposal: Proposal, opened: PullRequest | None, error: str) -> CommandFinished:
-    said = f"{opened.url}\n" if opened is not None else ""
-    result = ExecutionResult(
-        exit_code=1 if error else 0,
-        stdout=CapturedStream(head=said, total_bytes=len(said.encode(errors="replace"))),
-        stderr=CapturedStream(head=error, total_bytes=len(error.encode(errors="replace"))),
-    )
-    return CommandFinished(command_id=proposal.command_id, exit_code=result.exit_code, result=result)

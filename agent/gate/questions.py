@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Literal, TypeVar
 
 from agent.protocol.actions import TurnRun
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
@@ -14,6 +16,7 @@ _ANSWERS = ("approved", "skipped", "remark", "regenerate", "rehearse", "cancel")
 _OF_WRITE = ("approved", "skipped", "cancel")
 _OF_REVIEW = ("commit", "edit", "discard", "cancel")
 Kind = Literal["command", "write", "review", "word", "undo", "changed"]
+_Answer = TypeVar("_Answer")
 
 
 class Asked:
@@ -23,14 +26,23 @@ class Asked:
         self._events = events
         self._count = 0
 
-    async def ask(self, request: ConfirmationRequest, kind: Kind, answers: tuple[str, ...], *, path: str = "") -> str:
-        """Record that it is about to be asked; the number. `path`: the file it is about."""
+    async def put(
+        self,
+        request: ConfirmationRequest,
+        kind: Kind,
+        answers: tuple[str, ...],
+        ask: Callable[[], Awaitable[_Answer]],
+        name: Callable[[_Answer], str],
+        *,
+        path: str = "",
+    ) -> _Answer:
+        """Record that it is about to be asked, ask, and record the answer by its name. `path`: the file it is about."""
         self._count += 1
-        text, approval_id = request.report.command, str(self._count)
+        text, approval_id, command_id = request.report.command, str(self._count), request.proposal.command_id
         await self._events.send(
             ApprovalRequested(
                 approval_id=approval_id,
-                command_id=request.proposal.command_id,
+                command_id=command_id,
                 kind=kind,
                 command=f"{text} {path}" if path else text,
                 level=request.report.level.value,
@@ -38,12 +50,20 @@ class Asked:
                 preview="" if request.previewed is None else request.previewed.line,
             )
         )
-        return approval_id
+        answer = await ask()
+        await self._events.send(ApprovalGiven(approval_id=approval_id, command_id=command_id, answer=name(answer)))
+        return answer
 
-    async def answered(self, request: ConfirmationRequest, approval_id: str, answer: str) -> None:
-        """Record what was answered."""
-        command_id = request.proposal.command_id
-        await self._events.send(ApprovalGiven(approval_id=approval_id, command_id=command_id, answer=answer))
+    async def word(self, person: Confirmer | UndoPerson, request: ConfirmationRequest) -> str | None:
+        """The word that the verdict wants."""
+        word = request.verdict.word
+        return await self.put(
+            request,
+            "word",
+            (word,),
+            partial(person.ask_word, request),
+            lambda typed: "typed" if typed == word else "declined",
+        )
 
 
 class RecordedConfirmer:
@@ -54,26 +74,20 @@ class RecordedConfirmer:
         self._asked = Asked(events)
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        kind = request.kind
-        approval_id = await self._asked.ask(request, kind, _ANSWERS if kind == "command" else _OF_WRITE)
-        answer = await self._confirmer.confirm(request)
-        await self._asked.answered(request, approval_id, tag_of(answer))
-        return answer
+        answers = _ANSWERS if request.kind == "command" else _OF_WRITE
+        return await self._asked.put(request, request.kind, answers, partial(self._confirmer.confirm, request), tag_of)
 
     async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
         """As `confirm`, with previews for whoever shows them."""
-        if not isinstance(self._confirmer, LiveConfirmer):
+        live = self._confirmer
+        if not isinstance(live, LiveConfirmer):
             return await self.confirm(request)
-        approval_id = await self._asked.ask(request, request.kind, _ANSWERS)
-        answer = await self._confirmer.confirm_live(request, preview)
-        await self._asked.answered(request, approval_id, tag_of(answer))
-        return answer
+        return await self._asked.put(
+            request, request.kind, _ANSWERS, partial(live.confirm_live, request, preview), tag_of
+        )
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        approval_id = await self._asked.ask(request, "word", (request.verdict.word,))
-        typed = await self._confirmer.ask_word(request)
-        await self._asked.answered(request, approval_id, "typed" if typed == request.verdict.word else "declined")
-        return typed
+        return await self._asked.word(self._confirmer, request)
 
 
 class RecordedReviewer(RecordedConfirmer):
@@ -84,10 +98,8 @@ class RecordedReviewer(RecordedConfirmer):
         self._reviewer = reviewer
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
-        approval_id = await self._asked.ask(request, "review", _OF_REVIEW)
-        answer = await self._reviewer.review(request, rehearsal)
-        await self._asked.answered(request, approval_id, tag_of(answer))
-        return answer
+        ask = partial(self._reviewer.review, request, rehearsal)
+        return await self._asked.put(request, "review", _OF_REVIEW, ask, tag_of)
 
 
 class RecordedUndoPerson:
@@ -106,22 +118,15 @@ class RecordedUndoPerson:
         await self._person.show(action, entry, changed)
 
     async def agree(self, action: TurnRun) -> bool:
-        approval_id = await self._asked.ask(self._request, "undo", ("approved", "declined"))
-        agreed = await self._person.agree(action)
-        await self._asked.answered(self._request, approval_id, "approved" if agreed else "declined")
-        return agreed
+        answers, ask = ("approved", "declined"), partial(self._person.agree, action)
+        return await self._asked.put(self._request, "undo", answers, ask, lambda agreed: answers[not agreed])
 
     async def choose(self, changed: Conflict) -> UndoChoice:
-        approval_id = await self._asked.ask(self._request, "changed", ("skip", "force", "stop"), path=changed.path)
-        choice = await self._person.choose(changed)
-        await self._asked.answered(self._request, approval_id, choice)
-        return choice
+        answers, ask = ("skip", "force", "stop"), partial(self._person.choose, changed)
+        return await self._asked.put(self._request, "changed", answers, ask, str, path=changed.path)
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        approval_id = await self._asked.ask(request, "word", (request.verdict.word,))
-        typed = await self._person.ask_word(request)
-        await self._asked.answered(request, approval_id, "typed" if typed == request.verdict.word else "declined")
-        return typed
+        return await self._asked.word(self._person, request)
 
 
 def recorded(confirmer: Confirmer, events: EventSink) -> RecordedConfirmer:

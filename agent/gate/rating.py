@@ -11,7 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from agent.gate.held_rights import RULE, held, wanted_more
-from agent.gate.verdicts import Judges, Rated, known, rate
+from agent.gate.verdicts import FREE, Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
 from agent.policy.grants import with_grants
 from agent.policy.model import Policy
@@ -30,7 +30,6 @@ LONGEST_UNASKED = 4_000
 """Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
 
 Stage = Literal["proposed", "edited", "again"]
-_FREE = Confining()
 _POLICY_CHANGED = "the policy changed"
 _STRICTNESS = {"allow": 0, "ask": 1, "type": 2, "refuse": 3}
 
@@ -59,7 +58,7 @@ class Rater:
         (report, context), in_force, lacks = await computed(lambda: self._looked_up(proposal, command))
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
-        confining = await self._confining(report, in_force) if self.executor is not None else _FREE
+        confining = await self._confining(report, in_force) if self.executor is not None else FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
@@ -83,7 +82,7 @@ class Rater:
         (report, context), in_force = await computed(
             lambda: (rate(judges, command, cwd, self.executor), _in_force(judges, cwd))
         )
-        confining = await self._confining(report, in_force) if self.executor is not None else _FREE
+        confining = await self._confining(report, in_force) if self.executor is not None else FREE
         return Rated(command, report, self._decide(report, in_force), confining, context)
 
     async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
@@ -116,7 +115,7 @@ class Rater:
         cwd: str,
         *,
         longest: int | None = None,
-        confining: Confining = _FREE,
+        confining: Confining = FREE,
         paths: tuple[str, ...] = (),
         context: RiskContext | None = None,
         in_force: PolicyInForce | None = None,
@@ -186,7 +185,7 @@ class Rater:
         except Exception:  # `_decide` will say so
             mode = self.approval.confine
         if mode == "off":
-            return _FREE
+            return FREE
         if self.executor is None:
             return Confining(mode=mode, reason="nothing can be run in this session")
         return await self.executor.confining(mode, report)

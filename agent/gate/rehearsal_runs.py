@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from agent.gate.command_record import begin, ended_unrecorded, item_of, kept_result, ran
+from agent.gate.command_record import begin, end, item_of, kept_result, ran
 from agent.gate.output_record import OutputLog
 from agent.gate.verdicts import Judges
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
@@ -20,7 +20,7 @@ from agent.protocol.events.command import (
     undo_resumed,
 )
 from agent.protocol.events.session import Warned
-from agent.protocol.execution import CancellationToken, Rehearser
+from agent.protocol.execution import CancellationToken, OutputSink, Rehearser
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink
@@ -78,14 +78,8 @@ class Rehearsals:
         await self.events.send(started)
         log = OutputLog(self.events, key, self.judges.open_stream_redaction)
         log.start()
-        rehearsal: Rehearsal | None = None
-        failure: CoreError | None = None
         try:
-            rehearsal = await self.rehearser.rehearse(approved, log.feed, self.cancel)
-        except CoreError as error:
-            failure = error
-        except Exception as error:  # a fault of the rehearser is a rehearsal that could not be done
-            failure = CoreError(f"the rehearsal failed: {type(error).__name__}: {error}")
+            rehearsal, failure = await self._rehearsed(approved, log.feed)
         except BaseException:
             await log.stop()
             await self.events.send_if_possible(RehearsalFinished(command_id=key, outcome="interrupted"))
@@ -103,11 +97,8 @@ class Rehearsals:
         started = RehearsalStarted(command_id=key, command=approved.command, cwd=cwd, preview=True)
         await self.events.send(started)
         printed: list[tuple[str, bytes, float]] = []
-        rehearsal, failure = None, None
         try:
-            rehearsal = await self.rehearser.rehearse(approved, lambda *chunk: printed.append(chunk), self.cancel)
-        except Exception as error:  # then there is no preview
-            failure = error if isinstance(error, CoreError) else CoreError(f"{type(error).__name__}: {error}")
+            rehearsal, failure = await self._rehearsed(approved, lambda *chunk: printed.append(chunk))
         except BaseException:
             ended = RehearsalFinished(command_id=key, outcome="interrupted", preview=True)
             await self.events.send_if_possible(ended)
@@ -120,6 +111,17 @@ class Rehearsals:
             raise trouble
         kept = rehearsal.result if rehearsal is not None else ExecutionResult(exit_code=126)
         return Rehearsed(rehearsal, kept, "", event.reason, failure, tuple(printed))
+
+    async def _rehearsed(
+        self, approved: ApprovedRehearsal, sink: OutputSink
+    ) -> tuple[Rehearsal | None, CoreError | None]:
+        """The rehearsal, or why it could not be done."""
+        try:
+            return await self.rehearser.rehearse(approved, sink, self.cancel), None
+        except CoreError as error:
+            return None, error
+        except Exception as error:  # a fault of the rehearser
+            return None, CoreError(f"the rehearsal failed: {type(error).__name__}: {error}")
 
     async def _finished(
         self, key: str, rehearsal: Rehearsal | None, failure: CoreError | None, log: OutputLog
@@ -157,7 +159,7 @@ class Rehearsals:
             timeout=approved.timeout,
             via="rehearsal",
         )
-        await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
+        await begin(self.events, proposal, approved.consent, started, remark=remark, safety_off=self.safety_off)
         result, kept = rehearsal.result, rehearsed.kept
         undo_id, notes = "", rehearsal.result.notes
         try:
@@ -184,12 +186,8 @@ class Rehearsals:
         trouble = None
         if rehearsed.printed is not None:
             kept, trouble = await self._show(proposal.command_id, rehearsed.printed, kept)
-        event = CommandFinished(
-            command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
-        )
-        trouble = await self.events.send_if_possible(event) or trouble
-        if trouble is not None:
-            raise ended_unrecorded("the rehearsal was committed", trouble)
+        what = "the rehearsal was committed"
+        await end(self.events, proposal.command_id, kept, what=what, undo_id=undo_id, trouble=trouble)
         for note in notes:
             await self.events.send(Warned(text=note))
         item = item_of(proposal, approved.report, "ran", run=approved.command)

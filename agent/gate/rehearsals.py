@@ -45,9 +45,7 @@ class RehearsalFlow:
         while True:
             if network and not await self._network_agreed(attempt):
                 return await self.asking.word_missing(attempt)
-            again = await self.rater.again(attempt.proposal, attempt.rated)
-            if again is not None:
-                attempt.becomes(again)
+            if await attempt.is_outdated(self.rater):
                 return None
             approved = self._approved(attempt, network)
             rehearsed = await self.rehearsals.run(attempt.proposal, approved, cwd)
@@ -72,9 +70,7 @@ class RehearsalFlow:
         consent = await self.asking.consent(attempt)
         if consent is None:
             return await self.asking.word_missing(attempt)
-        again = await self.rater.again(attempt.proposal, attempt.rated)
-        if again is not None:
-            attempt.becomes(again)
+        if await attempt.is_outdated(self.rater):
             return None
         self._stop_if_cancelled()
         done = await self.rehearsals.commit(attempt.proposal, seen, self.asking.approved(attempt, consent))
@@ -143,9 +139,7 @@ class RehearsalFlow:
     async def _commit(self, attempt: Attempt, rehearsed: Rehearsed) -> CommandItem | None:
         """Make it real. None where files were changed since: nothing was done, and the note says which."""
         assert self.rehearsals is not None
-        again = await self.rater.again(attempt.proposal, attempt.rated)
-        if again is not None:
-            attempt.becomes(again)
+        if await attempt.is_outdated(self.rater):
             return None
         verdict, remark = attempt.rated.verdict, ""
         consent: Consent | None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from agent.policy.model import Policy, Rule
+from agent.policy.model import ONE_HIGHER, Policy, Rule
 from agent.policy.restrictive_match import touches
 from agent.policy.rights import changed_paths, changed_words, holds
 from agent.protocol.confinement import Confinement, Confining, strictest
-from agent.protocol.decisions import Finding, Level, RiskReport, Verdict
+from agent.protocol.decisions import Finding, RiskReport, Verdict
 from agent.protocol.rehearsals import Rehearsal
 
 RULE = "confine"
-_NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}
 
 
 def wanted(report: RiskReport, policy: Policy, setting: Confinement) -> Confinement:
@@ -29,7 +28,9 @@ def unconfined(report: RiskReport, confining: Confining) -> Finding:
     """The reason for a rating one level higher: it was to be confined, and cannot be."""
     reason = f"would run not confined, though {confining.mode} was asked for: {confining.reason}"
     span = (0, len(report.command))
-    return Finding(rule="confine.none", level=_NEXT[report.level], reason=reason, span=span, safer=confining.remedy)
+    return Finding(
+        rule="confine.none", level=ONE_HIGHER[report.level], reason=reason, span=span, safer=confining.remedy
+    )
 
 
 def beyond(confining: Confining, rehearsal: Rehearsal) -> str:

@@ -25,6 +25,10 @@ RUNS_UNASKED: dict[str, Level | None] = {"ask": None, "low": Level.LOW, "medium"
 """Up to which level each approve mode runs commands without asking."""
 
 
+ONE_HIGHER = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}
+"""The level of what turned out to be worse than its rating says."""
+
+
 class OptionTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A test of the options a program was given, each in any of its spellings (`-rf` is `-r` and `-f`).
 
