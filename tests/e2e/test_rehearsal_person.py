@@ -20,13 +20,6 @@ REVIEW = r"c commit · e edit · d discard · v view all ❯"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    (folder / ".config" / "agent-shell").mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
 def work(tmp_path: Path, home: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()

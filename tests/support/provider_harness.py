@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
+import pytest
+
+from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
 from agent.protocol.replies import StreamPiece, TextDelta
 from agent.protocol.requests import ProviderRequest
 from agent.providers.settings import HttpSettings
 
+KEY = "sk-very-secret-0123456789"
 QUICK = HttpSettings(backoff=0.0, max_retries=2, total_timeout=60.0)
 
 
@@ -37,3 +41,14 @@ def run(provider, request: ProviderRequest | None = None) -> list[StreamPiece]:
 
 def text_of(pieces: list[StreamPiece]) -> str:
     return "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
+
+
+def failure(provider, request: ProviderRequest | None = None) -> ProviderError:
+    """What the provider says of it: in one line, short, and without the key."""
+    with pytest.raises(ProviderError) as caught:
+        run(provider, request)
+    error = caught.value
+    assert KEY not in str(error) + error.hint
+    assert "\n" not in error.message
+    assert len(error.message) < 600
+    return error

@@ -13,6 +13,7 @@ from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
 from tests.support.shared_helper import SharedHelper, share_helper
 from tests.unit.execution.running import MakeRunner, Marker, Runner
+from tests.unit.execution.tty_window import Terminal
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +64,11 @@ def make_run(
 @pytest.fixture
 def run(make_run: MakeRunner) -> Runner:
     return make_run()
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, marker: Marker) -> Iterator[Terminal]:
+    terminal = Terminal(str(tmp_path), marker)
+    yield terminal
+    if terminal.child is not None:
+        terminal.child.close(force=True)

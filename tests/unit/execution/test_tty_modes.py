@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.unit.execution.running import Marker
 from tests.unit.execution.tty_window import Terminal, until
 
 WHO = "for n in 0 1 2; do test -t $n && echo $n; done; :"
 WAITS = b"it waits for input from the terminal"
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, marker: Marker) -> Iterator[Terminal]:
-    terminal = Terminal(str(tmp_path), marker)
-    yield terminal
-    if terminal.child is not None:
-        terminal.child.close(force=True)
 
 
 def program(folder: Path, name: str, source: str) -> str:

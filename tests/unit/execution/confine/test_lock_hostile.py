@@ -197,15 +197,6 @@ class Throwaway:
         return found
 
 
-@pytest.fixture(params=["root", "user"])
-def world(request):
-    if sys.platform != "linux" or (request.param == "root" and os.geteuid() != 0):
-        pytest.skip("only root can be held as root")
-    made = Throwaway(request.param)
-    yield made
-    shutil.rmtree(made.base)
-
-
 def ended(world: Throwaway, commands: tuple[str, ...], **names: object) -> list[str]:
     """What of `commands` ran as if nothing held it: neither refused, nor failed. And nothing of the world has changed."""
     filled = [command.format(h=world.home, w=world.workspace, s=world.system, **names) for command in commands]

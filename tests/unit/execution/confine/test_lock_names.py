@@ -16,7 +16,6 @@ import pytest
 from agent.execution import kernel
 from agent.execution.confine.lock import asked_calls, asked_descriptors
 from agent.execution.confine.lock.caller import CURRENT, Name
-from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 STREAMS = (
     "/dev/stdout", "//dev/stdout", "/dev/../dev/./stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/./self/fd/1", "//proc//self//fd//1",
@@ -66,7 +65,7 @@ def plain(item):
     [("user", 6), *(pytest.param(who, 1, marks=pytest.mark.thorough) for who in ("root", "user"))],
     indirect=["world"],
 )
-def test_names_and_pipes_are_what_they_are_without_the_lock(world, every):  # noqa: F811
+def test_names_and_pipes_are_what_they_are_without_the_lock(world, every):
     commands = [*NAMES, *(f"d=$(mktemp -d); cd $d; {text}; cd /; rm -r $d" for text in PIPES)][::every]
     free = world.run(commands, free=True)
     held = world.run(commands, lying=True, gate=True)

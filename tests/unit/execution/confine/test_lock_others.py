@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pty
-import shutil
 import socket
 import subprocess
-import sys
-import termios
 import textwrap
-import threading
 from pathlib import Path
 
 import pytest
@@ -19,7 +14,6 @@ import pytest
 from agent.execution.confine.lock import asked_descriptors
 from agent.execution.confine.lock.caller import Caller
 from tests.support.few import ONE_USER
-from tests.unit.execution.confine.test_lock_hostile import Throwaway
 
 pytestmark = ONE_USER
 # {pid}: a process of another command, {fd}: its descriptor.
@@ -30,15 +24,6 @@ PIPES = (
     "/proc/self/root/proc/{pid}/fd/{fd}",
     "/proc/self/task/../root/proc/{pid}/fd/{fd}",
 )
-
-
-@pytest.fixture(params=["root", "user"])
-def world(request):
-    if sys.platform != "linux" or (request.param == "root" and os.geteuid() != 0):
-        pytest.skip("only root can be held as root")
-    made = Throwaway(request.param)
-    yield made
-    shutil.rmtree(made.base)
 
 
 @contextlib.contextmanager
@@ -213,29 +198,6 @@ def test_what_lies_in_another_mount_namespace_is_another_file(world):
         running.communicate()
 
 
-def test_other_terminals_are_not_written(world):
-    master, slave = pty.openpty()
-    try:
-        name = os.ttyname(slave)
-        os.chmod(name, 0o666)
-        os.set_blocking(master, False)
-        commands = [f"echo evil > {name}", f"echo evil 1<> {name}; false"]
-        done = world.run(commands, lying=True, gate=True)
-        assert [item["code"] for item in done if item["code"] == 0] == []
-        with pytest.raises(BlockingIOError):
-            os.read(master, 9)
-    finally:
-        os.close(master)
-        os.close(slave)
-
-
-@pytest.mark.thorough
-def test_a_terminal_of_its_own_is_written(world):
-    source = "import os, pty; m, s = pty.openpty(); t = os.open(os.ttyname(s), os.O_WRONLY); os.write(t, b'x'); print(os.read(m, 1))"
-    (item,) = world.run([f'python3 -c "{source}"'], lying=True, gate=True)
-    assert (item["code"], item["out"]) == (0, "b'x'\n")
-
-
 @pytest.mark.thorough
 def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
     """The kernel would send them itself, to whomever a descriptor belongs."""
@@ -272,45 +234,6 @@ def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
     finally:
         victim.kill()
         victim.wait()
-
-
-@pytest.mark.thorough
-def test_nobody_at_another_terminal_is_signalled_for_what_is_typed_there(world):
-    """Who has a terminal tell of its input gets no signal of his own: those in its foreground do."""
-    master, slave = pty.openpty()
-    name = os.ttyname(slave)
-    os.chmod(name, 0o666)
-    source = f"import fcntl, os, sys, termios; os.setsid(); fd = os.open({name!r}, os.O_RDWR); fcntl.ioctl(fd, termios.TIOCSCTTY, 0)"
-    with another(world, source) as (pid, _fd):
-        program = f"""
-            import fcntl, os, signal, struct
-            t = os.open({name!r}, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
-            fcntl.fcntl(t, 10, signal.SIGKILL)
-            for act in (lambda: fcntl.fcntl(t, fcntl.F_SETFL, os.O_ASYNC), lambda: fcntl.ioctl(t, 0x5452, struct.pack("i", 1))):
-                try:
-                    act()
-                    print("armed", flush=True)
-                except PermissionError:
-                    pass
-            os.write(1, b"typed")
-            """
-        running = threading.Thread(target=typing, args=(master, stop := threading.Event()))
-        running.start()
-        try:
-            (item,) = world.run([python(world, "typing.py", program)], lying=True, gate=True)
-        finally:
-            stop.set()
-            running.join()
-            os.close(master)
-            os.close(slave)
-        assert "armed" not in item["out"]
-        assert Path(f"/proc/{pid}/stat").exists()
-
-
-def typing(master: int, stop: threading.Event) -> None:
-    while not stop.wait(0.02):
-        with contextlib.suppress(OSError):
-            os.write(master, b"x")
 
 
 @pytest.mark.thorough
@@ -358,50 +281,6 @@ def test_what_the_shell_forked_and_ended_early_neither_writes_its_state_nor_ends
     done = world.run(commands, lying=True, gate=True)
     assert [(item["outcome"], item["code"]) for item in done] == [("ran", 0)] * 6
     assert [item["out"] for item in done[1::2]] == ["here\n"] * 3
-
-
-CHANGES_OF_TERMINALS = (
-    "fcntl.ioctl(t, termios.TIOCSWINSZ, struct.pack('HHHH', 3, 7, 0, 0))",
-    "termios.tcflush(t, termios.TCIOFLUSH)",
-    "termios.tcflow(t, termios.TCOOFF)",
-    "fcntl.ioctl(t, termios.TIOCEXCL)",
-    "a = termios.tcgetattr(t); a[3] ^= termios.ECHO; termios.tcsetattr(t, termios.TCSANOW, a)",
-    "fcntl.ioctl(t, 0x402C542B, bytes(44))",
-    "fcntl.ioctl(t, termios.TIOCSETD, struct.pack('i', 2))",
-)
-
-
-def test_other_terminals_are_not_changed(world):
-    master, slave = pty.openpty()
-    try:
-        name = os.ttyname(slave)
-        os.chmod(name, 0o666)
-        before = termios.tcgetattr(slave), os.get_terminal_size(slave)
-        texts = [
-            f"import fcntl, os, struct, termios; t = os.open({name!r}, os.O_RDONLY | os.O_NOCTTY); {text}"
-            for text in CHANGES_OF_TERMINALS
-        ]
-        done = world.run([f'python3 -c "{text}"' for text in texts], lying=True, gate=True)
-        assert [item["code"] for item in done if item["code"] == 0] == []
-        assert (termios.tcgetattr(slave), os.get_terminal_size(slave)) == before
-        os.close(os.open(name, os.O_RDONLY | os.O_NOCTTY))
-    finally:
-        os.close(master)
-        os.close(slave)
-
-
-@pytest.mark.thorough
-def test_its_own_terminals_are_changed(world):
-    lines = "\n        ".join(f"t = s; {text}" for text in CHANGES_OF_TERMINALS[:2] + CHANGES_OF_TERMINALS[4:5])
-    program = f"""
-        import fcntl, os, pty, struct, termios
-        m, s = pty.openpty()
-        {lines}
-        t = m; {CHANGES_OF_TERMINALS[0]}
-        print(os.get_terminal_size(s).columns)
-        """
-    (item,) = world.run([python(world, "own.py", program)], lying=True, gate=True)
-    assert (item["code"], item["out"]) == (0, "7\n"), item
 
 
 @pytest.mark.thorough

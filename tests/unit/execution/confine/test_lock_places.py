@@ -21,7 +21,6 @@ from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
 from agent.execution.confine.lock.plan import LockPlan, OwnPlaces, is_record
 from tests.scenarios.ordinary_user import NOBODY
 from tests.support.few import ONE_USER
-from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 pytestmark = ONE_USER
 RECORDS = """
@@ -80,7 +79,7 @@ OWNERS = tuple(
 
 
 @pytest.mark.thorough
-def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):  # noqa: F811
+def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):
     subprocess.run(["git", "init", "-q", world.workspace], check=True, env=world.environ)
     world.own()
     kept = [".git/commondir", ".git/config", ".git/hooks", ".git/info/attributes", ".git/objects/info/alternates", ".git/modules/config",
@@ -96,19 +95,19 @@ def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):  # n
     assert [text for text, item in zip(IN_A_REPOSITORY, done, strict=True) if item["code"] == 0] == []
 
 
-def test_a_command_with_an_editor_runs_only_when_asked_for(world):  # noqa: F811
+def test_a_command_with_an_editor_runs_only_when_asked_for(world):
     done = world.run(["vi --version >/dev/null; echo ran", "ls | nano", "ls && /usr/bin/emacs -nw x"], gate=True)
     assert [item["outcome"] for item in done] == ["declined"] * 3
     assert all(item["out"] == "" for item in done)
 
 
-def test_nothing_gets_the_rights_of_its_owner(world):  # noqa: F811
+def test_nothing_gets_the_rights_of_its_owner(world):
     done = world.run([text.replace("{h}", "/dev/null #") for text in OWNERS], lying=True, gate=True)
     assert [item["outcome"] for item in done] == ["declined"] * len(OWNERS)
     assert all("rights of its owner" in item["remark"] for item in done)
 
 
-def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa: F811
+def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):
     for top in ("/tmp", "/var/tmp", "/dev/shm"):
         folder = Path(tempfile.mkdtemp(dir=top))
         (folder / "hooks").mkdir()
@@ -252,7 +251,7 @@ def test_hosts_are_looked_up_only_with_the_network(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # noqa: F811
+def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):
     """A workspace below /tmp would be one, where a command said so."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         if world.who == "user" and os.geteuid() == 0:
@@ -263,7 +262,7 @@ def test_a_folder_is_temporary_only_as_it_was_when_the_session_began(world):  # 
 
 
 @pytest.mark.thorough
-def test_what_was_moved_below_what_it_made_is_not_its_own(world):  # noqa: F811
+def test_what_was_moved_below_what_it_made_is_not_its_own(world):
     theirs = world.workspace / "sub" / "deep" / ".git"
     theirs.mkdir(parents=True)
     (theirs / "config").write_text("theirs")
@@ -323,6 +322,6 @@ def test_where_letters_count_as_the_same_the_settings_of_git_do_too():
         assert plan.writes(b"/w/" + os.fsencode(name), own), name
 
 
-def test_who_may_not_name_its_threads_goes_on(world):  # noqa: F811
+def test_who_may_not_name_its_threads_goes_on(world):
     (item,) = world.run(["echo x > /proc/self/comm; echo on"], lying=True, gate=True)
     assert (item["outcome"], item["out"]) == ("ran", "on\n")

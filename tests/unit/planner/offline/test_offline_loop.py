@@ -7,11 +7,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from agent.lexicon.exit_answers import answer_of
 from agent.planner.offline.planner import OfflinePlanner
@@ -261,39 +259,6 @@ def test_how_to_leave_is_said(goal: str, tmp_path: Path) -> None:
     assert isinstance(reply, Chat) and "Ctrl-D" in reply.message
 
 
-ABOUT_LAST = (
-    "why did that fail", "why did it fail?", "why does this not work", "why", "fix it", "Fix that please", "what went wrong",
-    "what went wrong there", "so what happened?", "explain the error", "how do I fix this?", "what does the last error mean", "that failed",
-)  # fmt: skip
-
-
-def test_a_question_about_the_last_command_is_about_that(tmp_path: Path) -> None:
-    """Also where the person typed that command, and no planner was asked about it."""
-    (tmp_path / "people.csv").write_text("a\n")
-    failed = structs.replace(really("cat peple.csv", tmp_path), origin="person")
-    wrong = [
-        text for text in ABOUT_LAST if answer(failed, goal_item(text, str(tmp_path))) != after("x", failed, tmp_path)
-    ]
-    assert wrong == []
-    assert getattr(after("x", failed, tmp_path), "command", "") == "cat people.csv"
-
-
-def test_other_questions_are_not_about_the_last_command(tmp_path: Path) -> None:
-    failed, worked = really("cat peple.csv", tmp_path), really("true", tmp_path)
-    for text in (
-        "why is my disk full",
-        "fix it in notes.txt",
-        "explain tar",
-        "what is wrong with port 8080",
-        "how do I fix a typo",
-    ):
-        assert not isinstance(answer(failed, goal_item(text, str(tmp_path))), Command), text
-        assert "peple" not in str(answer(failed, goal_item(text, str(tmp_path)))), text
-    for before in ((), (worked,), (failed, worked)):
-        reply = answer(*before, goal_item("why did that fail", str(tmp_path)))
-        assert isinstance(reply, Chat) and "pipe the output in" in reply.message
-
-
 def test_only_one_correction_a_goal_and_never_the_same_command_again(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("x\n")
     first = really("cat READM.md", tmp_path)
@@ -327,95 +292,6 @@ def test_time_out_and_interruption(tmp_path: Path) -> None:
 def test_what_was_not_run_is_said(outcome: str, tmp_path: Path) -> None:
     item = CommandItem(command_id="c", proposed="ls", outcome=outcome)  # type: ignore[arg-type]
     assert "nothing was run" in message_for("list files", str(tmp_path), item)
-
-
-def remark(proposed: str, text: str) -> CommandItem:
-    return CommandItem(command_id="c", proposed=proposed, outcome="remark", remark=text)
-
-
-REMARKS = [
-    ("find all python files containing TODO", "no, only in src", "grep -rl --include='*.py' TODO src"),
-    ("find all python files", "no, javascript files", "find . -type f -name '*.js'"),
-    ("find all python files", "larger than 1 MB", "find . -type f -name '*.py' -size +1M"),
-    ("find all python files", "except in build", "find . -type f -name '*.py' -not -path '*/build/*'"),
-    ("count the lines of a.txt", "no, b.txt", "wc -l b.txt"),
-    ("find the 5 largest files", "3 please", "find . -type f -printf '%s\\t%p\\n' | sort -rn | head -n 3"),
-    ("count the lines of a.txt", "no, count the words of a.txt", "wc -w a.txt"),
-    ("remove the folder build", "no, only the folder dist", "rm -r dist"),
-]
-
-
-@pytest.mark.parametrize(("goal", "said", "expected"), REMARKS, ids=[f"{row[0]} / {row[1]}" for row in REMARKS])
-def test_a_remark_changes_the_command(goal: str, said: str, expected: str, tmp_path: Path) -> None:
-    first = command_for(goal, str(tmp_path))
-    assert command_for(goal, str(tmp_path), remark(first, said)) == expected
-
-
-def test_remarks_add_up(tmp_path: Path) -> None:
-    goal = "find all python files"
-    first = command_for(goal)
-    second = command_for(goal, "", remark(first, "only in src"))
-    third = command_for(goal, "", remark(first, "only in src"), remark(second, "larger than 1 MB"))
-    assert third == "find src -type f -name '*.py' -size +1M"
-
-
-def test_a_remark_that_cannot_be_worked_in(tmp_path: Path) -> None:
-    assert "cannot apply that remark" in message_for("list files", "", remark("ls", "make it pretty and warm"))
-
-
-def test_a_remark_is_never_silently_left_out() -> None:
-    """A recipe without filters cannot take the remark in; its command would be the goal's, not the remark's."""
-    goal = "remove the folder build"
-    assert "cannot apply that remark" in message_for(goal, "", remark("rm -r build", "only in src"))
-
-
-def as_root(text: str, *after: CommandItem, present: Callable[[str], bool] = lambda name: name != "sudo") -> Reply:
-    goal = goal_item(text)
-    goal = structs.replace(goal, environment=structs.replace(goal.environment, is_root=True))
-    return answer(goal, *after, using=planner(present))
-
-
-def test_root_needs_no_sudo() -> None:
-    reply = as_root("install htop")
-    assert isinstance(reply, Command)
-    assert reply.command == "apt-get install htop"
-    typed = ran("sudo id", 127, stderr="bash: line 1: sudo: command not found")
-    repaired = as_root("who am i", typed)
-    assert isinstance(repaired, Command)
-    assert repaired.command == "id"
-
-
-def test_without_sudo_a_recipe_for_root_says_so() -> None:
-    told = message_for("install htop", using=planner(lambda name: name not in ("sudo", "brew")))
-    assert "needs sudo" in told
-    assert "su -" in told
-
-
-@pytest.mark.parametrize("goal", ["compress this folder", "zip this folder", "make a backup of ..", "zip /"])
-def test_a_folder_without_a_name_gives_its_name_to_nothing(goal: str) -> None:
-    """No `..zip`, no `/.bak`, and no other recipe that happens to fit worse."""
-    assert "needs a name" in message_for(goal)
-
-
-def test_a_text_is_searched_below_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    assert command_for('search for "hello world" in this folder') == "grep -r 'hello world' ."
-    assert command_for("grep hello in src", str(tmp_path)) == "grep -r hello src"
-    assert command_for("grep hello in ~/Documents/") == "grep -r hello ~/Documents/"
-
-
-def test_home_is_packed_under_a_name_of_its_own() -> None:
-    assert command_for("compress my home folder") == "tar -czf home.tar.gz ~"
-
-
-def test_regenerate_gives_another_command_and_then_says_there_is_none() -> None:
-    goal = "unzip photos.zip"
-    first = command_for(goal)
-    item = CommandItem(command_id="c", proposed=first, outcome="regenerate")
-    second = command_for(goal, "", item)
-    assert second != first
-    again = CommandItem(command_id="c", proposed=second, outcome="regenerate")
-    assert "no other command" in message_for(goal, "", item, again)
 
 
 # --- the request as a whole ---
