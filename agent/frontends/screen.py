@@ -15,7 +15,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 from prompt_toolkit.styles import Style
 
-from agent.frontends.terminal_answers import keep_out_answers, without_answers
+from agent.frontends.terminal_answers import QUESTION, KeysOnly, keep_out_answers, without_answers
 from agent.frontends.wrapping import wrapped_text
 from agent.text.shown import shown
 
@@ -65,6 +65,7 @@ def style_of(theme: str) -> Style:
 
 
 _MOST_AHEAD = 10_000  # characters, and pieces
+_SURE, _UNSURE = 5.0, 0.8  # seconds: a terminal that answers does within the first, one that has not yet may not
 
 Fragments = list[tuple[str, str]]
 
@@ -88,6 +89,7 @@ class Screen:
     typed_as: str = ""
     switched: bool = False
     _pasted: float = float("-inf")
+    _asked: float = float("-inf")
 
     def __post_init__(self) -> None:
         keep_out_answers(self.input)
@@ -180,6 +182,25 @@ class Screen:
         lines = (line.strip() for line in _edited(text).split("\n"))
         return "\n".join(line for line in lines if line)[:_MOST_AHEAD]
 
+    def ask_terminal(self) -> tuple[int, float]:
+        """Have the terminal tell when it has shown all so far: the number of its answer, and the seconds within which that comes.
+
+        0 seconds where nothing answers.
+        """
+        parser = getattr(self.input, "vt100_parser", None)
+        if not isinstance(parser, KeysOnly) or self.dumb or not _is_terminal(self.input):
+            return 0, 0.0
+        if parser.asked and not parser.answers:
+            return 0, 0.0
+        now = time.monotonic()
+        if now - self._asked > _SURE:
+            parser.answered = parser.asked  # what has not come by now is lost
+        self._asked = now
+        parser.asked += 1
+        self.output.write_raw(QUESTION)
+        self.output.flush()
+        return parser.asked, _SURE if parser.answers else _UNSURE
+
     @contextmanager
     def unechoed(self) -> Iterator[None]:
         """The terminal shows nothing of what is typed meanwhile. Raises OSError where it cannot be told so."""
@@ -209,6 +230,13 @@ class Screen:
             termios.tcflush(self.input.fileno(), termios.TCIFLUSH)
         except (ImportError, OSError, NotImplementedError, ValueError, termios.error):
             pass  # no terminal behind it, so nothing was typed there
+
+
+def _is_terminal(source: Input) -> bool:
+    try:
+        return os.isatty(source.fileno())
+    except (OSError, NotImplementedError, ValueError):
+        return False
 
 
 def _edited(text: str) -> str:

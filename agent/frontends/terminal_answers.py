@@ -1,7 +1,8 @@
 """Keep answers of the terminal from being taken for keys.
 
 A program may ask the terminal what it is, where its cursor stands or what its title says. Where the answer comes when the program has
-ended, it would be typed into the prompt that stands there. Sequences that no key sends are dropped, whole.
+ended, it would be typed into the prompt that stands there. Sequences that no key sends are dropped, whole; but for the answer to a
+question of our own, which has its place among the keys: what was typed before it was typed without what the terminal had to show first.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 
 # Each can be written as one character, too. Alt with a letter begins like some, but nothing follows it so soon.
 _CONTROL, _END = r"(?:\x1b\[|\x9b)", r"(?:\x07|\x1b\\|\x9c)"
@@ -24,12 +27,18 @@ _BEGUN = re.compile(
 _BEGINNING = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _KEY = 2  # characters of an Escape with a key behind it
 _LONGEST = 100_000  # characters of an answer
+QUESTION, IS_WELL = "\x1b[5n", "\x1b[0n"
 
 
 class KeysOnly(Vt100Parser):
-    """A parser that hands on keys and what is pasted."""
+    """A parser that hands on keys and what is pasted. `asked`, `answered`: how often the terminal was asked QUESTION, and has answered.
+
+    An answer is handed on as a key that does nothing, with its number.
+    """
 
     _held = ""  # the beginning of what may be an answer
+    asked = answered = 0
+    answers = False  # it did once
 
     def feed(self, data: str) -> None:
         if self._pastes():
@@ -50,6 +59,9 @@ class KeysOnly(Vt100Parser):
             at = start + 1 if whole is None else whole.end()
             if whole is None or whole[0] in ANSI_SEQUENCES:
                 super().feed(data[start:at])
+            elif whole[0] == IS_WELL and self.asked:
+                self.answers, self.answered = True, min(self.answered + 1, self.asked)
+                self.feed_key_callback(KeyPress(Keys.Ignore, str(self.answered)))
             if self._pastes():
                 super().feed(data[at:])
                 return

@@ -45,10 +45,38 @@ def test_a_held_enter_runs_nothing(home: Path, work: Path, tmp_path: Path) -> No
             person.pump()
         person.at_confirmation("cp a.txt")
         assert not (work / "b.txt").exists()
-        time.sleep(HELD + 0.1)
+        person.read(HELD + 0.1)
         person.type("\r")
         person.see(r"❯ cp a\.txt b\.txt.*❯ cp a\.txt b\.txt")  # it ran, and the planner proposes it again
         assert (work / "b.txt").exists()
+        person.type(CTRL_C)
+
+
+def test_over_a_slow_line_keys_from_before_the_question_was_seen_are_no_answer(
+    home: Path, work: Path, tmp_path: Path
+) -> None:
+    with open_terminal(home, work, tmp_path, 0.1) as person:
+        person.at_prompt()
+        person.type("go\r")
+        person.at_confirmation("cp a.txt")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.late = []
+        person.process.send("go\r")
+        person.at_confirmation("cp a.txt")
+        person.until(lambda: bool(person.late))
+        person.read(1.0)  # longer than a question takes no Enter
+        person.process.send("\r" + "and then this")
+        person.until(person.are_taken)
+        (answer,) = person.late
+        person.process.send("\r" + answer)
+        person.late = None
+        person.read(1.0)
+        assert not (work / "b.txt").exists()
+        person.at_confirmation("cp a.txt b.txt")
+        person.type("\r")
+        person.until((work / "b.txt").exists)
+        person.see(r"❯ and then this$", where="line")
         person.type(CTRL_C)
 
 
@@ -79,7 +107,7 @@ def test_a_goal_that_is_still_being_typed_when_the_question_comes_is_the_next_on
         person.at_confirmation("cp a.txt b.txt")
         assert "b.txt " not in person.line
         assert not (work / "b.txt").exists()
-        time.sleep(HELD + 0.1)
+        person.read(HELD + 0.1)
         person.type("x")  # after a look at it, keys edit again
         person.at_confirmation("cp a.txt b.txtx")
         person.type(CTRL_C)

@@ -84,6 +84,9 @@ class Terminal:
         words = command or [sys.executable, str(ROOT / "agent_shell.py"), *arguments]
         self._display = pyte.HistoryScreen(columns, rows, history=5000)
         self._stream = pyte.ByteStream(self._display)
+        self._display.write_process_input = self._answer  # type: ignore[method-assign]
+        self._answered = 0.0
+        self.late: list[str] | None = None  # answers that are still on their way, over a slow line
         self.raw = b""
         self._asked = False
         self._new = False  # a question that nobody can have read yet
@@ -154,9 +157,23 @@ class Terminal:
     def type(self, keys: str) -> None:
         asked = keys.endswith("\r") and (self._asked or "Ctrl-C cancels" in self.screen)
         if self._new or asked or _QUESTION.match(self.line):
-            time.sleep(DEAD_TIME)
+            self.read(DEAD_TIME)
         self._new = keys.endswith(END_OF_PASTE)  # what comes on its heels is taken for a part of it
         self.process.send(keys)
+
+    def read(self, seconds: float) -> None:
+        """Look at what stands there for so long, and as long after the terminal has told that it stands there."""
+        began = time.monotonic()
+        while time.monotonic() < max(began, self._answered) + seconds and self.pump():
+            pass
+
+    def _answer(self, data: str) -> None:
+        """Say what the program has asked this terminal."""
+        if self.late is not None:
+            self.late.append(data)
+            return
+        self.process.send(data)
+        self._answered = time.monotonic()
 
     def at_prompt(self) -> None:
         """Wait for an empty goal prompt."""

@@ -21,6 +21,7 @@ def open_unhurried(*given: object, **more: object) -> screen.Screen:
 
 if __name__ == "__main__":
     enter_guard._BREATH = float(sys.argv.pop(1))
+    screen._SURE = 600.0
     screen.open_screen = open_unhurried
 
     from agent.cli.entry import main

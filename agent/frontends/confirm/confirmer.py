@@ -135,7 +135,7 @@ class PromptConfirmer:
             heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )
         shown_whole = ""
-        guard = EnterGuard(self.screen.dead_time, begun=begun)
+        guard = EnterGuard(self.screen.dead_time, begun=begun, ask=self.screen.ask_terminal)
         previews = LivePreview(request.previewed, preview)
         while True:
             editor = CommandEditor(

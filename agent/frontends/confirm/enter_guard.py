@@ -14,14 +14,26 @@ _REPEAT = 0.12  # seconds in which a key that is held has come again
 class EnterGuard:
     """Counts Enter as an answer `dead` seconds after the question was painted, and as long after the last Enter.
 
+    Painted it is when the terminal says so: over a slow line, keys from before it may still be on their way. `ask` has it say so, and
+    returns the number of that answer, and the seconds after which it does not come any more.
+
     While the question is young it waits whether the key comes again, which says that it is held. `dead` of 0 lets everything pass.
     Text that is begun before anybody can have read the question is no answer to its end, nor is its Enter; `begun` before it was painted.
     """
 
-    def __init__(self, dead: float, now: Callable[[], float] = time.monotonic, *, begun: bool = False) -> None:
+    def __init__(
+        self,
+        dead: float,
+        now: Callable[[], float] = time.monotonic,
+        *,
+        begun: bool = False,
+        ask: Callable[[], tuple[int, float]] = lambda: (0, 0.0),
+    ) -> None:
         self._dead = dead
         self._now = now
-        self._painted = 0.0
+        self._ask = ask
+        self._answer = 0
+        self._painted = float("inf")
         self._last = float("-inf")
         self._early = now() if begun else float("-inf")  # the latest key of what was begun too early
         self._waiting: asyncio.TimerHandle | None = None
@@ -29,7 +41,7 @@ class EnterGuard:
     @property
     def is_painted(self) -> bool:
         """Tell whether the question stands on the screen."""
-        return self._painted > 0
+        return self._now() >= self._painted
 
     @property
     def is_early(self) -> bool:
@@ -48,8 +60,15 @@ class EnterGuard:
         self._early = self._now()
 
     def painted(self) -> None:
-        """The question stands on the screen; told again with each frame."""
-        self._painted = self._painted or self._now()
+        """The question was drawn; told again with each frame."""
+        if self._painted == float("inf"):
+            self._answer, within = self._ask() if self._dead else (0, 0.0)
+            self._painted = self._now() + within
+
+    def answered(self, number: str) -> None:
+        """The terminal has answered for this time: all that was drawn before it was asked stands on the screen."""
+        if self._answer and number.isdigit() and int(number) >= self._answer:
+            self._painted = min(self._painted, self._now())
 
     def pressed(self, accept: Callable[[], None]) -> None:
         """Call `accept` where this Enter is an answer, at once or a moment later."""

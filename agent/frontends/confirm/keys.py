@@ -169,6 +169,10 @@ def bind_enter(
         elif on_enter():
             guard.pressed(accept)
 
+    @keys.add(Keys.Ignore, eager=True)
+    def _answered(event: KeyPressEvent) -> None:
+        guard.answered(event.data)
+
     early = Condition(lambda: guard.is_early)
 
     @keys.add(Keys.Any, filter=early)

@@ -45,7 +45,7 @@ class _Picking:
 
     def __init__(self, screen: Screen, choices: tuple[Alternative, ...]) -> None:
         self._screen = screen
-        self._guard = EnterGuard(screen.dead_time, begun=screen.set_aside_typed_ahead())
+        self._guard = EnterGuard(screen.dead_time, begun=screen.set_aside_typed_ahead(), ask=screen.ask_terminal)
         self._choices = choices
         self._at = 0  # none yet
         self._buffer = Buffer()
@@ -78,6 +78,10 @@ class _Picking:
 
         def is_early(text: str) -> bool:
             return took_early(self._guard, self._screen.set_aside, text)
+
+        @keys.add(Keys.Ignore, eager=True)
+        def _answered(event: KeyPressEvent) -> None:
+            self._guard.answered(event.data)
 
         @keys.add("down")
         @keys.add("c-n")

@@ -78,7 +78,7 @@ async def ask_line(
     Raises EOFError and OSError where the terminal is gone.
     """
     keys = KeyBindings()
-    guard = EnterGuard(0 if hidden else screen.dead_time)
+    guard = EnterGuard(0 if hidden else screen.dead_time, ask=screen.ask_terminal)
     bind_enter(keys, guard, screen.set_aside, lambda event: event.app.exit(result=event.current_buffer.text))
 
     @keys.add("escape", filter=Condition(lambda: edit_mode != "vi"))

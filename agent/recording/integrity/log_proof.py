@@ -1,7 +1,7 @@
 """Write a log's proof beside the chain: its head and its signatures. A fault there stops no log, but is said.
 
 A head is written in place: before a record ("pending") and after it ("kept"), so that neither a kill nor a power cut makes an honest log
-look touched.
+look touched. It says all that is known each time, so the next one that can be written makes good for those that could not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Signer = Callable[[str, str, Link, str], None]
 
 
 class HeadWriter:
-    """Keeps the head of one log that is being written. Raises OSError; after that it must not be used any more."""
+    """Keeps the head of one log that is being written. Raises OSError; what then could not be written is with the next."""
 
     def __init__(self, heads: str, session_id: str, folder: str, disk: Disk = REAL_DISK) -> None:
         self._place = heads
@@ -47,6 +47,11 @@ class HeadWriter:
         self._fd = -1
         self._offset = 0
         self._head: Head | None = None
+
+    @property
+    def is_begun(self) -> bool:
+        """Tell whether there is a head to go on with."""
+        return self._head is not None
 
     def begin(self, first: Link) -> None:
         """The head of a new log whose first record is about to be written. Waits for the disk: without a head it would be worth nothing."""
@@ -102,6 +107,7 @@ class HeadWriter:
         self._fd = -1
 
     def _open(self) -> None:
+        self.close()
         make_folder(self._place)
         if stat.S_IMODE(os.stat(self._place).st_mode) & 0o077:
             os.chmod(self._place, PRIVATE_FOLDER)
@@ -138,9 +144,10 @@ class HeadWriter:
     def _write(self, *, lasting: bool = False, **changed: Any) -> None:
         if self._head is None:
             raise OSError("the first file of this log is missing")
-        head = structs.replace(self._head, turn=self._head.turn + 1, **changed)
-        self._put(pack(head), self._offset + head.turn % 2 * SLOT)
-        self._head = head
+        turn = self._head.turn + 1
+        self._head = structs.replace(self._head, **changed)
+        self._put(pack(structs.replace(self._head, turn=turn)), self._offset + turn % 2 * SLOT)
+        self._head = structs.replace(self._head, turn=turn)  # only now: the other line stays until this one is written
         if lasting:
             self._disk.fsync(self._fd)
 
@@ -159,6 +166,8 @@ class LogProof:
         self._writer = HeadWriter(heads, session_id, folder, disk) if heads else None
         self._signer = signer
         self._log = ""
+        self._first: Link | None = None  # of a new log, whose head may have to be begun again
+        self._fails = False
         self._trouble = ""
 
     def adopt(self, log: str, end: Link, *, trailing: bool, first: str) -> tuple[str, str]:
@@ -175,8 +184,8 @@ class LogProof:
     def before(self, link: Link) -> None:
         """That record is about to be written."""
         if link.seq == 1:
-            self._log = link.hash
-            self._try(lambda writer: writer.begin(link))
+            self._log, self._first = link.hash, link
+            self._try(lambda _: None)
         else:
             self._try(lambda writer: writer.pending(link))
 
@@ -201,10 +210,19 @@ class LogProof:
         if self._writer is None:
             return
         try:
+            if self._first is not None and not self._writer.is_begun:
+                self._writer.begin(self._first)
             what(self._writer)
         except OSError as error:
-            self.close()
-            self._trouble = f"the head of this log cannot be kept ({error.strerror or error}): it will not verify"
+            if not self._fails:
+                self._trouble = (
+                    f"the head of this log cannot be kept ({error.strerror or error}): it will not verify until it can"
+                )
+            self._fails = True
+            if not self._writer.is_begun and self._first is None:
+                self.close()
+        else:
+            self._fails = False
 
     def _sign(self, link: Link, time: str) -> None:
         from agent.protocol.errors import CoreError

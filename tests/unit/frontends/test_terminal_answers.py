@@ -86,3 +86,12 @@ def test_what_is_pasted_stays_as_it_is(pasted: str) -> None:
 @pytest.mark.parametrize("answer", ["\x1b]ly\x1b\\", "\x1b[?62;22c", "\x1bP>|y\x1b\\"])
 def test_at_a_question_only_what_is_typed_counts(terminal: FakeTerminal, answer: str) -> None:
     assert typed(terminal, lambda: ask_words(terminal.screen, "sure?"), f"n{answer}o{answer}\r") == "no"
+
+
+def test_an_answer_to_our_own_question_keeps_its_place_among_the_keys() -> None:
+    found: list[KeyPress] = []
+    reading = KeysOnly(found.append)
+    reading.asked = 2
+    for piece in ("a\x1b[", "0nb\x1b[0n", "c\x1b[0n"):
+        reading.feed(piece)
+    assert [press.data for press in found] == ["a", "1", "b", "2", "c", "2"]

@@ -85,3 +85,27 @@ def test_text_after_a_look_is_an_answer() -> None:
     guard.painted()
     now = 10.3
     assert not guard.is_early
+
+
+def test_where_the_terminal_tells_when_it_has_shown_the_question_nothing_counts_before() -> None:
+    now = 10.0
+    guard = EnterGuard(DEAD, lambda: now, ask=lambda: (2, 5.0))
+    guard.painted()
+    now = 13.0
+    guard.answered("1")  # that of an earlier question
+    assert guard.is_early
+    guard.answered("2")
+    now += DEAD / 2
+    assert guard.is_early
+    now += DEAD
+    assert not guard.is_early
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
+    now = 10.0
+    guard = EnterGuard(DEAD, lambda: now, ask=lambda: (1, 0.8))
+    guard.painted()
+    now = 10.7
+    assert guard.is_early
+    now = 11.0
+    assert not guard.is_early

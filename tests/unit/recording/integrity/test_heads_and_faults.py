@@ -21,15 +21,16 @@ from tests.support.log_place import shouted, told
 
 
 class NoHeads(Disk):
-    """Heads cannot be written: from the first time on, or later."""
+    """Heads cannot be written: from the first time on, or later, and for good, or so many times."""
 
-    def __init__(self, error: int, allowed: int = 0) -> None:
+    def __init__(self, error: int, allowed: int = 0, times: int = 1000) -> None:
         self.error = error
         self.allowed = allowed
+        self.times = times
 
     def pwrite(self, fd: int, data: bytes, offset: int) -> int:
         self.allowed -= 1
-        if self.allowed < 0:
+        if -self.times <= self.allowed < 0:
             raise OSError(self.error, os.strerror(self.error))
         return os.pwrite(fd, data, offset)
 
@@ -42,6 +43,14 @@ def test_a_head_that_cannot_be_kept_is_said_once_and_the_log_goes_on(place, erro
     assert len(warnings) == 1
     assert len(told(place)) == 4
     assert not place.one().sound
+
+
+@pytest.mark.parametrize("allowed", range(6))
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_head_that_can_be_kept_again_vouches_for_all_of_the_log(place, allowed: int, times: int) -> None:
+    path = place.write(disk=NoHeads(errno.EIO, allowed, times))
+    assert sum("cannot be kept" in line for line in path.read_text().splitlines()) == 1
+    assert place.one().sound
 
 
 def test_a_state_folder_that_cannot_be_made(place, tmp_path) -> None:
