@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.app.lazy_ports import LazyJobs, built_late
+from agent.config.paths import config_dir, state_dir
 
 if TYPE_CHECKING:
     from agent.app.process import Process
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 def app_state(process: Process) -> AppState:
     """Hold what each engine of the process is built from."""
-    from agent.config.paths import config_dir, state_dir
     from agent.engine.context import AppState
 
     config = process.settings.config or os.path.join(config_dir(process.environ), "config.toml")
@@ -93,7 +93,6 @@ def _open_sub_agent(process: Process, parent: RequestContext, name: str) -> Requ
 
 
 def _performer(process: Process) -> Performer:
-    from agent.config.paths import state_dir
     from agent.execution.file_performer import FilePerformer
 
     return FilePerformer(state_dir(process.environ))

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from agent.app.app_state import app_state
+from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import built_late
+from agent.app.policy import ProcessPolicies
 from agent.app.process import Process
 from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
-from agent.config.paths import follows_folder
+from agent.config.paths import follows_folder, without_relative
 from agent.config.settings import Settings
 from agent.emitters.paint import use_theme
 from agent.protocol.errors import ConfigError
@@ -49,7 +51,6 @@ def load(flags: Mapping[str, Any]) -> Loaded:
 
 def held(options: argparse.Namespace) -> Held:
     """Find what `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
-    from agent.app.policy import ProcessPolicies
     from agent.frontends.subcommands.risk_policy import Held
     from agent.planner.facts.facts import SystemFacts
     from agent.protocol.requests import Approval
@@ -64,8 +65,6 @@ def held(options: argparse.Namespace) -> Held:
 
 def undo_words(report: RiskReport, cwd: str) -> str:
     """Say for `risk --explain --cwd` how a run could be taken back: what the confirmation would say. Raises ConfigError."""
-    from agent.app.execution import ProcessExecution
-
     return ProcessExecution(load({})).undo_words(report, cwd)
 
 
@@ -76,8 +75,6 @@ def _search_own_programs_in_fixed_places() -> None:
     """
     path = os.environ.get("PATH", "")
     if follows_folder(path):
-        from agent.config.paths import without_relative
-
         os.environ["PATH"] = without_relative(path) or os.defpath
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.app.lazy_ports import LazyJobs, NothingKept
 from agent.config.load import Loaded
+from agent.config.paths import config_dir, default_session_dir, state_dir
 from agent.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ class ProcessExecution:
         """A table for the jobs of the sessions that follow each other at one front end. `brings_back`: it has a `:fg`."""
 
         def build() -> JobTable:
-            from agent.config.paths import state_dir
             from agent.execution.job_table import JobTable
 
             folder = os.path.join(state_dir(self._environ), "jobs") if self._settings.persist else None
@@ -49,7 +49,6 @@ class ProcessExecution:
         self, settings: Settings, cwd: str, jobs: JobTable, redact: Callable[[str], str], *, terminal: bool
     ) -> Shell:
         """The shell of one session, which starts in `cwd`. `terminal`: its commands may use that of this process."""
-        from agent.config.paths import state_dir
         from agent.execution.executor import ShellExecutor
         from agent.execution.process_tree.limits import RunLimits
         from agent.execution.rehearsal.scratches import sweep_all
@@ -78,7 +77,6 @@ class ProcessExecution:
         )
 
     def _rehearsals(self, settings: Settings, redact: Callable[[str], str]) -> RehearsalSettings:
-        from agent.config.paths import state_dir
         from agent.execution.rehearsal.budget import Budget, RehearsalSettings
 
         return RehearsalSettings(
@@ -95,7 +93,6 @@ class ProcessExecution:
         """Build what keeps pre-images of a session's direct runs."""
         if not self._settings.persist:
             return NothingKept()
-        from agent.config.paths import state_dir
         from agent.execution.journal.preimage import PreImages
 
         return PreImages(state_dir(self._environ), redact=redact)
@@ -108,7 +105,6 @@ class ProcessExecution:
 
     def undo_store(self) -> UndoStore:
         """The runs that can be taken back, of every session."""
-        from agent.config.paths import state_dir
         from agent.execution.journal.store import Journals
 
         settings = self._settings
@@ -118,7 +114,6 @@ class ProcessExecution:
 
     async def diagnose(self) -> tuple[Capability, ...]:
         """Try what confinement, rehearsal, undo and limits can do here."""
-        from agent.config.paths import state_dir
         from agent.execution.diagnosis import diagnose
 
         environ = self._environ
@@ -127,7 +122,6 @@ class ProcessExecution:
 
     def _write_folders(self, settings: Settings, cwd: str) -> WriteFolders:
         """List folders that confined commands of a session that starts in `cwd` may write to: `cd` does not widen it."""
-        from agent.config.paths import config_dir, default_session_dir, state_dir
         from agent.execution.confine.plan import WriteFolders
         from agent.planner.facts.git_facts import workspace_of
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.app.lazy_planner import LazyPlanner, say_aside
-from agent.app.model_planners import ModelPlanners
+from agent.app.model_planners import ModelNames, ModelPlanners
 from agent.app.planner_settings import PlannerSettings
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
@@ -20,7 +20,6 @@ from agent.protocol.errors import ConfigError, CoreError, NotFound
 from agent.protocol.ports import Planner, Redactor
 
 if TYPE_CHECKING:
-    from agent.app.model_names import ModelNames
     from agent.app.vault import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
@@ -54,8 +53,6 @@ class PlannerChoice:
 
     @cached_property
     def model_names(self) -> ModelNames:
-        from agent.app.model_names import ModelNames  # with an event loop, which not every sub-command needs
-
         return ModelNames(self._configured, self._models)
 
     def make(self, name: str | None, model: str | None, redactor: Redactor | None = None) -> Planner:

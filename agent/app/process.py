@@ -15,6 +15,7 @@ from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
 from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
+from agent.config.paths import config_dir, default_session_dir, state_dir
 from agent.protocol.errors import CoreError
 
 if TYPE_CHECKING:
@@ -64,12 +65,9 @@ class Process:
     @property
     def first_run(self) -> bool:
         """Tell whether nobody has typed a goal at the prompt here before, whatever else was run."""
-        from agent.config.paths import state_dir
-
         return not os.path.exists(os.path.join(state_dir(self.environ), "history.jsonl"))
 
     def _make_redactor(self) -> SecretRedactor:
-        from agent.config.paths import default_session_dir
         from agent.redaction.key import folder_key
         from agent.redaction.redactor import SecretRedactor, secrets_in
 
@@ -109,7 +107,6 @@ class Process:
 
     @cached_property
     def library(self) -> Library:
-        from agent.config.paths import config_dir, state_dir
         from agent.library.library import Library
 
         return Library(config_dir(self.environ), state_dir(self.environ) if self.settings.persist else "")

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from agent.app.agents import OpenedAgent
     from agent.app.process import Process
     from agent.engine.context import RequestContext
-    from agent.engine.goal import Goal
-    from agent.engine.strategy import Ending, TurnStrategy
+    from agent.engine.strategy import TurnStrategy
     from agent.protocol.confinement import Confinement
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Planner, Redactor, Retriever
@@ -27,41 +26,27 @@ if TYPE_CHECKING:
     from agent.redaction.redactor import SecretRedactor
 
 
-class LazyGoalLoop:
-    """strategy.TurnStrategy: the planner's goal loop, imported when the first goal comes."""
+def _goal_loop() -> TurnStrategy:
+    from agent.engine.goal_loop import GoalLoop
 
-    async def pursue(self, goal: Goal) -> Ending:
-        from agent.engine.goal_loop import GoalLoop
-
-        return await GoalLoop().pursue(goal)
+    return GoalLoop()
 
 
-class LazyRepoAgent:
-    """strategy.TurnStrategy: a cycle of the repo agent, imported likewise."""
+def _repo_agent() -> TurnStrategy:
+    from agent.repo_agent.cycle import RepoAgent
 
-    async def pursue(self, goal: Goal) -> Ending:
-        from agent.repo_agent.cycle import RepoAgent
-
-        return await RepoAgent().pursue(goal)
+    return RepoAgent()
 
 
-class LazyInterview:
-    """strategy.TurnStrategy: a turn of an interview, imported likewise. One for all sessions, whose background work it knows."""
+def _interview() -> TurnStrategy:
+    from agent.conversation.shipped import registry
+    from agent.conversation.strategy import Interview
 
-    def __init__(self) -> None:
-        self._made: TurnStrategy | None = None
-
-    async def pursue(self, goal: Goal) -> Ending:
-        if self._made is None:
-            from agent.conversation.shipped import registry
-            from agent.conversation.strategy import Interview
-
-            self._made = Interview(registry())
-        return await self._made.pursue(goal)
+    return Interview(registry())
 
 
-PROFILES: dict[str, TurnStrategy] = {"goals": LazyGoalLoop(), "work": LazyRepoAgent(), "interview": LazyInterview()}
-"""A strategy keeps nothing of a session, so that one serves all that have its profile."""
+PROFILES = {"goals": built_late(_goal_loop), "work": built_late(_repo_agent), "interview": built_late(_interview)}
+"""A strategy keeps nothing of a session, so that one serves all that have its profile; it is imported when the first goal comes."""
 
 
 _OF_PROFILE = {"goals": "goals", "work": "the tasks of a repository", "interview": "an interview"}

@@ -165,7 +165,7 @@ def library(kind: str, options: argparse.Namespace) -> int:
 
 
 def vault(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.vault import run_vault
+    from agent.frontends.subcommands.prompt_commands import run_vault
 
     if options.action != "run":
         options.persist = False  # nothing happens that a log is for
@@ -174,7 +174,7 @@ def vault(options: argparse.Namespace) -> int:
 
 
 def policy(options: argparse.Namespace) -> int:
-    from agent.frontends.subcommands.policy import run_policy
+    from agent.frontends.subcommands.prompt_commands import run_policy
 
     words = _command(options.words) if options.action == "allow" and options.words else " ".join(options.words)
     return _in_a_loop(run_policy(_services(options), action=options.action, rest=words, sure=options.yes))
@@ -200,14 +200,14 @@ def interview(options: argparse.Namespace) -> int:
             return interview_engines.run_lint(about or DEFAULT, json_output=bool(options.json))
         return interview_engines.run_engines(json_output=bool(options.json))
     if options.action == "simulate":
-        from agent.frontends.subcommands.interview_simulation import run_simulation
+        from agent.frontends.subcommands.interview_engines import run_simulation
 
         simulation = run_simulation(
             _services(options), about or DEFAULT, person=options.person, turns=options.turns, led_by=options.led_by
         )
         return _in_a_loop(simulation)
     if options.action == "worker":
-        from agent.frontends.subcommands.interview_worker import run_worker
+        from agent.frontends.subcommands.interview import run_worker
 
         return _in_a_loop(run_worker(_services(options), options.words))
     from agent.frontends.subcommands.interview import run_export, run_interview

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition, only
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
@@ -68,8 +70,6 @@ async def undo_turn(context: CommandContext, arguments: str) -> DispatchOutcome:
 
 
 def _to_branch(place: Origin, how: str, told: str, *more: str, input: UserInput | None = None) -> DispatchOutcome:
-    from msgspec.structs import replace
-
     texts = (f"session {{session}}: {told}", *more)
     request = FrontendRequest(action="switch", origin=replace(place, how=how), texts=texts, input=input)
     return DispatchOutcome(frontend_request=request)

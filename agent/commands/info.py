@@ -101,7 +101,8 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
             "todo": shown(todo_text(session.todo)) or "nothing",
         }
     else:
-        data = {row["setting"]: row["value"] for row in context.app.settings_rows()}
+        rows = ((row["setting"], row["value"]) for row in context.app.settings_rows())
+        data = {name: "" if value is None else str(value) for name, value in rows}
         data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
         data |= {"approve": session.approve, "confine": session.confine, "safety_off": str(session.safety_off)}
     width = max(map(len, data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import shlex
 import stat
@@ -78,8 +79,6 @@ def _image(path: str, media_type: str, data: bytes) -> MediaInput:
     if len(data) > _MAX_IMAGE_BYTES:
         words = f"{path} is larger than {_MAX_IMAGE_BYTES / 1e6:.2f} MB, which is the most that an image may have"
         raise InvalidRequest(words, hint="make it smaller first")
-    import base64
-
     return MediaInput(path=path, media_type=media_type, data=base64.b64encode(data).decode())
 
 

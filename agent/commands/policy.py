@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest, InvalidState
@@ -111,8 +113,6 @@ def _tightening(context: CommandContext, action: str, text: str) -> tuple[Rule, 
 
 def _allowing(context: CommandContext, command: str) -> tuple[Rule, ...]:
     """Rules that cover this command and nothing worse, in this workspace: only a rated command says what is let through."""
-    from msgspec.structs import replace
-
     from agent.policy.proposing import propose
 
     session = context.session

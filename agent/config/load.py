@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from agent.config import paths
-from agent.config.database_url import shown_setting
-from agent.config.settings import Settings, parse_value
+from agent.config.settings import Settings, parse_value, shown_value
 from agent.config.table import BY_NAME, SETTINGS, Setting
 from agent.protocol.errors import ConfigError
 from agent.struct_types import built
@@ -39,13 +39,10 @@ class Loaded(Struct, frozen=True, kw_only=True):
         """Tell whether there is one, in the vault too, which need not be open for that."""
         return bool(self.given(variable)) or variable in vault_names(self.environ)
 
-    def rows(self) -> list[dict[str, str]]:
-        """Each setting with its value and where that is from. The address of a database is shown without its password."""
-        shown = structs.replace(self.settings, interview_database=shown_setting(self.settings.interview_database))
-        found = ((name, getattr(shown, name), self.origins.get(name, "default")) for name in BY_NAME)
-        return [
-            {"setting": name, "value": "" if value is None else str(value), "from": at} for name, value, at in found
-        ]
+    def rows(self) -> list[dict[str, Any]]:
+        """Each setting with its value, without credentials inside URLs, and where that is from."""
+        found = ((name, shown_value(name, getattr(self.settings, name))) for name in BY_NAME)
+        return [{"setting": name, "value": value, "from": self.origins.get(name, "default")} for name, value in found]
 
 
 class _Names(Struct):
@@ -235,8 +232,6 @@ def _read_env(path: str, *, trusted: bool, warn: Any) -> dict[str, str]:
     text = _read_file(path, trusted=trusted, warn=warn)
     if text is None:
         return {}
-    import io
-
     from dotenv import dotenv_values  # only where there is a file: start-up
 
     if trusted and os.stat(path).st_mode & 0o077 and ("_KEY=" in text or "_TOKEN=" in text):

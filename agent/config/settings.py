@@ -1,8 +1,10 @@
-"""Hold the settings of a process as a typed value, and make text into one."""
+"""Hold the settings of a process as a typed value, make text into one, and show one without what is secret in it."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
@@ -125,8 +127,6 @@ def _parse_bool(raw: Any) -> bool:
 
 def _parse_size(text: str) -> int:
     """Bytes from `500M`, `1.5G`, `64 KiB`, `1000`: units are powers of 1024."""
-    import re
-
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE | re.ASCII)
     if match is None:
         raise ValueError("expected a size such as 500M or 2G")
@@ -145,3 +145,39 @@ def _parse_number(setting: Setting, raw: Any) -> int | float:
     if not minimum <= number < 1e12:  # NaN and infinity fail this, too
         raise ValueError("expected a positive number")
     return number
+
+
+def shown_url(url: str) -> str:
+    """The URL of a database without user, password and options; nothing of it where a password may stand in another part."""
+    try:
+        parts = urlsplit(url)
+        if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+            return "postgresql://…"
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme.partition('+')[0]}://{parts.hostname or ''}{port}{parts.path}"
+    except ValueError:
+        return "postgresql://…"
+
+
+def shown_value(setting: str, value: Any) -> Any:
+    """The value of a setting as it may be seen: without credentials inside URLs."""
+    if setting == "interview_database":
+        return value if value in ("", "none") else shown_url(value) if "://" in value else "…"
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "(not shown: not a URL)"
+    return parts._replace(netloc="…@" + parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else value
+
+
+def secrets_of(url: str) -> list[str]:
+    """Every part of the URL that may be one, longest first."""
+    try:
+        parts = urlsplit(url)
+        password, values = parts.password or "", [value for _, value in parse_qsl(parts.query) if len(value) > 5]
+        found = [password, unquote(password), *values, url]
+    except ValueError:
+        found = [url]
+    return sorted({each for each in found if each}, key=len, reverse=True)

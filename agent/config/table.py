@@ -5,46 +5,29 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 
-class Setting:
+
+class Setting(NamedTuple):
     """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, switch it on,
     take a later choice (they come from lax to strict), or confine more.
 
-    A plain class, because `--help` reads this table and cannot afford more. Rows without a flag are set by environment or
-    file only; an `inverted` flag switches its setting off.
+    Rows without a flag are set by environment or file only; an `inverted` flag switches its setting off. `zero`: a size that may be 0;
+    `off_flag`: of a choice, what sets it to "off".
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        kind: str,
-        help: str,
-        flag: str | None = None,
-        choices: tuple[str, ...] = (),
-        metavar: str | None = None,
-        from_project: str = "never",
-        group: str = "planner",
-        short: str | None = None,
-        inverted: bool = False,
-        zero: bool = False,
-        off_flag: str | None = None,
-    ) -> None:
-        self.name = name
-        self.kind = kind
-        self.help = help
-        self.flag = flag
-        self.choices = choices
-        self.metavar = metavar
-        self.from_project = from_project
-        self.group = group
-        self.short = short
-        self.inverted = inverted
-        self.zero = zero  # a size that may be 0
-        self.off_flag = off_flag  # of a choice: what sets it to "off"
-
-    def __repr__(self) -> str:
-        return f"Setting({self.name!r})"
+    name: str
+    kind: str
+    help: str
+    flag: str | None = None
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    from_project: str = "never"
+    group: str = "planner"
+    short: str | None = None
+    inverted: bool = False
+    zero: bool = False
+    off_flag: str | None = None
 
     @property
     def env(self) -> str:

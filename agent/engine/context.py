@@ -99,7 +99,7 @@ class AppState:
     open_sub_agent: Callable[[RequestContext, str], RequestContext] = _no_sub_agent
     tools: Mapping[str, Tool] = field(default_factory=dict)
     prelude: tuple[str, ...] = ()
-    settings_rows: Callable[[], list[dict[str, str]]] = list
+    settings_rows: Callable[[], list[dict[str, Any]]] = list
     config_path: str = ""
     services: CommandServices = field(default_factory=_no_services)
     is_root: bool = False

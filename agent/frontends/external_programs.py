@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import os
 import re
@@ -12,10 +11,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from agent.frontends.screen import Screen
-from agent.frontends.signals import Signals
 from agent.protocol.execution import Processes
+
+if TYPE_CHECKING:
+    from agent.frontends.screen import Screen
 
 _READ = (0, 129, 130, 131, 143)  # the pager showed it, and was left, or ended with us
 _MAX_EDITED = 1_000_000
@@ -88,7 +89,7 @@ async def show_long(
     """Print `text` (made visible before), through the pager where it does not fit on the screen. `title`: what it is, as `:help`."""
     lines = text.split("\n")
     rows = sum(max(1, -(-len(line) // screen.columns)) for line in lines)
-    words = _pager_words(environ)
+    words = pager_words(environ)
     if rows < screen.rows - 2 or screen.dumb or not screen.is_terminal or not words:
         screen.say(text)
         return
@@ -111,13 +112,14 @@ def _titled(words: tuple[str, ...], title: str) -> tuple[str, ...]:
     return (env, "LESSSECURE=1", *words, *(f"-P{kind}{named}  ?e(end):%pB\\%.  q\\: back" for kind in "smM="))
 
 
-def _pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
+def pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The person's pager as words; empty where none can be found, or where it would only print."""
     try:
         words = shlex.split(environ.get("PAGER", ""))
     except ValueError:
         words = []
     if words and shutil.which(words[0]):
-        return tuple(words)
+        return () if words == ["cat"] else tuple(words)
     less = shutil.which("less")
     return (less, "-R") if less else ()
 
@@ -179,27 +181,3 @@ def _escapable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-class EndingProcesses:
-    """ports.Processes over another one: what runs attached is ended by TERM and HUP, and its exit code is then 128 + the signal."""
-
-    def __init__(self, inner: Processes, signals: Signals) -> None:
-        self._inner = inner
-        self._signals = signals
-
-    async def run_attached(self, argv: tuple[str, ...]) -> int:
-        task = asyncio.ensure_future(self._inner.run_attached(argv))
-        with self._signals.ending_prompt(task.cancel):
-            try:
-                return await task
-            except asyncio.CancelledError:
-                own = asyncio.current_task()
-                if self._signals.exit_code is None or (own is not None and own.cancelling()):
-                    raise  # it was not for the signal alone
-                return self._signals.exit_code
-
-    async def capture(
-        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 1 << 20
-    ) -> tuple[int, str]:
-        return await self._inner.capture(argv, cwd=cwd, timeout=timeout, most=most)

@@ -26,13 +26,9 @@ class JobController:
         self._open: set[int] = set()
         self._elsewhere: set[int] = set()
 
-    @property
-    def jobs(self) -> Jobs | None:
-        return self._find()
-
     def listing(self) -> tuple[Job, ...]:
         """All jobs of this front end, those of earlier sessions too."""
-        jobs = self.jobs
+        jobs = self._find()
         return () if jobs is None else jobs.listing()
 
     def running(self) -> tuple[Job, ...]:
@@ -67,15 +63,8 @@ class JobController:
                 self._open.discard(job.job_id)
                 self._elsewhere.add(job.job_id)
 
-    async def end(self, numbers: Sequence[int]) -> list[Job]:
-        """End several at once. Raises NotFound."""
-        jobs = self.jobs
-        if jobs is None:
-            return []
-        return list(await asyncio.gather(*(jobs.end(number) for number in numbers)))
-
     async def ask_before_leaving(self, choose: Choose, tell: Callable[[str], None]) -> Leaving:
-        """Ask what happens to running jobs. Raises EOFError and OSError where nobody can answer any more."""
+        """Ask what happens to running jobs, which may be their end. Raises EOFError and OSError where nobody can answer any more."""
         running = self.running()
         if not running:
             return "go"
@@ -92,7 +81,8 @@ class JobController:
             if word in ("l", "leave"):
                 return "go"
             if word in ("k", "kill"):
-                await self.end([job.job_id for job in running])
+                if (jobs := self._find()) is not None:
+                    await asyncio.gather(*(jobs.end(job.job_id) for job in running))
                 return "go"
 
 

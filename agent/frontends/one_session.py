@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
-from agent.emitters.console import Noticing, complain
+from agent.emitters.console import Noticing, complain, say_prose
 from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.opening_words import opening_lines
 from agent.frontends.services import Services
@@ -84,8 +84,6 @@ async def open_controller(
 
 
 async def _show(text: str) -> None:
-    from agent.emitters.console import say_prose
-
     say_prose(shown(text))
 
 

@@ -9,13 +9,16 @@ from functools import cache, lru_cache
 from typing import Any, cast
 
 from prompt_toolkit.application import Application, application, get_app
+from prompt_toolkit.application.run_in_terminal import run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition, has_focus, is_done
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindings, defaults, merge_key_bindings
+from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout
 from prompt_toolkit.layout.containers import (
@@ -29,10 +32,20 @@ from prompt_toolkit.layout.containers import (
 )
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.layout.processors import HighlightSelectionProcessor, Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.layout.processors import (
+    AppendAutoSuggestion,
+    ConditionalProcessor,
+    HighlightIncrementalSearchProcessor,
+    HighlightSelectionProcessor,
+    Processor,
+    Transformation,
+    TransformationInput,
+)
 from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import DynamicStyle
+from prompt_toolkit.widgets.toolbars import SearchToolbar
 
 from agent.frontends.screen import Fragments, Screen, style_of
 from agent.frontends.signals import stop_job
@@ -86,13 +99,6 @@ def build_app(
     if hidden:
         processors = [Nothing()]
     if for_goals:
-        from prompt_toolkit.layout.processors import (
-            AppendAutoSuggestion,
-            ConditionalProcessor,
-            HighlightIncrementalSearchProcessor,
-        )
-        from prompt_toolkit.widgets.toolbars import SearchToolbar
-
         processors.insert(0, HighlightIncrementalSearchProcessor())
         # Before hidden characters are written out: what is suggested may hold some, too.
         processors.insert(-1, ConditionalProcessor(AppendAutoSuggestion(), has_focus(buffer) & ~is_done))
@@ -119,8 +125,6 @@ def build_app(
         dont_extend_height=True,
     )
     if for_goals:
-        from prompt_toolkit.layout.menus import CompletionsMenu
-
         menu = Float(CompletionsMenu(max_height=MENU_ROWS, extra_filter=has_focus(buffer)), xcursor=True, ycursor=True)
         body = FloatContainer(body, [menu])
     rows: list[Container] = [body]
@@ -239,14 +243,10 @@ def _bindings(own: KeyBindings, of_paste: KeyBindings, *, for_goals: bool) -> Ke
 
     @common.add("c-z")
     def _suspend(event: KeyPressEvent) -> None:
-        from prompt_toolkit.application.run_in_terminal import run_in_terminal
-
         run_in_terminal(stop_job)
 
     parts: list[KeyBindingsBase] = [common]
     if for_goals:
-        from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
-
         parts.append(load_auto_suggest_bindings())
     return merge_key_bindings([*parts, own, of_paste])
 
@@ -255,8 +255,6 @@ def vi_letter(app: Application[Any]) -> str:
     """` vi:insert ` or ` vi:normal `, "" in emacs mode."""
     if app.editing_mode is not EditingMode.VI:
         return ""
-    from prompt_toolkit.key_binding.vi_state import InputMode
-
     return " vi:insert" if app.vi_state.input_mode is InputMode.INSERT else " vi:normal"
 
 

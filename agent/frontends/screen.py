@@ -11,8 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.input import Input
+from prompt_toolkit.input.defaults import create_input
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.shortcuts.utils import print_formatted_text
 from prompt_toolkit.styles import Style
 
 from agent.frontends.terminal_answers import QUESTION, KeysOnly, keep_out_answers, without_answers
@@ -115,9 +123,6 @@ class Screen:
             self.output.write((text if isinstance(text, str) else "".join(part for _, part in text)) + "\n")
             self.output.flush()
             return
-        from prompt_toolkit.formatted_text import FormattedText
-        from prompt_toolkit.shortcuts.utils import print_formatted_text
-
         fragments = FormattedText([(style, text)] if isinstance(text, str) else text)
         print_formatted_text(
             fragments, output=self.output, style=style_of(self.theme), include_default_pygments_style=False
@@ -162,9 +167,6 @@ class Screen:
         Tells whether there was text among them.
         """
         before = len(self.ahead)
-        from prompt_toolkit.input.typeahead import get_typeahead
-        from prompt_toolkit.keys import Keys
-
         for press in get_typeahead(self.input):
             if press.key in (Keys.ControlM, Keys.ControlJ):
                 self.set_aside("\n")
@@ -221,8 +223,6 @@ class Screen:
 
     def discard_typed_ahead(self) -> None:
         """Forget keys that were pressed for something else: a pager, an editor."""
-        from prompt_toolkit.input.typeahead import clear_typeahead
-
         clear_typeahead(self.input)
         try:
             import termios
@@ -281,10 +281,6 @@ def _unread(source: Input) -> str:
 
 def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, *, theme: str = "dark") -> Screen:
     """The terminal at `stdin` (default: standard input) and `stdout` (default: standard output, else standard error)."""
-    from prompt_toolkit.input.defaults import create_input
-    from prompt_toolkit.output.color_depth import ColorDepth
-    from prompt_toolkit.output.vt100 import Vt100_Output
-
     stream = stdout or (sys.stdout if sys.stdout.isatty() else sys.stderr)
     term = os.environ.get("TERM", "")
 
@@ -294,8 +290,6 @@ def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, *, th
         except (OSError, ValueError):
             return 24, 80
         return rows or 24, columns or 80
-
-    from prompt_toolkit.data_structures import Size
 
     # No cursor position requests: over slow lines their answers arrive late, and then in the stdin of a command.
     output = Vt100_Output(

@@ -12,7 +12,6 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.live_rating import no_context
 from agent.policy.model import OF_SESSION, Policy, PolicyFile, SessionRules
-from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.protocol.execution import Capability, Processes, UndoStore
@@ -77,23 +76,6 @@ class OpenSession(Protocol):
     ) -> RequestContext: ...
 
 
-def _no_policy(cwd: str) -> Policy:
-
-    return Policy()
-
-
-def _no_undo() -> UndoStore:
-    raise InvalidState(expected="a store of runs that can be taken back", found="none")
-
-
-def _as_written(wanted: str, *, attended: bool, besides: str = "") -> str:
-    return wanted
-
-
-def _nothing_left(besides: str = "") -> LeftOpen | None:
-    return None
-
-
 async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
@@ -127,7 +109,8 @@ class Services:
     rate: Callable[..., RiskReport]
     warm: Callable[[], None]
     shutdown: Callable[[], Awaitable[None]]
-    policy: Callable[[str], Policy] = _no_policy
+    undo: Callable[[], UndoStore]
+    policy: Callable[[str], Policy] = lambda cwd: Policy()
     policy_path: str = ""
     is_root: bool = False
     first_run: bool = False
@@ -135,12 +118,11 @@ class Services:
     context: Callable[..., RiskContext] = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
     undo_words: Callable[[RiskReport, str], str] = lambda report, cwd: ""
-    undo: Callable[[], UndoStore] = _no_undo
     warm_shells: Callable[[], None] = lambda: None
     hand_unread: Callable[[Callable[[str], None]], None] = lambda to: None
-    choose_session: Callable[..., str] = _as_written
+    choose_session: Callable[..., str] = lambda wanted, **besides: wanted
     session_is_there: Callable[[str], bool] = lambda session_id: True
-    left_open: Callable[[str], LeftOpen | None] = _nothing_left
+    left_open: Callable[[str], LeftOpen | None] = lambda besides: None
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
 

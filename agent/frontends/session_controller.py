@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -178,8 +179,6 @@ class SessionController:
         return await self.send(request.input, request.command) if go_on else None
 
     def _options(self, token: CancellationToken) -> RunOptions:
-        import sys
-
         options = run_options(
             self.services.settings, frontend=self.frontend, cancel=token, stdout_is_tty=sys.stdout.isatty()
         )

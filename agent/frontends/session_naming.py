@@ -1,4 +1,4 @@
-"""Find the session that a person names, in the folder and by the names of this machine."""
+"""Find the session that a person names, or the interview, in the folder and by the names of this machine."""
 
 from __future__ import annotations
 
@@ -33,3 +33,18 @@ def is_outside(services: Services, session: SessionFile) -> bool:
     from agent.audit.queries.choosing import lies_outside
 
     return lies_outside(session, session_folder(services))
+
+
+def interview_named(services: Services, wanted: str) -> SessionFile:
+    """The session that `wanted` names; `last` is the newest interview, whatever else was done since. Raises CoreError."""
+    from agent.audit.queries.choosing import NEWEST, listed
+    from agent.audit.queries.interviews import is_interview, newest_interview
+    from agent.protocol.errors import InvalidRequest
+
+    known = listed(session_folder(services))
+    if wanted == NEWEST:
+        return newest_interview(known)
+    session = find_session(services, wanted, known)
+    if not is_interview(session):
+        raise InvalidRequest(f"{session.session_id} is no interview", hint="`--resume last` is the newest one")
+    return session

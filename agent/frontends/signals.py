@@ -9,7 +9,7 @@ import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from agent.protocol.execution import CancellationToken
+from agent.protocol.execution import CancellationToken, Processes
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -152,3 +152,27 @@ async def _stop_in_terminal() -> None:
     from prompt_toolkit.application.run_in_terminal import run_in_terminal
 
     await run_in_terminal(lambda: os.kill(os.getpid(), signal.SIGSTOP))
+
+
+class EndingProcesses:
+    """ports.Processes over another one: what runs attached is ended by TERM and HUP, and its exit code is then 128 + the signal."""
+
+    def __init__(self, inner: Processes, signals: Signals) -> None:
+        self._inner = inner
+        self._signals = signals
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        task = asyncio.ensure_future(self._inner.run_attached(argv))
+        with self._signals.ending_prompt(task.cancel):
+            try:
+                return await task
+            except asyncio.CancelledError:
+                own = asyncio.current_task()
+                if self._signals.exit_code is None or (own is not None and own.cancelling()):
+                    raise  # it was not for the signal alone
+                return self._signals.exit_code
+
+    async def capture(
+        self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0, most: int = 1 << 20
+    ) -> tuple[int, str]:
+        return await self._inner.capture(argv, cwd=cwd, timeout=timeout, most=most)

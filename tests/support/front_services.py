@@ -17,13 +17,17 @@ from agent.engine.strategy import TurnStrategy
 from agent.frontends.services import Services
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskContext
-from agent.protocol.errors import NotFound
-from agent.protocol.execution import CancellationToken, OutputSink
+from agent.protocol.errors import InvalidState, NotFound
+from agent.protocol.execution import CancellationToken, OutputSink, UndoStore
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import Planner
 from agent.protocol.requests import ApproveMode
 from tests.support.fake_terminal import FakeProcesses
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, FakeRedactor, fake_classify, make_app
+
+
+def _no_undo() -> UndoStore:
+    raise InvalidState(expected="a store of runs that can be taken back", found="none")
 
 
 class World:
@@ -51,6 +55,7 @@ class World:
             rate=lambda command, cwd, session="": fake_classify(command, RiskContext(cwd=cwd)),
             warm=self._warm,
             shutdown=self._shutdown,
+            undo=_no_undo,
         )
 
     def _open(self, frontend: str, session_id: str | None = None, **besides: object) -> RequestContext:

@@ -47,6 +47,7 @@ class SessionFolder:
             processes=HostProcesses(),
             open_session=_never,
             make_emitter=_never,
+            undo=_never,
             rate=lambda command, cwd, session="": fake_classify(command, _never),
             warm=_never,
             shutdown=_never,

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from agent.audit.importing.project import KEYS, SCHEMA_VERSION, TABLES, Row
-from agent.config.database_url import secrets_of, shown_url
 from agent.config.optional_parts import install_command
+from agent.config.settings import secrets_of, shown_url
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 
 INDEXES = {"goals": ("status",), "commands": ("risk",), "events": ("type",)}

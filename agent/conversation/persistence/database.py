@@ -15,9 +15,9 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from agent.config.database_url import secrets_of, shown_url
 from agent.config.optional_parts import install_command
 from agent.config.paths import make_folder
+from agent.config.settings import secrets_of, shown_url
 from agent.conversation.persistence.tables import METADATA, REVISIONS, VERSION_TABLE
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 from agent.recording.private_database import connect_privately, lock_beside

@@ -27,6 +27,7 @@ from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.execution import Processes
+from agent.protocol.requests import Approval
 from agent.text.shown import shown, shown_line
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
@@ -146,7 +147,6 @@ class AllowRule:
     def _still_asked(self, request: ConfirmationRequest, report: RiskReport) -> str:
         """Say why the rules do not let the command run next time, "" where they do."""
         from agent.policy.deciding import decide
-        from agent.protocol.requests import Approval
 
         policy = self.rules.policy(request.proposal.cwd)
         approval = Approval(mode=request.approve, safety_off=request.safety_off)

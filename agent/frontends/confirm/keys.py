@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 
+from prompt_toolkit.application.current import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, emacs_mode
 from prompt_toolkit.key_binding import KeyBindings
@@ -193,8 +194,6 @@ def took_early(guard: EnterGuard, set_aside: Callable[[str], None], text: str) -
 
 
 def _is_empty() -> bool:
-    from prompt_toolkit.application.current import get_app
-
     return not get_app().current_buffer.text
 
 

@@ -33,18 +33,11 @@ def asking_at(confirmer: Confirmer) -> tuple[AskYes | None, AskLetter | None]:
     if not isinstance(screen, Screen):
         return None, None
 
-    async def ask(question: str) -> bool:
-        from agent.frontends.confirm.questions import ask_yes
-
-        return await ask_yes(screen, question)
-
     async def choose(about: str, question: str, letters: str) -> str:
-        from agent.frontends.confirm.questions import ask_letter
-
         screen.say(about, "class:warn")
         return await ask_letter(screen, question, letters)
 
-    return ask, choose
+    return partial(ask_yes, screen), choose
 
 
 def words_at(confirmer: Confirmer, *, clears: bool = False) -> Callable[[str], Awaitable[str | None]] | None:
@@ -136,14 +129,17 @@ async def ask_letter(screen: Screen, question: str, letters: str) -> str:
             return letter
 
 
-async def ask_words(screen: Screen, question: str, *, clears: bool = False) -> str | None:
-    """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print, `clears` as `ask_line` has it."""
+async def ask_words(
+    screen: Screen, question: str, *, edit_mode: str = "emacs", text: str = "", clears: bool = False
+) -> str | None:
+    """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print, the rest is as `ask_line` has it."""
     screen.set_aside_typed_ahead()
     if screen.dumb:
         return await read_plain_line(screen, question)
 
+    prompt: StyleAndTextTuples = [("class:strong", f"{question} "), ("class:arrow", "❯ ")]
     try:
-        return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")], clears=clears)
+        return await ask_line(screen, prompt, edit_mode=edit_mode, text=text, clears=clears)
     except (EOFError, OSError):
         return None
 

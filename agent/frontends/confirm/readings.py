@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.frontends.screen import Fragments
 from agent.protocol.confinement import Confining
 from agent.protocol.decisions import Alternative, ConfirmationRequest, RiskReport, Verdict
@@ -65,16 +67,12 @@ def numbered(request: ConfirmationRequest) -> list[Fragments]:
 
 def as_alternative(request: ConfirmationRequest, chosen: Alternative, report: RiskReport) -> ConfirmationRequest:
     """Turn the request into that of an alternative: its own rating, and nothing that was said of the proposal alone."""
-    from msgspec.structs import replace
-
     proposal = replace(request.proposal, reason=chosen.reason, reading="", unused=())
     return as_edited(replace(request, proposal=proposal), chosen.command, report)
 
 
 def as_edited(request: ConfirmationRequest, text: str, report: RiskReport) -> ConfirmationRequest:
     """Turn the request into that of another text: its own rating, and nothing that was said of the first."""
-    from msgspec.structs import replace
-
     return replace(
         request,
         report=report,

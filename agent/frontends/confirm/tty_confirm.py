@@ -1,4 +1,6 @@
-"""Find the terminal a person can be asked on: at standard input, the controlling one behind a pipe, or none."""
+"""Find the terminal a person can be asked on: at standard input, the controlling one behind a pipe, or none. The prompt itself is
+imported when there is something to confirm: the first frame does without.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.frontends.services import Services
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined, Discard, Review
-from agent.protocol.ports import Confirmer
+from agent.protocol.decisions import Alternative, Confirmation, ConfirmationRequest, Declined, Discard, Review
+from agent.protocol.ports import Confirmer, PreviewOf
 from agent.protocol.rehearsals import Rehearsal
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+    from agent.frontends.confirm.confirmer import PromptConfirmer
+    from agent.frontends.screen import Screen
 
 
 @contextmanager
@@ -38,22 +43,48 @@ def confirmer_for(services: Services) -> Iterator[tuple[Confirmer, bool]]:
 
 
 def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirmer:
-    from agent.frontends.confirm.confirmer import PromptConfirmer
     from agent.frontends.screen import open_screen
 
-    settings = services.settings
-    screen = open_screen(stdin, stdout, theme=settings.theme)
-    return PromptConfirmer(
-        screen,
-        services.processes,
-        services.loaded.environ,
-        services.rate,
-        edit_mode=settings.edit_mode,
-        rules=services.rules,
-        context=services.context,
-        experience=services.experience,
-        undo_words=services.undo_words,
-    )
+    return LateConfirmer(open_screen(stdin, stdout, theme=services.settings.theme), services)
+
+
+class LateConfirmer:
+    """ports.Confirmer, Reviewer and Picker."""
+
+    def __init__(self, screen: Screen, services: Services) -> None:
+        self.screen = screen
+        self._services = services
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        return await self._prompt().confirm(request)
+
+    async def confirm_live(self, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
+        return await self._prompt().confirm_live(request, preview)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return await self._prompt().ask_word(request)
+
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        return await self._prompt().review(request, rehearsal)
+
+    async def pick(self, choices: tuple[Alternative, ...]) -> int:
+        return await self._prompt().pick(choices)
+
+    def _prompt(self) -> PromptConfirmer:
+        from agent.frontends.confirm.confirmer import PromptConfirmer
+
+        services = self._services
+        return PromptConfirmer(
+            self.screen,
+            services.processes,
+            services.loaded.environ,
+            services.rate,
+            edit_mode=services.settings.edit_mode,
+            rules=services.rules,
+            context=services.context,
+            experience=services.experience,
+            undo_words=services.undo_words,
+        )
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from prompt_toolkit.completion import Completion
@@ -41,25 +41,10 @@ from agent.protocol.requests import RunOptions
 from agent.text.shown import shown_line
 from agent.waiting import beside
 
+if TYPE_CHECKING:
+    from agent.frontends.repl.interview_mode import AnswerPrompt, InterviewMode
+
 _READING = 0.5  # seconds in which the prompt is drawn, and somebody reads what stands above it
-
-
-class Prompt(Protocol):
-    """Reads lines at the terminal, as `AnswerPrompt` does; `shown_whole`: of the last one."""
-
-    @property
-    def shown_whole(self) -> bool: ...
-    async def read(self) -> str | None: ...
-
-
-class Surroundings(Protocol):
-    """The REPL that an interview is a mode of. `do` does a line of it, and tells whether that leads away from the interview; `asked` as
-    `OwnCommand` has it. `know` has its planner know what was found out.
-    """
-
-    async def begin_line(self) -> None: ...
-    async def do(self, line: str, *, asked: bool) -> bool: ...
-    def know(self, text: str) -> None: ...
 
 
 @dataclass(eq=False)
@@ -70,13 +55,13 @@ class Conversation:
 
     controller: SessionController
     engine_id: str
-    new_prompt: Callable[[Conversation, Screen], Prompt]
+    new_prompt: Callable[[Conversation, Screen], AnswerPrompt]
     switch: PanelSwitch = field(default_factory=PanelSwitch)
-    repl: Surroundings | None = None
+    repl: InterviewMode | None = None
     code: int = ExitCode.DONE
     then: str | None = None
     _offered: list[str] = field(default_factory=list)
-    _prompt: Prompt | None = None
+    _prompt: AnswerPrompt | None = None
     _laid: list[Fragments] = field(default_factory=list)
     _laid_for: tuple[Any, int, int] = (None, 0, 0)
 

@@ -12,9 +12,9 @@ from agent.conversation.persistence.found import Found
 from agent.conversation.persistence.keeping import ProcessDatabase, database_at
 from agent.conversation.shipped import registry
 from agent.conversation.state_record import read_state
-from agent.frontends.interview.choosing import interview_named
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
+from agent.frontends.session_naming import interview_named
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.interview import InterviewStarted, InterviewWentBack
 from agent.protocol.outcomes import Origin

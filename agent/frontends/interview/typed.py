@@ -93,4 +93,5 @@ def _named(begun: str, rows: Iterable[tuple[str, str, str]]) -> Iterable[Complet
 
 
 def _continued(begun: str, words: Iterable[str]) -> Iterable[Completion]:
-    return [Completion(each, start_position=-len(begun)) for each in words if each.lower().startswith(begun.lower())]
+    fitting = (each for each in words if each.lower().startswith(begun.lower()) and each.isprintable())
+    return [Completion(each, start_position=-len(begun)) for each in fitting]  # names of models are a server's

@@ -6,6 +6,8 @@ import asyncio
 import threading
 from collections.abc import Callable
 
+from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
 from agent.frontends.screen import Screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
@@ -60,8 +62,6 @@ class BehindFirstFrame:
             self._warming = None
 
     async def _offer(self) -> None:
-        from prompt_toolkit.application.run_in_terminal import run_in_terminal
-
         try:
             text = await local_offer(self._services, self._controller.ctx.planner.name)
         except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
@@ -71,8 +71,6 @@ class BehindFirstFrame:
 
     async def _offer_left_open(self) -> None:
         """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
-        from prompt_toolkit.application.run_in_terminal import run_in_terminal
-
         services, session = self._services, self._controller.ctx.session_id
         try:
             text = await asyncio.to_thread(left_open_line, services, session)

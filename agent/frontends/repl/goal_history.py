@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -78,8 +79,6 @@ class GoalHistory(History):
             except OSError as error:
                 self.trouble = f"history cannot be read: {error.strerror}"
                 return
-        import json  # after the first frame
-
         for line in reversed(lines):
             try:
                 entry = json.loads(line)
@@ -99,8 +98,6 @@ class GoalHistory(History):
 
     def store_string(self, string: str) -> None:
         """Append one entry in one write."""
-        import json
-
         data = json.dumps(string).encode("ascii") + b"\n"
         try:
             make_folder(os.path.dirname(self._path))

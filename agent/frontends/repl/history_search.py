@@ -7,25 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from agent.audit.queries.figures import Entry
+
+    Past: TypeAlias = "Entry | Typed"
+    """One text with its latest use."""
 
 LOOKED_AT = 1_000
 """Characters of a text that are matched."""
-
-
-class Past(Protocol):
-    """One text with its latest use, as `agent.audit.queries.figures.Entry` has it."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def is_command(self) -> bool: ...
-    @property
-    def at(self) -> int: ...
-    @property
-    def cwd(self) -> str: ...
-    @property
-    def outcome(self) -> str: ...
 
 
 def places(query: str, text: str) -> tuple[int, ...] | None:

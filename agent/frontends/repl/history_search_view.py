@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -19,11 +20,14 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.styles import DynamicStyle
 
 from agent.emitters.paint import cell_width, cut_to_width
-from agent.frontends.repl.history_search import Narrowing, Past, PastReader, merged, places
+from agent.frontends.repl.history_search import Narrowing, PastReader, merged, places
 from agent.frontends.screen import Screen, style_of
 from agent.frontends.wrapping import cells, short_folder
 from agent.text.shown import shown_line
 from agent.text.times import ago
+
+if TYPE_CHECKING:
+    from agent.frontends.repl.history_search import Past
 
 _MOST_ROWS = 12
 _KINDS = ("goals and commands", "goals", "commands")
@@ -67,8 +71,6 @@ class HistorySearch:
             self.app.exit(result=None)
 
     def _from_thread(self) -> Callable[[], None]:
-        import asyncio
-
         loop = asyncio.get_running_loop()
 
         def changed() -> None:

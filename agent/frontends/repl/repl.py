@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from agent.config.load import trouble_in
 from agent.config.paths import state_dir
 from agent.emitters.paint import use_theme
-from agent.frontends.confirm.late_confirmer import LateConfirmer
-from agent.frontends.external_programs import EndingProcesses
+from agent.frontends.confirm.tty_confirm import LateConfirmer
 from agent.frontends.line import Goal, Leave, Line, Nothing, OwnCommand, parse_line
 from agent.frontends.opening_words import logs_in_clone, opening_lines, welcome
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
@@ -22,8 +22,8 @@ from agent.frontends.repl.toolbar import prompt_marks, toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-from agent.frontends.signals import Signals
-from agent.frontends.wrapping import wrapped
+from agent.frontends.signals import EndingProcesses, Signals
+from agent.frontends.wrapping import wrapped, wrapped_text
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest, GoalStatus, GoalSummary
@@ -51,7 +51,6 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         signals=signals,
         tell=screen.tell,
         interactive=True,
-        ask=lambda question: _ask(screen, question),
     )
     repl = Repl(controller, screen, named_anew=is_new)
     with signals.installed():
@@ -67,13 +66,6 @@ def _named(services: Services) -> tuple[str, bool]:
     """The session that `--session-id` means, and whether it is a new one. Raises CoreError."""
     named = services.choose_session(services.settings.session_id, attended=True)
     return named, not services.session_is_there(named)
-
-
-async def _ask(screen: Screen, question: str) -> bool:
-    """Tell whether the person says yes; Enter alone is no."""
-    from agent.frontends.confirm.questions import ask_yes
-
-    return await ask_yes(screen, question)
 
 
 class Repl:
@@ -135,11 +127,9 @@ class Repl:
         if self._controller.signals.ended_by is not None or not self._controller.jobs.running():
             return True
 
-        async def choose(question: str) -> str | None:
-            from agent.frontends.confirm.questions import ask_words
+        from agent.frontends.confirm.questions import ask_words
 
-            return await ask_words(self._screen, question)
-
+        choose = partial(ask_words, self._screen)
         try:
             return await self._controller.jobs.ask_before_leaving(choose, self._controller.tell) == "go"
         except EOFError:
@@ -259,7 +249,6 @@ class Repl:
 
     async def _show(self, text: str) -> None:
         from agent.frontends.external_programs import show_long
-        from agent.frontends.wrapping import wrapped_text
 
         text = wrapped_text(shown(text), self._screen.columns)
         await show_long(text, self._screen, self._services.processes, self._environ, title=self._title)
@@ -314,7 +303,6 @@ class Repl:
 
     async def _edit_settings(self, path: str) -> str:
         """Edit the person's settings, a new file with the commented template; what went wrong, or is wrong with it now."""
-        from agent.config.load import trouble_in
         from agent.config.write_user import begin_file
         from agent.frontends.external_programs import edit_file
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import shutil
 import signal
 import tempfile
@@ -14,7 +14,8 @@ from contextlib import suppress
 from itertools import chain
 
 from agent.emitters.paint import cell_width
-from agent.emitters.streams import Sink
+from agent.emitters.streams import FdSink, Sink
+from agent.frontends.external_programs import pager_words
 from agent.frontends.sessions.dispatch import turn, without_loop
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.execution import Processes
@@ -68,8 +69,7 @@ async def show_lines(
     else:
         await write_lines(begun, out)
         return
-    from agent.frontends.external_programs import EndingProcesses
-    from agent.frontends.signals import Signals
+    from agent.frontends.signals import EndingProcesses, Signals
 
     signals = Signals()
     with signals.installed(endings_only=True):
@@ -78,18 +78,6 @@ async def show_lines(
         signal.raise_signal(signals.ended_by)  # what it does by itself, now that the pager has left the terminal
     if code in _CANNOT_START:
         await write_lines(make(), out)
-
-
-def pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The person's pager as words; empty where none can be found, or where it would only print."""
-    try:
-        words = shlex.split(environ.get("PAGER", ""))
-    except ValueError:
-        words = []
-    if words and shutil.which(words[0]):
-        return () if words == ["cat"] else tuple(words)
-    less = shutil.which("less")
-    return (less, "-R") if less else ()
 
 
 async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ...]) -> int:
@@ -117,8 +105,6 @@ async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ..
 
 def _feed(pipe: str, lines: Iterable[str]) -> None:
     """The pager's input, in a thread of its own; ends quietly when the pager does."""
-    from agent.emitters.streams import FdSink
-
     with suppress(OSError, ClientDisconnected):
         fd = os.open(pipe, os.O_WRONLY)
         shutil.rmtree(
@@ -131,6 +117,4 @@ def _feed(pipe: str, lines: Iterable[str]) -> None:
 
 
 def _plain(line: str) -> str:
-    import re
-
     return re.sub(r"\x1b\[[0-9;:]*m", "", line) if "\x1b" in line else line

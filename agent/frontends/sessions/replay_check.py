@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from agent.config.private_file import replace_file
 from agent.emitters.console import complain, print_rows, quiet_when_nobody_reads, say
 from agent.emitters.paint import paint
@@ -15,6 +17,7 @@ from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import find_session, is_outside
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
+from agent.protocol.records import Record
 from agent.text.shown import shown_line, shown_name
 from agent.text.sizes import counted
 
@@ -129,7 +132,6 @@ class _Check:
         """Write the log anew. Raises CoreError, and then it is as it was."""
         from agent.audit.queries.stories import records
         from agent.audit.replay.check import rewritten
-        from agent.protocol.records import Record
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:
             raise InvalidRequest(f"{shown_name(session.path)} is too large to be kept as an example")
@@ -182,15 +184,11 @@ def _value(value: Any) -> str:
         return "nothing"
     if isinstance(value, str):
         return f"«{shown_line(value, 160)}»"
-    import msgspec
-
     return shown_line(msgspec.json.encode(value).decode(), 160)
 
 
 def _row(session: SessionFile, found: Checked) -> dict[str, Any]:
     """The JSON shape of one checked goal; keys are a contract."""
-    import msgspec
-
     goal = found.case.goal
     row: dict[str, Any] = {
         "file": session.path,

@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.emitters.console import complain, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.confirm.questions import ask_line
+from agent.frontends.confirm.questions import ask_words, asking_at
 from agent.frontends.one_session import open_controller
 from agent.frontends.screen import Screen
 from agent.protocol.confinement import Confinement, strictest
@@ -92,8 +92,6 @@ class _Again:
 
     async def agreed(self, wanted: list[Step]) -> bool:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
-        from agent.frontends.confirm.questions import asking_at
-
         ask, _ = asking_at(self.controller.confirmer)
         if ask is None:
             return True
@@ -213,15 +211,7 @@ async def complete(confirmer: Confirmer, command: str, edit_mode: str) -> str | 
     screen = getattr(confirmer, "screen", None)
     if not isinstance(screen, Screen):
         return None
-    if screen.dumb:
-        from agent.frontends.confirm.questions import read_plain_line
-        from agent.text.shown import shown
-
-        screen.say(f"$ {shown(command)}")
-        return await read_plain_line(screen, "the whole command")
-    try:
-        return await ask_line(
-            screen, [("class:strong", "complete "), ("class:arrow", "❯ ")], edit_mode=edit_mode, text=command
-        )
-    except (EOFError, OSError):
-        return None
+    if not screen.dumb:
+        return await ask_words(screen, "complete", edit_mode=edit_mode, text=command)
+    screen.say(f"$ {shown(command)}")
+    return await ask_words(screen, "the whole command")

@@ -7,6 +7,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from agent.emitters.console import print_rows
 from agent.emitters.paint import cell_width, cut_to_width, paint
 from agent.emitters.streams import Sink, sink_of
@@ -124,8 +126,6 @@ def _say_what_is_missing(found: Found, limit: int) -> None:
 
 
 def _for_programs(hit: Hit) -> dict[str, Any]:
-    import msgspec
-
     row: dict[str, Any] = msgspec.to_builtins(hit)
     row |= {"time": iso(row.pop("at")), "show": _how_to_show(hit)}
     del row["number"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.audit.queries.choosing import goal_number, listed
 from agent.audit.queries.stories import story
 from agent.audit.story.model import GoalStory, Item
+from agent.audit.story.objects import as_json, goal_object
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.sessions.dispatch import turn
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def needs_loop(services: Services, options: argparse.Namespace) -> bool:
     """Only a pager is waited for."""
-    from agent.frontends.sessions.pager import pager_words
+    from agent.frontends.external_programs import pager_words
 
     return sys.stdout.isatty() and not options.no_pager and bool(pager_words(services.loaded.environ))
 
@@ -72,7 +73,6 @@ def story_text(services: Services, path: str | None) -> str:
 
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
-    from agent.audit.story.objects import as_json, goal_object
     from agent.text.inert_json import inert_json
 
     number = 0

@@ -6,12 +6,11 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from agent.config.database_url import shown_setting
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
-from agent.config.table import SETTINGS
 from agent.config.write_user import begin_file
-from agent.emitters.console import complain, complain_about, say
+from agent.emitters.console import complain, complain_about, print_rows, say
+from agent.emitters.streams import sink_of
 from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.outcomes import ExitCode
 
@@ -22,31 +21,9 @@ def config_path(loaded: Loaded) -> str:
 
 
 def config_rows(loaded: Loaded) -> list[dict[str, Any]]:
-    """setting, value, origin for each row of the table; credentials inside URLs are left out."""
-    rows = []
-    for setting in SETTINGS:
-        value = getattr(loaded.settings, setting.name)
-        if setting.name == "interview_database":
-            value = shown_setting(value)
-        elif isinstance(value, str) and "://" in value:
-            value = _without_password(value)
-        origin = loaded.origins.get(setting.name, "default")
-        rows.append({"setting": setting.name, "value": value, "from": origin})
-    for name in sorted(loaded.secrets):
-        rows.append({"setting": name, "value": "(set, not shown)", "from": ".env"})
-    return rows
-
-
-def _without_password(url: str) -> str:
-    from urllib.parse import urlsplit, urlunsplit
-
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "(not shown: not a URL)"
-    if "@" not in parts.netloc:
-        return url
-    return urlunsplit(parts._replace(netloc="…@" + parts.netloc.rpartition("@")[2]))
+    """Each setting, and the names of secrets in `.env` files."""
+    secrets = ({"setting": name, "value": "(set, not shown)", "from": ".env"} for name in sorted(loaded.secrets))
+    return [*loaded.rows(), *secrets]
 
 
 async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
@@ -60,9 +37,6 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
             return ExitCode.DONE
         if action == "edit":
             _edit(loaded)
-        from agent.emitters.console import print_rows
-        from agent.emitters.streams import sink_of
-
         print_rows(config_rows(loaded), json=json_output, out=sink_of(sys.stdout))
         for warning in loaded.warnings:
             complain(f"agent-shell: {warning}", style="yellow")

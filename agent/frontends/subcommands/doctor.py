@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from agent.config.paths import default_session_dir, state_dir
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.paint import paint
 from agent.emitters.streams import sink_of
@@ -161,8 +162,6 @@ async def _policy(services: Services) -> Check:
 
 
 async def _sessions(services: Services) -> Check:
-    from agent.config.paths import default_session_dir
-
     settings = services.settings
     if not settings.persist:
         return Check("sessions", "note", "not kept (--no-persist)")
@@ -175,7 +174,6 @@ async def _sessions(services: Services) -> Check:
     free = shutil.disk_usage(place).free
     if free < 10_000_000:
         return Check("sessions", "broken", f"{shown_line(folder)}: the disk is nearly full", "free some space")
-    from agent.config.paths import state_dir
     from agent.recording.permissions import find_loose
 
     if loose := find_loose(os.path.abspath(folder), state_dir(services.loaded.environ)):

@@ -12,6 +12,7 @@ from agent.frontends.subcommands.config import config_path
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
 from agent.providers.choosing import CASCADE_HINT, NOTHING_HERE, meant, model_rows, use_model
+from agent.providers.local.memory import in_words
 
 _COLUMNS = ("use", "size", "parameters", "quantisation", "context", "state", "name")
 
@@ -51,18 +52,14 @@ def _list(rows: list[dict[str, Any]], *, json_output: bool) -> int:
 
 def size_text(size: int | None) -> str:
     """Bytes in words, "" where they are not known."""
-    from agent.providers.local.memory import in_words
-
     return in_words(size) if size else ""
 
 
 def _show(loaded: Loaded, *, json_output: bool) -> int:
     """Show what is configured, and where that was said."""
-    rows = []
-    for name in ("planner", "model", "base_url", "cascade", "examples", "models_dir"):
-        value = getattr(loaded.settings, name)
-        rows.append({"setting": name, "value": value or "", "from": loaded.origins.get(name, "default")})
-    print_rows(rows, json=json_output, out=sink_of(sys.stdout))
+    told = ("planner", "model", "base_url", "cascade", "examples", "models_dir")
+    rows = {row["setting"]: row | {"value": row["value"] or ""} for row in loaded.rows()}
+    print_rows([rows[name] for name in told], json=json_output, out=sink_of(sys.stdout))
     return ExitCode.DONE
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
+from contextlib import nullcontext
 from typing import Any, BinaryIO
+
+from msgspec import to_builtins
 
 from agent.emitters.console import complain, complain_about, say
 from agent.frontends.services import Services
@@ -15,6 +19,7 @@ from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
 from agent.protocol.requests import PlannerRequest
+from agent.text.inert_json import inert_json
 from agent.text.shown import shown
 
 _MAX_LINE = 4_000_000
@@ -86,8 +91,6 @@ def _print_bare(answer: PlannerReply) -> None:
 
 def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str, Any]:
     """The object of docs/cli.md, without keys that do not apply."""
-    from msgspec import to_builtins
-
     out: dict[str, Any] = {"goal": goal}
     match answer.reply:
         case Chat(message=message, choices=choices):
@@ -130,8 +133,6 @@ def _risk(services: Services, reply: Command | PlanStep) -> dict[str, Any]:
 
 def _beside(reply: Command | PlanStep) -> dict[str, Any]:
     """Tell how the goal was read, what the command leaves out of it, and what else it may mean."""
-    from msgspec import to_builtins
-
     found = {"reading": reply.reading, "unused": reply.unused, "alternatives": reply.alternatives}
     return {key: to_builtins(value) for key, value in found.items() if value}
 
@@ -159,8 +160,6 @@ async def _batch(services: Services, path: str) -> int:
 
 
 def _goal_of(line: bytes) -> dict[str, Any]:
-    import json
-
     try:
         given = json.loads(line)
     except (ValueError, RecursionError):
@@ -171,8 +170,6 @@ def _goal_of(line: bytes) -> dict[str, Any]:
 
 
 def _open(path: str) -> Any:
-    from contextlib import nullcontext
-
     if path == "-":
         stdin: BinaryIO = sys.stdin.buffer
         return nullcontext(stdin)
@@ -183,10 +180,6 @@ def _open(path: str) -> Any:
 
 
 def _json(value: Any) -> str:
-    import json
-
-    from agent.text.inert_json import inert_json
-
     try:
         text = inert_json(json.dumps(value, ensure_ascii=False))
         text.encode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
 from agent.risk.classifier import classify
 from agent.text.inert_json import inert_json
+from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.frontends.subcommands.risk_policy import Held
@@ -48,8 +50,6 @@ def encode(value: Report) -> str:
     try:
         return inert_json(_encoder.encode(value).decode())
     except (UnicodeEncodeError, ValueError, TypeError):
-        import json
-
         return json.dumps(value)
 
 
@@ -133,8 +133,6 @@ def run_risk(
 
 
 def _write_findings(report: RiskReport, write: Callable[[str], None]) -> None:
-    from agent.text.visible import make_visible
-
     write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
     for finding in report.findings[:8]:
         write(f"  {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]")
@@ -216,8 +214,6 @@ def _rate_lines(lines: IO[str], rating: _Rating, *, write: Callable[[str], None]
 
 def _decode(line: str) -> tuple[Report | None, str]:
     """One line as an object with a text under "command", or what is wrong with it."""
-    import json
-
     try:
         row = msgspec.json.decode(line.encode())
     except (msgspec.DecodeError, UnicodeEncodeError):

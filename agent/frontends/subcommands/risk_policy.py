@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from agent.policy.deciding import Consulted, consulted, decide, why_not_allowed
 from agent.policy.model import Policy
+from agent.policy.patterns import raised
 from agent.protocol.decisions import RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from agent.text.visible import make_visible
 
 
 def _no_policy(cwd: str) -> Policy:
@@ -43,8 +45,6 @@ class Account(Struct, frozen=True, kw_only=True):
 
 def account(command: str, held: Held, cwd: str | None) -> Account:
     """Tell what the gate would say in `cwd` (None: the working folder)."""
-    from agent.policy.patterns import raised
-
     folder = os.path.abspath(os.path.expanduser(cwd)) if cwd is not None else os.getcwd()
     policy = held.policy(folder)
     report = raised(classify(command, held.context(command, folder)), policy.files)
@@ -96,8 +96,6 @@ def account_object(found: Account) -> dict[str, Any]:
 
 def account_lines(found: Account) -> list[str]:
     """For a person: files with mistakes, each program with its rules, and what decided, last."""
-    from agent.text.visible import make_visible
-
     lines = [f"until this is fixed, nothing runs unasked: {file.error}" for file in found.policy.files if file.error]
     for index, run in enumerate(found.report.programs):
         for rule in (rule for rule in found.rules if rule.program == index):

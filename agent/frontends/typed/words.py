@@ -44,65 +44,13 @@ ENGLISH = frozenset(
 )
 
 # Of these the options are the point: without one, a goal that begins with the word is meant.
-NEED_OPTIONS = frozenset(
-    (
-        "cut",
-        "install",
-        "read",
-        "sum",
-        "split",
-        "shutdown",
-        "as",
-        "at",
-        "strip",
-        "date",
-        "last",
-        "top",
-        "free",
-        "set",
-        "test",
-        "let",
-        "edit",
-    )
-)
+NEED_OPTIONS = frozenset("cut install read sum split shutdown as at strip date last top free set test let edit".split())
 
 # What they are given is text.
-TAKE_TEXT = frozenset(
-    (
-        "echo",
-        "printf",
-        "say",
-        "cowsay",
-        "figlet",
-        "toilet",
-        "banner",
-        "espeak",
-        "logger",
-        "wall",
-        "notify-send",
-        "print",
-    )
-)
+TAKE_TEXT = frozenset("echo printf say cowsay figlet toilet banner espeak logger wall notify-send print".split())
 
 # What they are given is made, or gone to, and can be called anything.
-TAKE_NAMES = frozenset(
-    (
-        "mkdir",
-        "touch",
-        "cd",
-        "pushd",
-        "vim",
-        "vi",
-        "nano",
-        "emacs",
-        "code",
-        "rmdir",
-        "mktemp",
-        "useradd",
-        "adduser",
-        "tmux",
-    )
-)
+TAKE_NAMES = frozenset("mkdir touch cd pushd vim vi nano emacs code rmdir mktemp useradd adduser tmux".split())
 
 # What they are given is a program.
 TAKE_PROGRAMS = frozenset(
@@ -127,25 +75,7 @@ NOT_HERE = frozenset((
     "help", "history", "fc", "bind", "logout", "suspend", "disown", "jobs", "fg", "bg", "break", "continue", "return", "caller", "complete",
     "compgen", "compopt", "undo",
 ))  # fmt: skip
-NOT_ALONE = frozenset(
-    (
-        "yes",
-        "test",
-        "true",
-        "false",
-        "[",
-        "read",
-        "eval",
-        "exec",
-        "let",
-        "more",
-        "less",
-        "look",
-        "cut",
-        "install",
-        "kill",
-    )
-)
+NOT_ALONE = frozenset("yes test true false [ read eval exec let more less look cut install kill".split())
 
 # Targets that makefiles usually have.
 TARGETS = frozenset((

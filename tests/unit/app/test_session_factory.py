@@ -256,7 +256,8 @@ def test_a_job_stands_in_the_log_of_its_own_session(world: SessionWorld) -> None
         await two.record_jobs()
         await one.close()
         await two.close()
-        await one.jobs.end([1])
+        assert one.ctx.jobs is not None
+        await one.ctx.jobs.end(1)
 
     asyncio.run(both())
     kinds = [[line["type"] for line in lines(world, each.ctx.session_id)] for each in (one, two)]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.commands.info import history_text
+from agent.config.load import Loaded
+from agent.config.settings import Settings
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.events.session import SessionChanged
@@ -44,6 +46,14 @@ def test_info_tells_what_counts_in_this_session() -> None:
     world.do(":info")
     data = world.result.data
     assert (data["confine"], data["approve"], data["safety_off"]) == ("workspace", "low", "False")
+
+
+def test_info_tells_no_password_of_an_address() -> None:
+    settings = Settings(proxy="http://me:pw@proxy:1", base_url="https://me:pw@models/v1")
+    world = CommandWorld(app={"settings_rows": Loaded(settings=settings, origins={}, secrets={}).rows})
+    world.do(":info")
+    assert (world.result.data["proxy"], world.result.data["base_url"]) == ("http://…@proxy:1", "https://…@models/v1")
+    assert "pw" not in world.result.text
 
 
 @pytest.mark.covers("S1-22", "S1-35")

@@ -48,6 +48,11 @@ def test_as_a_mode_of_the_repl_the_commands_of_that_are_completed_too() -> None:
     assert completed("help", None, in_repl=True) == ["help"]
 
 
+def test_a_name_that_would_not_show_as_it_is_completes_nothing() -> None:
+    services = CommandServices(model_names=lambda: ("good", "go\u202edab", "go\x1b[2J"))
+    assert [each.text for each in completions("model", "go", engine(), services=services)] == ["good"]
+
+
 @pytest.mark.parametrize("in_repl", [True, False])
 def test_the_help_fits(in_repl: bool) -> None:
     lines = help_text(in_repl=in_repl).splitlines()

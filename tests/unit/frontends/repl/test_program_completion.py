@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.repl.program_completion import branches, program_words, takes_files
+from agent.frontends.repl.goal_completion import branches, program_words, takes_files
 
 
 @pytest.fixture

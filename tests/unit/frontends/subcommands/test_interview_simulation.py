@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.frontends.subcommands.interview_simulation import run_simulation
+from agent.frontends.subcommands.interview_engines import run_simulation
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.providers.scripted import Scripted, ScriptedReply

@@ -22,7 +22,7 @@ from agent.conversation.persistence.database import open_database
 from agent.conversation.persistence.keeping import database_of
 from agent.conversation.shipped import registry
 from agent.conversation.strategy import project_id
-from agent.frontends.subcommands.interview_worker import run_worker
+from agent.frontends.subcommands.interview import run_worker
 from agent.protocol.errors import ConfigError
 from tests.support.task_world import ended
 
