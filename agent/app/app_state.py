@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.app.lazy_ports import LazyJobs, built_late
+from agent.app.session_factory import SessionFactory
 from agent.config.paths import config_dir, state_dir
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def _open_sub_agent(process: Process, parent: RequestContext, name: str) -> Requ
     What it leaves running belongs to `parent`, where the person finds it. Its list begins empty, and it plans with what `parent` plans
     with, unless it names a model of its own.
     """
-    from agent.app.session_factory import SessionFactory
     from agent.engine.session_state import changed, settings_of
 
     own_model = process.library.agents.load(name).model

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from agent.emitters.paint import prose
 from agent.protocol.errors import InvalidState, PlannerError, ProviderError
 from agent.protocol.messages import GoalItem, HistoryItem
 from agent.protocol.outcomes import Usage
@@ -14,17 +15,8 @@ from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
+    from agent.app.planners import PlannerChoice
     from agent.planner.images import Images
-
-
-class Builder(Protocol):
-    """Makes the real planner (`agent.app.planners.PlannerChoice`)."""
-
-    def build(self, name: str, model: str, redactor: Redactor) -> Planner:
-        """Raises ConfigError, NotFound."""
-
-    def announcement(self, planner: Planner) -> str:
-        """Say what has to be said before a planner is asked; "" for nothing."""
 
 
 class LazyPlanner:
@@ -36,7 +28,9 @@ class LazyPlanner:
 
     alone = True
 
-    def __init__(self, name: str, model: str, choice: Builder, redactor: Redactor, *, given: str | None = None) -> None:
+    def __init__(
+        self, name: str, model: str, choice: PlannerChoice, redactor: Redactor, *, given: str | None = None
+    ) -> None:
         self.name = name
         self.model = model
         self._given = model if given is None else given
@@ -120,6 +114,5 @@ class LazyPlanner:
 async def say_aside(text: str) -> None:
     """A line beside the output, for callers that have no better place."""
     from agent.emitters.console import complain
-    from agent.emitters.paint import prose
 
     complain(f"agent-shell: {prose(text)}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agent.config.paths import follows_folder
+from agent.protocol.rehearsals import Conflict, UndoPlan
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -162,8 +163,6 @@ class NothingKept:
     """ports.Checkpoints of a run that is to leave nothing behind (`--no-persist`)."""
 
     def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
-        from agent.protocol.rehearsals import Conflict, UndoPlan
-
         return UndoPlan(not_kept=(Conflict(path="", reason="--no-persist keeps nothing"),))
 
     def take(self, plan: UndoPlan, command: ApprovedAction, *, cwd: str, session: str = "") -> Checkpoint:

@@ -6,6 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent.config.paths import default_session_dir, state_dir
+from agent.protocol.errors import CoreError, InvalidRequest
+from agent.protocol.events.session import SessionStarted
+
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.protocol.events.session import SessionStarted
@@ -28,9 +32,7 @@ class ProcessLogs:
     @property
     def folder(self) -> str:
         """The folder that logs are in."""
-        from agent.config.paths import default_session_dir
-
-        return self._settings.session_dir or default_session_dir(dict(self._environ))
+        return self._settings.session_dir or default_session_dir(self._environ)
 
     def choose(self, wanted: str, *, attended: bool, besides: str = "") -> str:
         """The id of the session that a person means; see `agent.recording.past`. Raises InvalidRequest, NotFound, IoError."""
@@ -47,10 +49,8 @@ class ProcessLogs:
     def _named(self, name: str) -> str:
         """The session of that name, "" for none. Raises InvalidRequest where there are several, IoError."""
         from agent.audit.queries.choosing import sessions_named
-        from agent.config.paths import state_dir
-        from agent.protocol.errors import InvalidRequest
 
-        found = sessions_named(self.folder, state_dir(dict(self._environ)), name)
+        found = sessions_named(self.folder, state_dir(self._environ), name)
         if len(found) > 1:
             raise InvalidRequest(
                 f"{len(found):,} sessions are called {name}", hint=f"say which one: {', '.join(found[:6])}"
@@ -80,16 +80,15 @@ class ProcessLogs:
         interview that its database does not forget.
         """
         from agent.audit.retention import Chosen, prune, survey
-        from agent.config.paths import state_dir
         from agent.conversation.persistence.forgetting import forget_interviews
         from agent.recording.reader import list_sessions
 
-        heads, signer = os.path.join(state_dir(dict(self._environ)), "heads"), None
+        heads, signer = os.path.join(state_dir(self._environ), "heads"), None
         if self._settings.sign_key:
             from agent.recording.integrity.signing import signer_with
 
             signer = signer_with(self._settings.sign_key, heads)
-        kept_in = (self._settings.interview_database, state_dir(dict(self._environ)))
+        kept_in = (self._settings.interview_database, state_dir(self._environ))
         for session in list_sessions(self.folder):
             if session.session_id == session_id:
                 forget_interviews(*kept_in, [session.path])
@@ -113,10 +112,9 @@ class ProcessLogs:
 
     def first_offer(self, found: LeftOpen) -> bool:
         """Tell whether nobody was told of it yet; from now on they were."""
-        from agent.config.paths import state_dir
         from agent.recording.left_open import Offered
 
-        return Offered(os.path.join(state_dir(dict(self._environ)), "offered.json")).first_time(found)
+        return Offered(os.path.join(state_dir(self._environ), "offered.json")).first_time(found)
 
     def open(
         self,
@@ -130,7 +128,6 @@ class ProcessLogs:
         redactor: Redactor,
     ) -> tuple[Recorder, Past | None]:
         """The log of `session_id`, or a new one, with its past where it has one. `settings`: what counts at first. Raises CoreError."""
-        from agent.protocol.events.session import SessionStarted
         from agent.version import __version__
 
         started = SessionStarted(
@@ -162,7 +159,6 @@ class ProcessLogs:
 
     def is_sound(self, path: str | None) -> bool:
         """Tell whether nothing but this program wrote the log and those that it was branched from. Reads all of them."""
-        from agent.protocol.errors import CoreError
         from agent.recording.integrity.verify import verify_session
         from agent.recording.past import lineage_of
 
@@ -175,9 +171,7 @@ class ProcessLogs:
 
     @property
     def _heads(self) -> str:
-        from agent.config.paths import state_dir
-
-        return os.path.join(state_dir(dict(self._environ)), "heads")
+        return os.path.join(state_dir(self._environ), "heads")
 
     def _recorder(self, session_id: str | None, started: SessionStarted, redactor: Redactor) -> JsonlRecorder:
         from agent.recording.jsonl import open_session

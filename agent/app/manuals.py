@@ -8,6 +8,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent.config.paths import cache_dir
+
 if TYPE_CHECKING:
     from agent.protocol.decisions import RiskReport
     from agent.retrieval.manuals import Manuals
@@ -35,7 +37,6 @@ class ProcessManuals:
 
     def manuals(self) -> Manuals:
         """All of them, made when first asked for."""
-        from agent.config.paths import cache_dir
         from agent.retrieval.manuals import Manuals
 
         with self._building:

@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from agent.config.paths import state_dir
+from agent.protocol.messages import CommandItem
+
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.memory.service import Memory
@@ -93,7 +96,6 @@ class ProcessMemory:
             self._refreshed = now
 
     def _build(self) -> Memory:
-        from agent.config.paths import state_dir
         from agent.memory.comparing import goal_words
         from agent.memory.service import Memory
 
@@ -121,7 +123,6 @@ def _worked(command: str, exit_code: int) -> bool:
     if exit_code == 0:
         return True
     from agent.lexicon.exit_answers import succeeded
-    from agent.protocol.messages import CommandItem
 
     item = CommandItem(command_id="", proposed=command, run=command, exit_code=exit_code)
     return succeeded(item)

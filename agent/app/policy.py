@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent.config.paths import config_dir, state_dir
+from agent.protocol.decisions import Finding, Level
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,9 +40,7 @@ class ProcessPolicies:
     @property
     def user_path(self) -> str:
         """The person's own policy file, there or not."""
-        from agent.config.paths import config_dir
-
-        return os.path.join(config_dir(dict(self._environ)), "policy.toml")
+        return os.path.join(config_dir(self._environ), "policy.toml")
 
     def session_rules(self, session: str) -> SessionRules:
         """The place of rules that the person makes for that session only."""
@@ -59,10 +59,9 @@ class ProcessPolicies:
 
     def _shown_files(self) -> ShownFiles:
         if self._shown is None:
-            from agent.config.paths import state_dir
             from agent.policy.shown_once import ShownFiles
 
-            self._shown = ShownFiles(os.path.join(state_dir(dict(self._environ)), "policy-shown.json"))
+            self._shown = ShownFiles(os.path.join(state_dir(self._environ), "policy-shown.json"))
         return self._shown
 
     def check(self) -> None:
@@ -133,7 +132,6 @@ def raised_for_shell(report: RiskReport) -> RiskReport:
     defined there and that cannot be said in bash.
     """
     from agent.execution.shell_dialects import UNREADABLE
-    from agent.protocol.decisions import Finding, Level
     from agent.risk.analysers import raised
 
     if report.parse != "ok":

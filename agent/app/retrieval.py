@@ -7,6 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from agent.app.manuals import ask_help
+from agent.config.paths import make_folder, state_dir
+from agent.protocol.errors import CoreError, IoError
 from agent.protocol.messages import ContextBlock
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ class ProcessRags:
         """Bring its index up to date, with its vectors where it wants some. Paths in it begin at home. Raises
         CoreError; may be cancelled, and loses nothing then.
         """
-        from agent.app.manuals import ask_help
         from agent.retrieval.building import build, embed
 
         rag = await asyncio.to_thread(self._library().rags.load, name)
@@ -72,7 +74,6 @@ class ProcessRags:
 
     def forget(self, name: str) -> None:
         """Remove the index. Raises IoError."""
-        from agent.protocol.errors import IoError
         from agent.recording.private_database import remove_database
 
         path = self._path(name)
@@ -82,8 +83,6 @@ class ProcessRags:
             raise IoError(f"cannot remove {path}: {error.strerror}") from None
 
     def _index(self, name: str) -> RagIndex:
-        from agent.config.paths import make_folder
-        from agent.protocol.errors import IoError
         from agent.retrieval.index import RagIndex
 
         path = self._path(name)
@@ -94,8 +93,6 @@ class ProcessRags:
         return RagIndex(path)
 
     def _path(self, name: str) -> str:
-        from agent.config.paths import state_dir
-
         self._library().rags.path(name)  # a name that is one
         return os.path.join(state_dir(self._environ), "rag", f"{name}.sqlite3")
 
@@ -127,8 +124,6 @@ class OpenRag:
 
     async def _vector(self, text: str) -> array[float] | None:
         """The direction of a text. Without an answer its words alone count, and `trouble` says so."""
-        from agent.protocol.errors import CoreError
-
         self.trouble = ""
         if self._embed is None:
             return None

@@ -134,24 +134,12 @@ def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING,
     raise InvalidRequest(f"no run that can be taken back is called {shown_name(wanted[:80])}", hint=hint)
 
 
+_TOLD = ("time", "state", "kind", "changes", "held_bytes", "kept_bytes", "command", "cwd", "session", "note")
+
+
 def rows(entries: tuple[UndoEntry, ...]) -> list[dict[str, Any]]:
     """Entries as rows of a report, newest first."""
-    return [
-        {
-            "id": entry.undo_id,
-            "time": entry.time,
-            "state": entry.state,
-            "kind": entry.kind,
-            "changes": entry.changes,
-            "held_bytes": entry.held_bytes,
-            "kept_bytes": entry.kept_bytes,
-            "command": entry.command,
-            "cwd": entry.cwd,
-            "session": entry.session,
-            "note": entry.note,
-        }
-        for entry in entries
-    ]
+    return [{"id": each.undo_id, **{name: getattr(each, name) for name in _TOLD}} for each in entries]
 
 
 def list_text(entries: tuple[UndoEntry, ...]) -> str:

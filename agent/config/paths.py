@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import AnyStr
 
 PRIVATE_FOLDER = 0o700
@@ -37,7 +38,7 @@ def checkout_root() -> str | None:
     return root if inside else None
 
 
-def _xdg(environ: dict[str, str], variable: str, default: str) -> str:
+def _xdg(environ: Mapping[str, str], variable: str, default: str) -> str:
     value = environ.get(variable, "")
     if os.path.isabs(value):  # the XDG rules say: relative values are invalid and ignored
         return value
@@ -47,22 +48,22 @@ def _xdg(environ: dict[str, str], variable: str, default: str) -> str:
     return os.path.join(home, default)
 
 
-def config_dir(environ: dict[str, str]) -> str:
+def config_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_CONFIG_HOME/agent-shell`."""
     return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "agent-shell")
 
 
-def state_dir(environ: dict[str, str]) -> str:
+def state_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_STATE_HOME/agent-shell`: history and, for an installed program, session logs."""
     return os.path.join(_xdg(environ, "XDG_STATE_HOME", os.path.join(".local", "state")), "agent-shell")
 
 
-def cache_dir(environ: dict[str, str]) -> str:
+def cache_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_CACHE_HOME/agent-shell`: what can be made anew at any time."""
     return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), "agent-shell")
 
 
-def default_session_dir(environ: dict[str, str]) -> str:
+def default_session_dir(environ: Mapping[str, str]) -> str:
     """The checkout's `sessions/`, else the state folder's; never the working folder."""
     root = checkout_root()
     return os.path.join(root, "sessions") if root else os.path.join(state_dir(environ), "sessions")

@@ -10,6 +10,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
+from agent.protocol.outcomes import CapturedStream
+
 _CHUNK = 65_536
 _SLICE = 0.2
 MAX_LINE = 2_000_000
@@ -120,7 +122,6 @@ async def _read_all(descriptor: int, stopped: Callable[[], bool], say: Callable[
 def _decoded(head: bytearray, tail: bytearray, total: int, *, note: str = "") -> Piped:
     if total == len(head) + len(tail):
         return Piped((head + tail).decode("utf-8", "replace"), note=note)
-    from agent.protocol.outcomes import CapturedStream
     from agent.redaction.streams import without_halves
 
     # Half a secret would not be known for one.

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
     from agent.protocol.decisions import RiskContext, RiskReport
-    from agent.protocol.outcomes import Origin
     from agent.recording.left_open import LeftOpen
 
 
@@ -59,23 +58,6 @@ class RuleController:
         return trouble
 
 
-class OpenSession(Protocol):
-    """Opens a session for a front end, as `SessionFactory.open` does; `cwd` None: where the settings say. Raises CoreError."""
-
-    def __call__(
-        self,
-        frontend: str,
-        session_id: str | None = None,
-        *,
-        cwd: str | None = None,
-        origin: Origin | None = None,
-        before: RequestContext | None = None,
-        terminal: bool = False,
-        attended: bool = False,
-        profile: str = "",
-    ) -> RequestContext: ...
-
-
 async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
@@ -84,7 +66,8 @@ async def _nothing_known() -> tuple[Capability, ...]:
 class Services:
     """The engine with what a front end needs beside it.
 
-    `open_session(frontend, session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
+    `open_session(frontend, session_id=None, cwd=None, …)` opens a new session (None) or goes on in a named one, as `SessionFactory.open`
+    does; `cwd` None: where the settings say. Raises CoreError.
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says
     whether it is kept already.
     `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
@@ -104,7 +87,7 @@ class Services:
     loaded: Loaded
     make_engine: Callable[[], Engine]
     processes: Processes
-    open_session: OpenSession
+    open_session: Callable[..., RequestContext]
     make_emitter: Callable[..., Emitter]
     rate: Callable[..., RiskReport]
     warm: Callable[[], None]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent.config.paths import default_session_dir, state_dir
+from agent.protocol.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
@@ -39,7 +40,6 @@ def interview_named(services: Services, wanted: str) -> SessionFile:
     """The session that `wanted` names; `last` is the newest interview, whatever else was done since. Raises CoreError."""
     from agent.audit.queries.choosing import NEWEST, listed
     from agent.audit.queries.interviews import is_interview, newest_interview
-    from agent.protocol.errors import InvalidRequest
 
     known = listed(session_folder(services))
     if wanted == NEWEST:

@@ -26,23 +26,15 @@ def report_object(report: RiskReport) -> Report:
     """The JSON shape of a report; keys are a contract."""
     findings = []
     for finding in report.findings:
-        item: Report = {
-            "rule": finding.rule,
-            "level": finding.level.value,
-            "reason": finding.reason,
-            "span": list(finding.span),
-        }
+        item = _told(finding, "rule", "level", "reason", "span")
         if finding.effect is not None:
-            item["effect"] = {
-                "kind": finding.effect.kind,
-                "scope": finding.effect.scope,
-                "targets": list(finding.effect.targets),
-                "reversible": finding.effect.reversible,
-            }
-        if finding.safer:
-            item["safer"] = finding.safer
-        findings.append(item)
-    return {"command": report.command, "level": report.level.value, "parse": report.parse, "findings": findings}
+            item["effect"] = _told(finding.effect, "kind", "scope", "targets", "reversible")
+        findings.append(item | _told(finding, "safer") if finding.safer else item)
+    return _told(report, "command", "level", "parse") | {"findings": findings}
+
+
+def _told(value: object, *names: str) -> Report:
+    return {name: msgspec.to_builtins(getattr(value, name)) for name in names}
 
 
 def encode(value: Report) -> str:
