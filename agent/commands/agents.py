@@ -151,8 +151,6 @@ COMMANDS = (
         core=(UseAgent,),
         handle=use,
         complete=lambda services: services.library().agents.names(),
-        order=251,
-        elsewhere=True,
     ),
     Definition(
         names=("starter",),
@@ -163,8 +161,6 @@ COMMANDS = (
         core=(StarterList, StarterRun),
         handle=starter,
         usable=partial(needs_active, "agent"),
-        order=251,
-        elsewhere=True,
     ),
     Definition(
         names=("clear",),
@@ -176,7 +172,5 @@ COMMANDS = (
         handle=clear,
         usable=partial(needs_active, "agent"),
         choices=("todo",),
-        order=251,
-        elsewhere=True,
     ),
 )

@@ -63,8 +63,6 @@ COMMANDS = (
         examples=(":alternatives", ":alternatives 2"),
         handle=alternatives,
         usable=_alternatives_usable,
-        order=50,
-        elsewhere=True,
     ),
     Definition(
         names=("copy",),
@@ -74,7 +72,5 @@ COMMANDS = (
         core=(Copy,),
         handle=copy,
         usable=_copy_usable,
-        order=280,
-        elsewhere=True,
     ),
 )

@@ -124,7 +124,6 @@ COMMANDS = (
         examples=(":branch", ":branch 3"),
         handle=branch,
         usable=_usable,
-        order=60,
         line=(":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
     ),
     Definition(
@@ -134,8 +133,6 @@ COMMANDS = (
         examples=(":retry", ":retry but only the newest three"),
         handle=retry,
         usable=_usable,
-        order=70,
-        elsewhere=True,
     ),
     Definition(
         names=("undo-turn",),
@@ -144,7 +141,5 @@ COMMANDS = (
         read=only(message=":undo-turn takes no argument", hint="`:branch N` goes back to the end of goal N"),
         handle=undo_turn,
         usable=_usable,
-        order=80,
-        elsewhere=True,
     ),
 )

@@ -22,8 +22,7 @@ class Definition:
 
     `read` makes of the rest of the line what `handle` and `usable` get: a text, or a core command of one of the types in `core`; it
     raises InvalidRequest. `usable` raises InvalidState where the session is in no state for it. `choices` and `complete` continue its
-    line. `order`: its place in lists. `line` is what stands in `:help` for it and its neighbours, `elsewhere` says that another's line
-    names it.
+    line. `line` is what stands in `:help` for it and its neighbours; who is named there has no line of its own.
     """
 
     names: tuple[str, ...]
@@ -36,9 +35,7 @@ class Definition:
     usable: Callable[[CommandContext, Any], None] = _always
     choices: tuple[str, ...] = ()
     complete: Callable[[CommandServices], tuple[str, ...]] | None = None
-    order: int = 1000
     line: tuple[str, str] | None = None
-    elsewhere: bool = False
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import reduce
 
@@ -33,7 +34,9 @@ async def show_help(context: CommandContext, arguments: Help) -> DispatchOutcome
 
 def help_text() -> str:
     """Everything that can be typed, one line for what belongs together."""
-    lines = [each.line or (each.usage, each.help) for each in definitions() if not each.elsewhere]
+    told = (*_TYPED, *(each.line for each in definitions() if each.line))
+    named = {"help", "quit", *re.findall(":([a-z-]+)", " ".join(map(" ".join, told)))}
+    lines = (each.line or (each.usage, each.help) for each in definitions() if each.line or each.name not in named)
     return _table((*_TYPED, *lines))
 
 
@@ -171,16 +174,12 @@ COMMANDS = (
         read=Help,
         core=(Help,),
         handle=show_help,
-        order=10,
-        elsewhere=True,
     ),
     Definition(
         names=("history",),
         help="goals of this session and how they ended",
         examples=(":history",),
         handle=history,
-        order=200,
-        elsewhere=True,
     ),
     Definition(
         names=("info",),
@@ -192,7 +191,5 @@ COMMANDS = (
         handle=info,
         usable=_usable,
         choices=tuple(scope.value for scope in InfoScope),
-        order=220,
-        elsewhere=True,
     ),
 )

@@ -37,7 +37,6 @@ COMMANDS = (
         handle=interview,
         choices=("last",),
         complete=lambda services: services.engines(),
-        order=243,
         line=(":interview, :work [N]", "find out what you want; do a task of TASKS.md"),
     ),
     Definition(
@@ -48,7 +47,5 @@ COMMANDS = (
         handle=work,
         read=_task,
         complete=lambda services: services.tasks(),
-        order=245,
-        elsewhere=True,
     ),
 )

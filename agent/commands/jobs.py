@@ -170,7 +170,6 @@ COMMANDS = (
         help="what runs in the background; one with the end of its output",
         examples=(":jobs", ":jobs 2"),
         handle=show_jobs,
-        order=140,
         line=(":jobs [ID], :fg, :kill", "list background jobs, or show one; bring back; end"),
     ),
     Definition(
@@ -179,8 +178,6 @@ COMMANDS = (
         help="bring back a program that Ctrl-Z suspended",
         examples=(":fg", ":fg 2"),
         handle=bring_back,
-        order=145,
-        elsewhere=True,
     ),
     Definition(
         names=("kill",),
@@ -189,7 +186,5 @@ COMMANDS = (
         examples=(":kill 2", ":kill all"),
         handle=kill_jobs,
         choices=("all",),
-        order=150,
-        elsewhere=True,
     ),
 )

@@ -193,7 +193,6 @@ COMMANDS = (
         handle=save,
         usable=_savable,
         choices=("role", "agent", "session"),
-        order=254,
         line=(":save, :edit, :delete", "keep, change, remove what is in your library"),
     ),
     Definition(
@@ -207,8 +206,6 @@ COMMANDS = (
         usable=_editable,
         choices=("config", "role", "macro", "rag-docs", "agent", "session"),
         complete=lambda services: _named(services, own=False),
-        order=255,
-        elsewhere=True,
     ),
     Definition(
         names=("delete",),
@@ -220,7 +217,5 @@ COMMANDS = (
         handle=delete,
         choices=(*KINDS, "session"),
         complete=lambda services: _named(services, own=True),
-        order=256,
-        elsewhere=True,
     ),
 )

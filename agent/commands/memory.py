@@ -155,7 +155,6 @@ COMMANDS = (
         help="what is remembered of accepted commands",
         examples=(":memory", ":memory log files"),
         handle=show_memory,
-        order=180,
         line=(":memory, :history, :info", "accepted commands; goals so far; settings, state"),
     ),
     Definition(
@@ -165,7 +164,5 @@ COMMANDS = (
         examples=(":forget", ":forget docker", ":forget all --since yesterday"),
         handle=forget,
         choices=("all",),
-        order=190,
-        elsewhere=True,
     ),
 )

@@ -159,7 +159,6 @@ COMMANDS = (
         core=(SetModel,),
         handle=model,
         complete=lambda services: services.model_names(),
-        order=90,
         line=(":model, :models", "change the model; list them; :authenticate: a key"),
     ),
     Definition(
@@ -172,7 +171,5 @@ COMMANDS = (
         usable=_usable,
         choices=("use",),
         complete=_listed,
-        order=100,
-        elsewhere=True,
     ),
 )

@@ -134,8 +134,6 @@ COMMANDS = (
         read=_paths,
         core=(IncludeFiles,),
         handle=include_files,
-        order=240,
-        elsewhere=True,
     ),
     Definition(
         names=("prompt",),
@@ -145,8 +143,6 @@ COMMANDS = (
         read=_text,
         core=(UsePrompt,),
         handle=prompt,
-        order=260,
-        elsewhere=True,
     ),
     Definition(
         names=("empty",),
@@ -155,7 +151,6 @@ COMMANDS = (
         read=only(make=EmptySession),
         core=(EmptySession,),
         handle=empty,
-        order=270,
         line=(":empty, :compress, :forget", "drop, shorten history; drop commands; :copy one"),
     ),
     Definition(
@@ -167,7 +162,5 @@ COMMANDS = (
         core=(CompressSession,),
         handle=compress,
         choices=("session",),
-        order=265,
-        elsewhere=True,
     ),
 )

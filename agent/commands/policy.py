@@ -192,7 +192,5 @@ COMMANDS = (
         handle=policy,
         usable=_usable,
         choices=_WORDS,
-        order=120,
-        elsewhere=True,
     ),
 )

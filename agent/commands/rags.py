@@ -124,7 +124,6 @@ COMMANDS = (
         core=(UseRag,),
         handle=use,
         complete=lambda services: services.library().rags.names(),
-        order=257,
         line=(":rag, :rebuild, :sources", "look up your documents; :file shows one"),
     ),
     Definition(
@@ -141,8 +140,6 @@ COMMANDS = (
         handle=rebuild,
         usable=partial(needs_active, "rag"),
         choices=("rag",),
-        order=258,
-        elsewhere=True,
     ),
     Definition(
         names=("sources",),
@@ -153,7 +150,5 @@ COMMANDS = (
         core=(RagSources,),
         handle=sources,
         usable=partial(needs_active, "rag"),
-        order=259,
-        elsewhere=True,
     ),
 )

@@ -23,6 +23,13 @@ PREFIXES = (":", ".")
 _WITH_VALUE = re.compile(r"\s*[:.]vault\s+(?!(?:run|get|list|delete)\s)\S+\s+\S+\s+\S")
 _NAME_LIKE = re.compile(r"[A-Za-z][A-Za-z-]*")
 
+_ORDER = """
+    help new session resume alternatives branch retry undo-turn model models safety policy tty jobs fg kill rehearse undo memory forget
+    history quit info set file interview work role agent clear starter macro save edit delete rag rebuild sources prompt vault authenticate
+    compress empty copy config
+""".split()
+"""The order of lists; what is not here comes last."""
+
 
 def holds_secret(line: str) -> bool:
     """Tell whether the value of a secret stands in a line: it goes into no history and no log."""
@@ -31,14 +38,15 @@ def holds_secret(line: str) -> bool:
 
 @cache
 def definitions() -> tuple[Definition, ...]:
-    """All commands, in their order."""
+    """All commands, in the order of lists."""
     from pkgutil import iter_modules
 
     import agent.commands
 
     modules = (import_module(f"agent.commands.{each.name}") for each in iter_modules(agent.commands.__path__))
     found = [each for module in modules for each in getattr(module, "COMMANDS", ())]
-    return tuple(sorted(found, key=lambda each: (each.order, each.name)))
+    places = {name: place for place, name in enumerate(_ORDER)}
+    return tuple(sorted(found, key=lambda each: (places.get(each.name, len(places)), each.name)))
 
 
 @cache

@@ -70,6 +70,5 @@ COMMANDS = (
         examples=(":rehearse sed -i s/a/b/ notes.txt", ":rehearse auto"),
         handle=rehearse,
         choices=tuple(_MODES),
-        order=160,
     ),
 )

@@ -89,7 +89,6 @@ COMMANDS = (
         handle=role,
         usable=_usable,
         complete=lambda services: services.library().roles.names(),
-        order=250,
         line=(":role, :agent, :macro", "take one; do a macro; :starter, :clear of agents"),
     ),
     Definition(
@@ -101,7 +100,5 @@ COMMANDS = (
         core=(Macro,),
         handle=macro,
         complete=lambda services: services.library().macros.names(),
-        order=252,
-        elsewhere=True,
     ),
 )

@@ -172,7 +172,6 @@ COMMANDS = (
             hint="`:session new NAME` starts one of that name, `:session NAME` continues one",
         ),
         handle=start_new,
-        order=20,
         line=(":new, :session, :resume", "start, show a session; go on after crash or stop"),
     ),
     Definition(
@@ -184,8 +183,6 @@ COMMANDS = (
         core=(UseSession,),
         handle=show_or_switch,
         choices=("last", "new"),
-        order=30,
-        elsewhere=True,
     ),
     Definition(
         names=("resume",),
@@ -193,8 +190,6 @@ COMMANDS = (
         help="go on with the plan that was left, or the goal a crash left open",
         examples=(":resume", ":resume last"),
         handle=resume,
-        order=40,
-        elsewhere=True,
     ),
     Definition(
         names=("quit", "exit", "q"),
@@ -206,7 +201,5 @@ COMMANDS = (
         handle=leave,
         usable=_left,
         choices=tuple(_WHAT),
-        order=210,
-        elsewhere=True,
     ),
 )

@@ -130,7 +130,6 @@ COMMANDS = (
         handle=set_value,
         choices=_SETTABLE,
         complete=_values,
-        order=230,
         line=(":set KEY VALUE, :config", "change a setting for this session; edit them all"),
     ),
     Definition(
@@ -140,8 +139,6 @@ COMMANDS = (
         read=only(make=EditConfig),
         core=(EditConfig,),
         handle=edit_config,
-        order=290,
-        elsewhere=True,
     ),
     Definition(
         names=("safety",),
@@ -151,7 +148,6 @@ COMMANDS = (
         read=only(*_SAFETY, message=":safety takes on or off"),
         handle=safety,
         choices=_SAFETY,
-        order=110,
         line=(":safety, :policy, :tty", "the typed word; rules; commands' terminal; :vault"),
     ),
     Definition(
@@ -163,7 +159,5 @@ COMMANDS = (
         handle=choose_tty,
         usable=_usable,
         choices=tuple(_MEANS),
-        order=130,
-        elsewhere=True,
     ),
 )

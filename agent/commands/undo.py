@@ -214,7 +214,6 @@ COMMANDS = (
         examples=(":undo", ":undo list", ":undo 6k2m"),
         handle=undo,
         choices=("list",),
-        order=170,
         line=(":undo, :alternatives", "take back a run; what else the goal may mean"),
     ),
 )

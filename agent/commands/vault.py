@@ -190,8 +190,6 @@ COMMANDS = (
         handle=vault,
         choices=VERBS,
         complete=_names,
-        order=262,
-        elsewhere=True,
     ),
     Definition(
         names=("authenticate", "login"),
@@ -202,7 +200,5 @@ COMMANDS = (
         core=(Authenticate,),
         handle=authenticate,
         complete=_providers,
-        order=263,
-        elsewhere=True,
     ),
 )
