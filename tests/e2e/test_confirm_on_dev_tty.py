@@ -21,7 +21,7 @@ def spawn(tmp_path: Path, line: str) -> pexpect.spawn:
     }  # fmt: skip
     work = tmp_path / "work"
     work.mkdir()
-    return pexpect.spawn("/bin/sh", ["-c", line], env=env, cwd=str(work), timeout=20, dimensions=(24, 100))
+    return pexpect.spawn("/bin/sh", ["-c", line], env=env, cwd=str(work), timeout=60, dimensions=(24, 100))
 
 
 @pytest.mark.parametrize(("keys", "code", "ran"), [("\r", 0, True), ("\x03", 130, False)])

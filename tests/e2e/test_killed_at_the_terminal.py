@@ -67,7 +67,7 @@ def test_killed_at_every_stage(tmp_path: Path) -> None:
             person.process.kill(signal.SIGKILL)
             while person.pump():
                 pass
-        until(lambda: not marked(MARK), lambda: f"{stage} left behind: {marked(MARK)}", patience=8.0)  # noqa: B023
+        until(lambda: not marked(MARK), lambda: f"{stage} left behind: {marked(MARK)}")  # noqa: B023
         (log,) = logs.glob("*.jsonl")
         data = log.read_bytes()
         assert data.startswith(before), f"lines were lost at {stage}"

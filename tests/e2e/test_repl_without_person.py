@@ -49,7 +49,7 @@ class Program:
     def run(self, *arguments: str, given: bytes | None = None, **environment: str) -> tuple[int, str, str]:
         stdin = subprocess.DEVNULL if given is None else subprocess.PIPE
         process = self.start(*arguments, stdin=stdin, **environment)
-        out, err = process.communicate(given, timeout=30)
+        out, err = process.communicate(given, timeout=60)
         return process.returncode, out.decode(), err.decode()
 
     def events(self) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def test_a_pipe_nobody_writes_does_not_hang(program: Program) -> None:
     out, err = b"", b""
     assert process.stdout is not None and process.stderr is not None and process.stdin is not None
     out, err = process.stdout.read(), process.stderr.read()
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert b"All done." in out
     assert b"nothing came on standard input" in err
     process.stdin.close()
@@ -157,7 +157,7 @@ def test_signals_while_the_planner_thinks(program: Program, number: signal.Signa
         if b'"planner.started"' in line:
             process.send_signal(number)
             break
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode == expected
     assert [event["status"] for event in program.events() if event["type"] == "goal.finished"] == ["interrupted"]
 
@@ -171,7 +171,7 @@ def test_interrupt_while_waiting_for_lines(program: Program) -> None:
         if b'"run.finished"' in line:  # earlier, it would end what runs and nothing else
             process.send_signal(signal.SIGINT)
             break
-    assert process.wait(20) == 130
+    assert process.wait(60) == 130
     process.stdin.close()
     process.stdout.close()
     assert process.stderr is not None

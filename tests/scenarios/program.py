@@ -18,7 +18,7 @@ from tests.support.processes import marked
 from tests.support.warm_program import popen
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
+PATIENCE = 60.0
 ENVELOPE = {"v", "seq", "time", "session", "run", "goal_id", "type"}
 
 
@@ -148,7 +148,7 @@ class World:
 
     def no_orphans(self) -> None:
         """Nothing that the program started lives on (what was killed needs a moment to be gone)."""
-        until(lambda: not self.survivors(), lambda: f"left behind: {self.survivors()}", patience=8.0)
+        until(lambda: not self.survivors(), lambda: f"left behind: {self.survivors()}")
 
     def leave(self) -> None:
         """The end of a scenario: nothing lives on, and what does is ended before it is complained about."""
@@ -168,7 +168,7 @@ class World:
 
 def whole_lines(path: Path) -> bytes:
     """What is in a log that may just be written to: a reader can see the first half of a line before the other."""
-    end = time.monotonic() + 1.0
+    end = time.monotonic() + PATIENCE
     while (data := path.read_bytes()) and not data.endswith(b"\n") and time.monotonic() < end:
         time.sleep(0.01)
     return data

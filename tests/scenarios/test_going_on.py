@@ -78,7 +78,7 @@ class Typed:
                 for _ in range(30):
                     await asyncio.sleep(0.005)
                 self.terminal.keys.send_text(line)
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 await task
 
         asyncio.run(main())

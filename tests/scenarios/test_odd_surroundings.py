@@ -15,7 +15,7 @@ def shell(world: World, line: str, **env: str | None) -> subprocess.CompletedPro
     """A line of sh in which "$@" is the program."""
     words = ["bash", "-c", line, "bash", *(str(word) for word in world.words())]
     done = subprocess.run(
-        words, env=world.environ(**env), cwd=world.work, capture_output=True, text=True, timeout=30, check=False,
+        words, env=world.environ(**env), cwd=world.work, capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr

@@ -37,7 +37,7 @@ def piped(world: World, server: FakeLLMServer, line: str) -> subprocess.Complete
         cwd=world.work,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
 
 

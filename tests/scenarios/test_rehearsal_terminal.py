@@ -28,7 +28,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 def start(bench: Bench, *commands: str) -> pexpect.spawn:
     words = [*bench.words, str(SCRIPT), str(bench.work), str(bench.state), *commands]
     env = {**bench.environ, "HOME": str(bench.home), "TERM": "xterm"}
-    return pexpect.spawn(words[0], words[1:], env=env, timeout=30, dimensions=(30, 100), cwd="/", encoding="utf-8")
+    return pexpect.spawn(words[0], words[1:], env=env, timeout=60, dimensions=(30, 100), cwd="/", encoding="utf-8")
 
 
 def result(child: pexpect.spawn) -> dict[str, Any]:

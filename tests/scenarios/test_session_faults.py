@@ -157,7 +157,7 @@ def test_a_full_disk(world: World) -> None:
         f"cat {world.sessions}/*-a.jsonl > {world.base}/log"
     )
     words = ["unshare", "-m", "sh", "-c", line, "sh", *(str(word) for word in world.words())]
-    done = subprocess.run(words, env=world.environ(), capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(words, env=world.environ(), capture_output=True, text=True, timeout=60, check=False)
     if done.returncode == 77:
         pytest.skip("no small disk can be mounted here")
     assert "first=0" in done.stdout, done
@@ -189,7 +189,7 @@ def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
     words = ["unshare", "-m", "sh", "-c", script, "sh", *map(str, world.words(*planner, "--approve", "medium"))]
     given = "\n".join(lines) + "\n"
     done = subprocess.run(
-        words, env=world.environ(), input=given, capture_output=True, text=True, timeout=30, check=False
+        words, env=world.environ(), input=given, capture_output=True, text=True, timeout=60, check=False
     )
     if done.returncode == 77:
         pytest.skip("no small disk can be mounted here")

@@ -64,7 +64,7 @@ async def run(work: dict) -> dict:
             consent=Consent(by="person", word_typed=True),
             confine=mode,
             workspace=workspace,
-            timeout=20,
+            timeout=60,
         )
         result = await executor.execute(approved, None, CancellationToken())
         results.append({"result": msgspec.to_builtins(result), "confining": msgspec.to_builtins(confining)})

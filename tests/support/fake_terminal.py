@@ -128,7 +128,7 @@ def typed(
     async def go() -> T:
         typist = asyncio.ensure_future(type_them())
         try:
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(60):
                 return await work()
         finally:
             typist.cancel()

@@ -113,7 +113,7 @@ async def straight(work, executor, command, number):
     low = RiskReport(command=command, level=Level.LOW, findings=report.findings, programs=report.programs)
     had = None if work.get("free") else rights(low, context)
     approved = ApprovedCommand(
-        command_id=str(number), command=command, report=low, consent=Consent(by="policy"), timeout=20.0, rights=had
+        command_id=str(number), command=command, report=low, consent=Consent(by="policy"), timeout=60.0, rights=had
     )
     result = await executor.execute(approved, None, CancellationToken())
     return {

@@ -96,7 +96,7 @@ class OverlayWorld:
     def close(self) -> None:
         assert self._child.stdin is not None
         self._child.stdin.close()
-        self._child.wait(timeout=20)
+        self._child.wait(timeout=60)
         if self._child.stdout is not None:
             self._child.stdout.close()
         remove_own(os.fsencode(self.base))

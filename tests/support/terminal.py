@@ -23,7 +23,7 @@ from tests.support.warm_program import in_terminal
 ROOT = Path(__file__).resolve().parents[2]
 END_OF_PASTE = "\x1b[201~"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
-PATIENCE = 30.0
+PATIENCE = 60.0
 DEAD_TIME = 0.25  # seconds: a person has read a question for longer before they press Enter
 
 

@@ -191,8 +191,8 @@ def test_a_long_retry_after_is_told_not_waited_for(connect) -> None:
 def test_silence_times_out_and_is_not_tried_again(connect, behaviour) -> None:
     with FakeLLMServer(behaviour) as server:
         error = failure(connect(server, http=replace(QUICK, read_timeout=0.15)))
+        assert server.client_gone.wait(60)
         assert len(server.requests) == 1
-        assert server.client_gone.wait(5)
     assert "no data came for too long" in error.message
 
 

@@ -62,7 +62,7 @@ def test_who_gives_up_while_it_is_forgotten_has_forgotten_it() -> None:
 
     def forget(items: Any) -> None:
         begun.set()
-        go.wait(5)
+        go.wait(60)
         memory.done.append("forgotten")
 
     memory.forget = forget  # type: ignore[attr-defined]
@@ -72,7 +72,7 @@ def test_who_gives_up_while_it_is_forgotten_has_forgotten_it() -> None:
         from agent.commands.registry import parse_meta
 
         run = asyncio.ensure_future(world.run(parse_meta(":forget"), person=world.person))
-        await asyncio.to_thread(begun.wait, 5)
+        await asyncio.to_thread(begun.wait, 60)
         run.cancel()
         await asyncio.sleep(0)
         go.set()

@@ -319,7 +319,7 @@ def test_who_comes_while_it_is_compressed_waits_for_the_lock_and_may_be_cancelle
         return ctx
 
     async def bounded():
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await scenario()
 
     ctx = asyncio.run(bounded())

@@ -11,7 +11,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from tests.support.fakes import FakeEmitter, FakePerson, FakePlanner, FakeRecorder, make_engine, say
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 def own(command, cancel=None, **options):

@@ -45,7 +45,7 @@ def test_capture_in_a_folder_with_its_own_environment(tmp_path: Path) -> None:
 
 def gone(marker: Marker) -> None:
     """Wait for the end of what was killed: all but the child itself die when the kernel comes to it."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while left := marker.survivors():
         assert time.monotonic() < limit, left
         time.sleep(0.01)
@@ -80,7 +80,7 @@ print("AGAIN", input())
 
 def attached(*scripts: str) -> pexpect.spawn:
     env = {**os.environ, "PYTHONPATH": ROOT, "TERM": "xterm"}
-    return pexpect.spawn(sys.executable, ["-c", ATTACHED, *scripts], env=env, timeout=20)
+    return pexpect.spawn(sys.executable, ["-c", ATTACHED, *scripts], env=env, timeout=60)
 
 
 def test_attached_has_the_terminal_and_gives_it_back() -> None:

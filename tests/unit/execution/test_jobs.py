@@ -26,7 +26,7 @@ DRIVER = str(Path(__file__).with_name("job_driver.py"))
 
 
 def until(condition: Callable[[], object]) -> None:
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit, "it never happened"
         time.sleep(0.01)
@@ -180,7 +180,7 @@ class Terminal:
             [DRIVER, str(self._folder / "jobs"), command],
             cwd=str(self._folder),
             env={**env, self._marker.name: "1", "INPUTRC": "/dev/null", **more},
-            timeout=20,
+            timeout=60,
             dimensions=(30, 100),
         )
         return self.child

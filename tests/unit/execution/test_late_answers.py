@@ -31,7 +31,7 @@ print("left", count(), flush=True)
 @pytest.mark.parametrize(("used", "left"), [("used", 0), ("unused", 6)])
 def test_answers_are_typed_into_no_prompt(used: str, left: int) -> None:
     environ = {**os.environ, "PYTHONPATH": ROOT}
-    child = pexpect.spawn(sys.executable, ["-c", _CHILD, used], env=environ, echo=False, timeout=20)  # type: ignore[arg-type]  # as it takes
+    child = pexpect.spawn(sys.executable, ["-c", _CHILD, used], env=environ, echo=False, timeout=60)  # type: ignore[arg-type]  # as it takes
     try:
         child.expect_exact(b"ask")
         child.send("\x1b[1;1R")

@@ -25,7 +25,7 @@ def rehearsed(tmp_path: Path, text: str, limits: RunLimits) -> Rehearsal:
         executor = ShellExecutor(cwd=str(tmp_path), env=dict(os.environ), grace=0.2, limits=limits, rehearsals=settings)
         report = RiskReport(command=text, level=Level.HIGH)
         command = ApprovedRehearsal(
-            command_id="c1", command=text, report=report, consent=Consent(by="person"), timeout=20
+            command_id="c1", command=text, report=report, consent=Consent(by="person"), timeout=60
         )
         try:
             rehearsal = await executor.rehearse(command, None, CancellationToken())

@@ -28,7 +28,7 @@ STUBBORN = {
 
 def until(condition: Callable[[], object]) -> None:
     """Wait for something that has to happen; the limit only ends a broken test."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit, "it never happened"
         time.sleep(0.01)

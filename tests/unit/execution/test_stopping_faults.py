@@ -127,7 +127,7 @@ def removed(folder: Path) -> bool:
 
 def until(condition: Callable[[], object]) -> None:
     """Wait for something that has to happen; the limit only ends a broken test."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit, "it never happened"
         time.sleep(0.02)

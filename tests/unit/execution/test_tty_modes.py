@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -124,7 +123,5 @@ def test_a_window_that_changes_while_a_program_owns_the_terminal(terminal: Termi
 
 def test_a_background_job_that_holds_the_terminal_does_not_hold_us(terminal: Terminal, tmp_path: Path) -> None:
     leaves = program(tmp_path, "ninja", "sleep 1000 & echo started")
-    began = time.monotonic()
     assert terminal.run(leaves)["stdout"] == "started\n"
-    assert time.monotonic() - began < 15  # it would be for ever
     until(lambda: "sleep 1000 " in terminal._marker.survivors().values())

@@ -44,7 +44,7 @@ class Terminal:
             [*self._launcher[1:], DRIVER, programs, *commands],
             cwd=self._directory,
             env={**env, self._marker.name: "1", "INPUTRC": "/dev/null"},
-            timeout=20,
+            timeout=60,
             dimensions=(30, 100),
         )
         return self.child
@@ -63,7 +63,7 @@ class Terminal:
 
 
 def until(condition: Callable[[], object]) -> None:
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < limit, "it never happened"
         time.sleep(0.01)

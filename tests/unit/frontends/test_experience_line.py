@@ -48,7 +48,7 @@ def test_the_repl_says_it(terminal: FakeTerminal, tmp_path: Path) -> None:
     async def main() -> int:
         terminal.keys.send_text("do\r")
         repl = asyncio.ensure_future(run_repl(world.services, terminal.screen))
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while "Enter runs" not in terminal.seen:
                 await asyncio.sleep(0.005)
             for keys in ("\x1bOP", "\r", "exit\r"):

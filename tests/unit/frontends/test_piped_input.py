@@ -21,7 +21,7 @@ def never() -> bool:
 
 def read(descriptor: int, *, patient: bool = False) -> Piped:
     async def run() -> Piped:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await read_piped(descriptor, stopped=never, patient=patient)
 
     try:

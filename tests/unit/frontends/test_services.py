@@ -38,14 +38,14 @@ def test_who_gives_up_while_it_is_opened_leaves_it_closed(tmp_path: Path) -> Non
 
     def slow(*given: Any, **named: Any) -> RequestContext:
         begun.set()
-        go.wait(5)
+        go.wait(60)
         return world.services.open_session(*given, **named)
 
     services = replace(world.services, open_session=slow)
 
     async def give_up() -> None:
         opening = asyncio.ensure_future(services.opened("cli"))
-        await asyncio.to_thread(begun.wait, 5)
+        await asyncio.to_thread(begun.wait, 60)
         opening.cancel()
         await asyncio.sleep(0)
         go.set()

@@ -22,7 +22,7 @@ class Breaking(FakeRecorder):
 
     def append(self, *given: object, **more: object) -> object:  # type: ignore[override]
         self.asked.set()
-        assert self.may_break.wait(30)
+        assert self.may_break.wait(60)
         return super().append(*given, **more)  # type: ignore[arg-type]
 
 
@@ -37,7 +37,7 @@ def test_a_log_that_breaks_while_the_command_ends_holds_nobody_up() -> None:
         stopping = asyncio.ensure_future(output.stop())
         await asyncio.sleep(0)  # it has told the task to end, which waits for the log
         log.may_break.set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             return await stopping
 
     assert isinstance(asyncio.run(scenario()), RecordingError)

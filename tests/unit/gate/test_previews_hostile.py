@@ -120,7 +120,7 @@ def test_no_process_is_touched(world: Throwaway) -> None:
 def test_what_goes_on_for_ever_is_ended_with_all_that_it_started(world: Throwaway, command: str) -> None:
     marker = f"agent-preview-{os.getpid()}-{world.who}"
     assert previewed(world, (command.replace("MARKER", marker),), lying=True, kind="modify") == [""]
-    latest = time.monotonic() + 30  # what was killed may die a little later where others need the processor
+    latest = time.monotonic() + 60  # what was killed may die a little later where others need the processor
     while (found := _running(marker)) and time.monotonic() < latest:
         time.sleep(0.05)
     assert found == ""

@@ -238,7 +238,7 @@ def test_bash_runs_code_in_all_these_places() -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=20,
+            timeout=60,
         )
         os.close(write)
         with os.fdopen(read) as told:

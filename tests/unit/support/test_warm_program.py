@@ -77,7 +77,7 @@ def test_it_sees_the_terminal_that_it_would_see(tmp_path: Path) -> None:
     answers = []
     for start in (pexpect.spawn, Spawn):
         child = start(
-            sys.executable, [SURROUNDINGS], env=environ(), cwd=str(tmp_path), dimensions=(30, 100), timeout=30
+            sys.executable, [SURROUNDINGS], env=environ(), cwd=str(tmp_path), dimensions=(30, 100), timeout=60
         )
         answers.append(json.loads(child.read()))
         child.close()
@@ -93,7 +93,7 @@ def test_it_was_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         popen(WORDS, env=environ(), cwd=tmp_path)
     assert forked
-    assert popen([sys.executable, "-c", "", SURROUNDINGS], env=environ()).wait(30) == 0
+    assert popen([sys.executable, "-c", "", SURROUNDINGS], env=environ()).wait(60) == 0
 
 
 @pytest.mark.few(1)

@@ -38,7 +38,7 @@ def bash(text: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
     """bash in a language that every system has: of one that is missing it would complain first."""
     environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     return subprocess.run(
-        ["bash", "--norc", *options], input=text, env=environment, capture_output=True, timeout=20, check=False
+        ["bash", "--norc", *options], input=text, env=environment, capture_output=True, timeout=60, check=False
     )
 
 

@@ -24,7 +24,7 @@ def left(folder: Path, command: str, before: ShellState = START) -> ShellState:
     dump.write_bytes(b"")
     start.write_text(shell_state.preamble(before, str(dump), "/usr/bin/env"))
     env = shell_state.launch_env(before, str(start))
-    subprocess.run(["bash", "-c", command], env=env, cwd=before.cwd, check=True, capture_output=True, timeout=20)
+    subprocess.run(["bash", "-c", command], env=env, cwd=before.cwd, check=True, capture_output=True, timeout=60)
     after = shell_state.parse(dump.read_bytes(), before)
     assert after is not None
     return after

@@ -80,7 +80,7 @@ def test_what_ended_before_it_got_a_name_is_no_job(rung: str) -> None:
         assert exited is not None
         assert (exited["event"], exited["status"], exited["background"], exited["first"]) == ("exited", 0, False, 0)
         assert said(control) is None  # nobody is watched to the end
-        assert guardian.wait(30) == 0
+        assert guardian.wait(60) == 0
 
 
 @pytest.mark.few(1)
@@ -95,4 +95,4 @@ def test_what_lives_but_is_not_seen_is_a_job_and_can_be_ended(rung: str) -> None
         ended = said(control)
         assert ended is not None
         assert (ended["event"], ended["stopped"], ended["stuck"]) == ("ended", True, 0)
-        assert guardian.wait(30) == 0
+        assert guardian.wait(60) == 0

@@ -30,7 +30,7 @@ def answer(terminal: FakeTerminal, processes: FakeProcesses, request: Confirmati
         for part in keys:
             await asyncio.sleep(0.1)
             terminal.keys.send_text(part)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await asked
 
     return asyncio.run(run())
@@ -99,7 +99,7 @@ def test_enter_speaks_of_what_stood_there_when_it_was_pressed(terminal: FakeTerm
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)  # what comes sooner belongs to what was typed before
         terminal.keys.send_text(typed)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asked.wait()
             if waits:
                 ready.set()

@@ -45,7 +45,7 @@ async def settled(live: LivePreview, text: str) -> None:
     changed = asyncio.Event()
     live.on_change = changed.set
     live.update(text)
-    await asyncio.wait_for(changed.wait(), 10)
+    await asyncio.wait_for(changed.wait(), 60)
 
 
 def test_the_first_text_is_known_and_asks_for_nothing() -> None:

@@ -38,7 +38,7 @@ class Reader(PastReader):
 
     def _read(self, changed: Callable[[], None], stopped: threading.Event) -> None:
         if self.later:
-            self.come.wait(5)
+            self.come.wait(60)
             self.entries = self.later
         self.reading = False
         changed()
@@ -114,12 +114,12 @@ def test_the_reader_reads_all_sessions(tmp_path: Path) -> None:
     changes = threading.Semaphore(0)
     reader.begin(changes.release)
     assert reader._thread is not None
-    reader._thread.join(20)
+    reader._thread.join(60)
     assert not reader.reading and len(reader.entries) > 20
-    assert changes.acquire(timeout=20)
+    assert changes.acquire(timeout=60)
     before = list(reader.entries)
     reader.begin(changes.release)  # again, as the list is opened again
-    reader._thread.join(20)
+    reader._thread.join(60)
     assert list(reader.entries) == before
 
 
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_read_is_no_trouble(tmp_path: Path) -> None:
     reader = PastReader(str(tmp_path / "s"), "")
     reader.begin(lambda: None)
     assert reader._thread is not None
-    reader._thread.join(20)
+    reader._thread.join(60)
     assert (reader.reading, list(reader.entries)) == (False, [])
 
 
@@ -139,7 +139,7 @@ def opened(terminal: FakeTerminal, reader: PastReader, *lines: str, query: str =
 def chosen(terminal: FakeTerminal, reader: PastReader, keys: str, *lines: str, query: str = "") -> str | None:
     async def main() -> str | None:
         terminal.keys.send_text(keys)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await opened(terminal, reader, *lines, query=query).choose()
 
     return asyncio.run(main())
@@ -198,7 +198,7 @@ def test_it_is_there_before_the_index_is(terminal: FakeTerminal) -> None:
         search = opened(terminal, reader, "push the button")
         task = asyncio.ensure_future(search.choose())
         terminal.keys.send_text("push")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "push the button" not in terminal.seen or "(reading …)" not in terminal.seen:
                 await asyncio.sleep(0.005)
             assert "git push" not in terminal.seen
@@ -243,7 +243,7 @@ async def steps(terminal: FakeTerminal, read: asyncio.Future[str | None], *keys:
 def test_at_the_goal_prompt(terminal: FakeTerminal, keys: tuple[str, ...], line: str) -> None:
     async def main() -> str | None:
         asked = prompt(terminal, Reader(*THREE))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await steps(terminal, asyncio.ensure_future(asked.read()), *keys)
 
     assert asyncio.run(main()) == line
@@ -255,7 +255,7 @@ def test_a_signal_ends_the_list_and_the_prompt(terminal: FakeTerminal) -> None:
         read = asyncio.ensure_future(asked.read())
         await asyncio.sleep(0.05)
         terminal.keys.send_text("\x12")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "history ❯" not in terminal.seen:
                 await asyncio.sleep(0.005)
             asked.leave()

@@ -192,7 +192,7 @@ def test_a_signal_ends_it_and_leaves_no_copy(asked: Any, monkeypatch: pytest.Mon
 
     def signalled(database: Any, query: str) -> Any:
         os.kill(os.getpid(), signal.SIGTERM)
-        database._stop.wait(30)
+        database._stop.wait(60)
         return before(database, query)
 
     monkeypatch.setattr(module.LogDatabase, "ask", signalled)

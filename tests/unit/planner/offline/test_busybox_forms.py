@@ -59,7 +59,7 @@ def box(tmp_path: Path) -> Callable[[str, Path], str]:
             env={"PATH": str(folder)},
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
@@ -91,7 +91,7 @@ def test_forms_for_busybox_say_what_those_for_gnu_say(box: Callable[[str, Path],
     def says_the_same(goal: str) -> None:
         theirs = _proposed(goal, world, "gnu")
         gnu = subprocess.run(
-            [str(_BASH), "-c", theirs], cwd=world, capture_output=True, text=True, timeout=20, check=True
+            [str(_BASH), "-c", theirs], cwd=world, capture_output=True, text=True, timeout=60, check=True
         ).stdout
         ours = _proposed(goal, world, "busybox")
         assert _words(box(ours, world)) == _words(gnu), (ours, theirs)

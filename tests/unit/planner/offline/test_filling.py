@@ -96,7 +96,7 @@ def test_bash_reads_the_new_word_where_the_old_one_stood(written: str, literals:
             words = written.partition("|")[0].partition(";")[0].split()[1:]
             expected.append([new.encode() if word == "{}" else word.encode() for word in words])
     ran = subprocess.run(
-        ["bash", "--norc", "-c", "\n".join(script)], capture_output=True, timeout=20, check=False, cwd="/"
+        ["bash", "--norc", "-c", "\n".join(script)], capture_output=True, timeout=60, check=False, cwd="/"
     )
     got = [part.split(b"\0")[:-1] for part in ran.stderr.split(b"\1\0")[:-1]]
     assert got == expected

@@ -62,7 +62,7 @@ def run(goal: str, root: Path) -> str:
         capture_output=True,
         text=True,
         env={"PATH": os.environ["PATH"], "HOME": str(root), "LC_ALL": "C.UTF-8"},
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert not done.stderr, done.stderr

@@ -112,7 +112,7 @@ def test_a_repository_stays_as_it_was(goal: str, repository: Path, tmp_path_fact
     before = kept(work)
     reply = answer(goal_item(goal, cwd=str(work)))
     if isinstance(reply, Command):
-        subprocess.run(["bash", "-c", reply.command], cwd=work, check=False, capture_output=True, timeout=20)
+        subprocess.run(["bash", "-c", reply.command], cwd=work, check=False, capture_output=True, timeout=60)
     assert kept(work) == before, reply
 
 
@@ -168,7 +168,7 @@ def test_what_a_repository_keeps_for_itself_is_not_counted(
         (work / name).write_text("x")
     (work / "more").mkdir()
     command = command_for(goal, str(work))
-    ran = subprocess.run(["bash", "-c", command], cwd=work, check=True, capture_output=True, text=True, timeout=20)
+    ran = subprocess.run(["bash", "-c", command], cwd=work, check=True, capture_output=True, text=True, timeout=60)
     assert "\n".join(sorted(ran.stdout.split())) == found, command
     assert (work / "A.JPG").exists() is not goal.startswith("delete")
 

@@ -126,7 +126,7 @@ def test_all_that_bash_goes_to_is_told(tree: Path, line: str) -> None:
         env={"HOME": str(tree), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         stdin=subprocess.DEVNULL,
     )
     real = {one for one in done.stdout.splitlines() if one.startswith("/")}

@@ -87,7 +87,7 @@ def command(goal: str, folder: Path) -> str:
 
 def output(shell: str, folder: Path) -> str:
     done = subprocess.run(
-        ["bash", "-c", shell], cwd=folder, capture_output=True, text=True, timeout=10, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+        ["bash", "-c", shell], cwd=folder, capture_output=True, text=True, timeout=60, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
     )  # fmt: skip
     return done.stdout
 
