@@ -159,8 +159,8 @@ class ProcessLogs:
 
     def is_sound(self, path: str | None) -> bool:
         """Tell whether nothing but this program wrote the log and those that it was branched from. Reads all of them."""
+        from agent.recording.branching import lineage_of
         from agent.recording.integrity.verify import verify_session
-        from agent.recording.past import lineage_of
 
         try:
             return path is not None and all(

@@ -82,8 +82,7 @@ def _usable(context: CommandContext, arguments: str) -> None:
 
 async def _turns(context: CommandContext) -> Turns:
     """The goals of this session with its past. Raises IoError."""
-    from agent.recording.branching import turns
-    from agent.recording.past import lineage_of
+    from agent.recording.branching import lineage_of, turns
 
     path = context.session.recorder.path
     assert path is not None, "`_usable` has seen to it"

@@ -30,7 +30,7 @@ from agent.protocol.events.interview import (
 )
 from agent.protocol.messages import GoalItem, HistoryItem, ReplyItem
 from agent.protocol.outcomes import InterviewReport
-from agent.recording.interview_fold import difference
+from agent.recording.interview_turns import difference
 from agent.text.shown import shown_line
 
 LAST_TURNS = 4

@@ -20,7 +20,7 @@ from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record
 from agent.recording.chained_lines import line_hash, log_lines, read_chained
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions, record_in
+from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions, record_in, session_at
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")
 """Kinds of origins whose records are part of the session; others only say where it comes from."""
@@ -69,6 +69,11 @@ def branched_from(session: SessionFile) -> bool:
 def lineage_beside(session: SessionFile, known: Sequence[SessionFile] | None = None) -> Lineage:
     """The same as `lineage`, with the origins looked for in the folder where its log lies."""
     return lineage(os.path.dirname(os.path.abspath(session.path)), session, known)
+
+
+def lineage_of(path: str) -> Lineage:
+    """The same of the session whose log begins in the file at `path`. Raises IoError."""
+    return lineage(os.path.dirname(path), session_at(path))
 
 
 def lineage(folder: str, session: SessionFile, known: Sequence[SessionFile] | None = None) -> Lineage:

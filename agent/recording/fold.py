@@ -36,7 +36,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, Usage, add_usage
 from agent.protocol.records import Record
-from agent.recording.interview_fold import said_until
+from agent.recording.interview_turns import said_until
 from agent.recording.lifecycle import HistoryCommand, summary_of
 from agent.struct_types import built
 

@@ -93,7 +93,7 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, event: CommandProposed, time: str = "", **more: Any) -> Self:
-        """A command that was just proposed; `more` are fields of the class beside. Of older logs the call is known from what is around."""
+        """A command that was just proposed; `more` are fields of the class beside. Its call is the one around where it does not tell it."""
         cwd = event.cwd
         more["call_id"] = event.call_id or more.get("call_id", "")
         return cls(
@@ -153,11 +153,8 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def is_cut_off(self) -> bool:
-        """Tell whether it ran, or was about to, and its ending is missing.
-
-        In older logs a tool's wish to write a file was only decided on.
-        """
-        return not self.settled and self.outcome == "ran" and (bool(self.started) or self.origin != "tool")
+        """Tell whether it ran, or was about to, and its ending is missing."""
+        return not self.settled and self.outcome == "ran"
 
     @property
     def edited(self) -> bool:

@@ -5,7 +5,6 @@ The past is that of its log, and of those that it was branched from.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from msgspec import Struct, structs
@@ -17,7 +16,6 @@ from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, 
 from agent.protocol.events.interview import InterviewStarted, InterviewTurned, InterviewWentBack
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
-    CoreCommandFinished,
     RuleAdded,
     RuleRemoved,
     SessionChanged,
@@ -28,11 +26,11 @@ from agent.protocol.messages import HistoryItem
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.records import LABEL
 from agent.protocol.replies import Plan, PlanLeft
-from agent.recording.branching import Lineage, lineage, records
+from agent.recording.branching import lineage_of, records
 from agent.recording.fold import GoalsFold, HistoryFold
-from agent.recording.interview_fold import folded
+from agent.recording.interview_turns import folded
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, has_goals, list_sessions, session_at
+from agent.recording.reader import SessionFile, has_goals, list_sessions
 from agent.text.lazy_pattern import lazily
 
 LAST = ("last", "-1")
@@ -116,8 +114,6 @@ class SessionFold:
         match event:
             case SessionStarted() | SessionChanged() | RuleAdded(where="session") | RuleRemoved(where="session"):
                 self._set(event)
-            case CoreCommandFinished():
-                self._older(event)
             case InterviewStarted() | InterviewTurned():
                 self.interview = folded(self.interview, event)
             case InterviewWentBack(state=state):
@@ -160,21 +156,6 @@ class SessionFold:
                 self.rules += rules
             case RuleRemoved(rules=rules):
                 self.rules = tuple(name for name in self.rules if name not in rules)
-
-    def _older(self, event: CoreCommandFinished) -> None:
-        """Take it from logs of earlier versions; newer ones have said it before, in the same words."""
-        data = {key: value for key, value in event.data.items() if isinstance(value, str)}
-        match event.command, data:
-            case "SetModel", {"planner": planner, "model": model}:
-                self.settings |= {"planner": planner, "model": model}
-            case "Set", {"key": "planner", "value": planner} if planner != self.settings.get("planner"):
-                self.settings |= {"planner": planner, "model": ""}
-            case "Set", {"key": ("approve" | "confine") as key, "value": value}:
-                self.settings[key] = value
-            case "UseRole", {"role": role}:
-                self.settings["role"] = role
-            case "ExitRole", _:
-                self.settings["role"] = ""
 
 
 class Past(Struct, frozen=True):
@@ -223,11 +204,6 @@ def past_of(path: str) -> Past:
         left.before_agent,
         left.interview,
     )
-
-
-def lineage_of(path: str) -> Lineage:
-    """Return what the session is made of. Raises IoError."""
-    return lineage(os.path.dirname(path), session_at(path))
 
 
 class PlanFold:

@@ -8,9 +8,9 @@ from typing import Any
 from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events.interview import FieldExtracted, InterviewStarted, InterviewWentBack
 from agent.protocol.outcomes import Origin
-from agent.recording.branching import lineage_beside, profile_in, records, turns
+from agent.recording.branching import lineage_beside, lineage_of, profile_in, records, turns
 from agent.recording.interview_turns import KeptTurn, interview_of
-from agent.recording.past import lineage_of, past_of
+from agent.recording.past import past_of
 from agent.recording.reader import SessionFile, has_goals
 
 _MOST_LOOKED_AT = 200

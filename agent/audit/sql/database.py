@@ -14,10 +14,10 @@ import msgspec
 
 from agent.audit.sql.query_limits import PrivateFolder, bounded, remove_leftovers
 from agent.audit.sql.question import Planner
-from agent.audit.sql.reading import FOLDED, Filling, RowFilling, empty, filled, wanted_for
+from agent.audit.sql.reading import FOLDED, Filling, RowFilling, wanted_for
 from agent.audit.sql.sources import Source
 from agent.audit.sql.staging import Staging
-from agent.audit.sql.views import Column, views
+from agent.audit.sql.views import Column, empty, filled, views
 from agent.config.optional_parts import install_command
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -213,6 +214,23 @@ def views() -> dict[str, tuple[Column, ...]]:
         "events": events(),
         "lines": LINES,
     }
+
+
+def filled(view: str, names: Iterable[str]) -> list[Column]:
+    """The columns of `view` that are in `names`; a row without any has its machine."""
+    needed = {*names} or {"machine"}
+    return [column for column in views()[view] if column.name in needed]
+
+
+def empty(view: str, columns: Iterable[Column]) -> list[str]:
+    """The statements that make `view` without rows, with room for `columns`: the others are NULL, and would cost memory for nothing."""
+    kept = {column.name: f'"{column.name}"' for column in columns}
+    shown = (kept.get(column.name, f'NULL::{column.type} AS "{column.name}"') for column in views()[view])
+    declared = ", ".join(f'"{column.name}" {column.type}' for column in columns)
+    return [
+        f"CREATE OR REPLACE TEMP TABLE _{view}_rows ({declared})",
+        f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT {', '.join(shown)} FROM _{view}_rows",
+    ]
 
 
 def _some(types: tuple[str, ...]) -> str:

@@ -21,8 +21,7 @@ from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.events.interview import FieldExtracted, InterviewTurned
 from agent.protocol.events.session import Warned
 from agent.recording.bounds import map_text
-from agent.recording.interview_fold import difference, folded
-from agent.recording.interview_turns import KeptTurn, interview_of, log_hash, with_last
+from agent.recording.interview_turns import KeptTurn, difference, folded, interview_of, log_hash, with_last
 from agent.text.shown import shown_line
 from agent.waiting import in_thread
 

@@ -18,7 +18,7 @@ from agent.frontends.session_naming import interview_named
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.interview import InterviewStarted, InterviewWentBack
 from agent.protocol.outcomes import Origin
-from agent.recording.interview_fold import said_until
+from agent.recording.interview_turns import said_until
 from agent.text.sizes import counted
 from agent.waiting import in_thread
 

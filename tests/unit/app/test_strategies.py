@@ -16,8 +16,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Command
 from agent.protocol.requests import RunOptions, RunRequest
-from agent.recording.branching import turns
-from agent.recording.past import lineage_of
+from agent.recording.branching import lineage_of, turns
 from tests.support.fakes import FakeEmitter, FakePerson
 from tests.support.session_world import SessionWorld
 

@@ -30,7 +30,7 @@ from agent.protocol.outcomes import GoalStatus
 from agent.protocol.records import encode
 from agent.protocol.requests import InterviewOptions, RunOptions, RunRequest
 from agent.providers.scripted import Scripted, ScriptedReply
-from agent.recording.interview_fold import folded
+from agent.recording.interview_turns import folded
 from agent.redaction.redactor import SecretRedactor
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine
 from tests.support.interview_world import memory

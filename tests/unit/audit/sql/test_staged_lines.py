@@ -11,10 +11,10 @@ pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
 from agent.audit.sql import staging
 from agent.audit.sql.database import LogDatabase
-from agent.audit.sql.reading import filled, wanted_for
+from agent.audit.sql.reading import wanted_for
 from agent.audit.sql.sources import find_sources
 from agent.audit.sql.staging import HeadReader, blocks_of
-from agent.audit.sql.views import views
+from agent.audit.sql.views import filled, views
 from agent.recording import chained_lines
 from tests.support.each import each
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.events.interview import InterviewStarted, InterviewTurned
-from agent.recording.interview_fold import difference, folded
+from agent.recording.interview_turns import difference, folded
 
 NAMES = st.sampled_from("abcd")
 LEAVES = st.integers() | st.text(max_size=3) | st.none()
