@@ -1,23 +1,30 @@
-"""Ask a model for the values of fields, in one call that a schema constrains."""
+"""Ask a model for the values of fields, in one call that a schema constrains, and read its answer, whatever stands around it."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from agent.conversation.extraction_answer import read_answer
 from agent.conversation.framework.context.history_window import USUAL_TOKENS, fitted
 from agent.conversation.framework.extraction.relevance import MOST_FIELDS
 from agent.conversation.framework.state.configuration import FieldDefinition, ValueType
-from agent.conversation.framework.state.ports import Complete, ExtractedValue
+from agent.conversation.framework.state.ports import Complete, ExtractedValue, ListChange
 from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction
+from agent.planner.codecs.extract import MAX_REPLY_CHARS, strip_thinking
 from agent.planner.untrusted import clean, data_block, estimate_tokens
+from agent.protocol.errors import PlannerError
 
 # Of what the model takes; the rest is for our words and its own.
 MESSAGE_SHARE, CONTEXT_SHARE, FIELDS_SHARE = 0.3, 0.08, 0.25
 _MOST_MESSAGE = 4_000  # tokens, however much the model takes
+UNSTATED = 0.5  # the confidence of a value that came without one
+_MOST_TRIES = 20  # places where an entry is looked for
+_NOTHING = object()
 
 _INSTRUCTIONS = """You fill in a form from what a person says in a conversation. Give a value only for what the person's last message tells,
 or confirms, or corrects; leave out every field that it does not speak of. Never guess.
@@ -147,3 +154,51 @@ def _field_schema(field: FieldDefinition) -> dict[str, Any]:
         "required": ["evidence", "value", *change, "confidence"],
         "additionalProperties": False,
     }
+
+
+def read_answer(text: str, fields: Sequence[FieldDefinition]) -> dict[str, ExtractedValue | None]:
+    """Read what the answer gives for each field. Raises PlannerError where there is nothing of JSON in it.
+
+    Each entry is looked for by its name: one that is broken costs itself. A name inside of a text is none, as its quotes are escaped.
+    Models name a list replaced that is only told of: it is where they also say that the message corrects something.
+    """
+    body = strip_thinking(text[:MAX_REPLY_CHARS])
+    paths = [REPAIR, *(field.path for field in fields)]
+    found = {path: value for path in paths if (value := _entry(body, path)) is not _NOTHING}
+    if not found and not re.search(r"\{\s*\}|:[^{}:]{0,200}\}", body):
+        raise PlannerError("there is no JSON object in the reply")
+    changes: tuple[ListChange, ...] = (
+        ("adds", "removes", "replaces") if found.get(REPAIR) == "correction" else ("adds", "removes")
+    )
+    return {path: _read(value, changes) for path, value in found.items()}
+
+
+def _entry(text: str, path: str) -> Any:
+    decoder = json.JSONDecoder(strict=False)
+    for name in islice(re.finditer(rf"{re.escape(json.dumps(path))}\s*:\s*", text), _MOST_TRIES):
+        try:
+            return decoder.raw_decode(text, name.end())[0]
+        except (ValueError, RecursionError):
+            continue
+    return _NOTHING
+
+
+def _read(value: Any, changes: tuple[ListChange, ...]) -> ExtractedValue | None:
+    if not isinstance(value, dict) or "value" not in value:
+        return None if value in (None, {}) else ExtractedValue(value=value, confidence=UNSTATED)
+    if value["value"] is None:
+        return None
+    confidence = value.get("confidence", UNSTATED)
+    if isinstance(confidence, (int, float)) and 1 < confidence <= 100:
+        confidence /= 100  # percent
+    return ExtractedValue(
+        value=value["value"],
+        change=next((each for each in changes if each == value.get("change")), ""),
+        confidence=confidence,
+        reasoning=_text(value.get("reasoning")),
+        evidence=_text(value.get("evidence")),
+    )
+
+
+def _text(value: Any) -> str:
+    return value[:2_000] if isinstance(value, str) else ""

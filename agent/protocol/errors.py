@@ -257,6 +257,11 @@ class OtherError(CoreError):
     code = "other"
 
 
+def words_of(error: BaseException) -> str:
+    """Say what went wrong in one line, whoever raised it."""
+    return error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"
+
+
 def from_info(info: ErrorInfo) -> CoreError:
     """An error of the class that `info.code` names, with its message and hint; CoreError itself for unknown codes."""
     kinds: list[type[CoreError]] = [CoreError]

@@ -11,14 +11,13 @@ from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.ports import (
     AgentReply,
-    EngineResponse,
     ExtractedValue,
     ExtractionLogEntry,
     Message,
     TurnMetadata,
 )
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory, create_empty_working_memory
-from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, unseen
+from agent.conversation.framework.turn import EngineResponse, ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.registry.loading import Engine
 from tests.support.shipped_engines import ENGINES, loaded, shipped
 

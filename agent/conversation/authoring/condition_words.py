@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.state.config_data import (
     AllOf,
     CompletenessScore,
     Condition,

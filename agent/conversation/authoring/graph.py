@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.conversation.authoring.condition_words import in_words
-from agent.conversation.framework.context.prompt_template import blend_in_words
+from agent.conversation.framework.context.context_parts import blend_in_words
 from agent.conversation.framework.progress.phases import successor
 from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 

@@ -12,7 +12,7 @@ from agent.conversation.authoring.condition_words import in_words
 from agent.conversation.authoring.simulation import LONGEST_WAIT, example, simulate
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.progress.conditions import holds
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.state.config_data import (
     AllOf,
     CompletenessScore,
     Condition,
@@ -21,8 +21,11 @@ from agent.conversation.framework.state.condition_data import (
     PhaseIn,
     TurnCount,
 )
-from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition
-from agent.conversation.framework.state.technique_data import TechniqueDefinition
+from agent.conversation.framework.state.configuration import (
+    EngineConfiguration,
+    ObligationDefinition,
+    TechniqueDefinition,
+)
 from agent.conversation.framework.state.working_memory import PhaseState, create_empty_working_memory
 from agent.conversation.registry import references
 from agent.planner.untrusted import estimate_tokens

@@ -13,7 +13,7 @@ from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.progress.phases import PhaseStateMachine
 from agent.conversation.framework.state.completeness_data import CoverageModel
-from agent.conversation.framework.state.condition_data import FieldEquals, TurnCount
+from agent.conversation.framework.state.config_data import FieldEquals, TurnCount
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.working_memory import (

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from agent.config.optional_parts import install_command
-from agent.conversation.background.task_context import TaskContext, TaskMeans, Work, bounded, failure_text
+from agent.conversation.background.task_context import TaskContext, TaskMeans, Work, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
@@ -29,7 +29,7 @@ from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.persistence.liveness import Liveness
 from agent.conversation.persistence.task_journal import KEPT_DAYS
-from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound
+from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound, words_of
 from agent.recording.bounds import map_text
 from agent.waiting import in_thread
 
@@ -159,7 +159,7 @@ class DbosTaskBackend:
         except msgspec.ValidationError:
             ending = {"done": False, "result": "the state that it began with cannot be read"}
         except Exception as error:
-            ending = {"done": False, "result": bounded(self._means.redact("", failure_text(error)))}
+            ending = {"done": False, "result": bounded(self._means.redact("", words_of(error)))}
         finally:
             running.cancel()
         await self._is_back()

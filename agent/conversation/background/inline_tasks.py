@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.conversation.background.task_context import TaskContext, TaskMeans, bounded, failure_text
+from agent.conversation.background.task_context import TaskContext, TaskMeans, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.protocol.errors import NotFound
+from agent.protocol.errors import NotFound, words_of
 
 
 class InlineTaskBackend:
@@ -47,7 +47,7 @@ class InlineTaskBackend:
         error = begun.exception()
         if error is None:
             return TaskReport(status="done", result=bounded(begun.result()))
-        return TaskReport(status="failed", error=failure_text(error))
+        return TaskReport(status="failed", error=words_of(error))
 
     async def cancel(self, handle: str) -> None:
         begun = self._begun.get(handle)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent.conversation.background.task_context import Lost, TaskContext, TaskMeans, bounded, failure_text
+from agent.conversation.background.task_context import Lost, TaskContext, TaskMeans, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
@@ -23,7 +23,7 @@ from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import Claim, TaskJournal
-from agent.protocol.errors import CoreError, NotFound
+from agent.protocol.errors import CoreError, NotFound, words_of
 from agent.recording.bounds import map_text
 from agent.waiting import completed, in_thread
 
@@ -184,7 +184,7 @@ class JournalTaskBackend:
         except msgspec.ValidationError:
             return False, "the state that it began with cannot be read"
         except Exception as error:
-            return False, bounded(self._means.redact("", failure_text(error)))  # it may quote what a server said
+            return False, bounded(self._means.redact("", words_of(error)))  # it may quote what a server said
 
     async def _kept(self, write: Callable[[], T]) -> T:
         """Write until the database answers: what was found out is not lost because it was away."""

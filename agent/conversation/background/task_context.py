@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.protocol.errors import CoreError
 
 _MOST = 64_000
 Work = Callable[[], Awaitable[str]]
@@ -82,8 +81,3 @@ def bounded(result: str) -> str:
 
 class Lost(Exception):
     """Somebody else does the task by now, or nobody is to: what was done for it here does not count."""
-
-
-def failure_text(error: BaseException) -> str:
-    """Say why a handler failed."""
-    return error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"

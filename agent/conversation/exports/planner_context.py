@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.known import is_known
-from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.values import as_text, is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.planner.untrusted import estimate_tokens
 

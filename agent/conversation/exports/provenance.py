@@ -49,8 +49,7 @@ def why(memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequ
 
 
 def _facts(memory: WorkingMemory, field: FieldDefinition, log: Sequence[FieldExtracted]) -> Iterator[tuple[str, str]]:
-    kept = memory.extraction[field.path]
-    for each in kept if isinstance(kept, tuple) else (kept,):
+    for each in memory.kept(field.path):
         yield from _of_value(each, field)
     entries = [each for each in log if each.path == field.path]
     for entry in entries[-_MOST_LOGGED:]:

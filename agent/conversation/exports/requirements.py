@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.conversation.exports.inline import bullets, inline
-from agent.conversation.framework.progress.obligations import NOT_APPLYING
+from agent.conversation.framework.progress.sidebar import percentage
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.state.known import is_known
-from agent.conversation.framework.state.values import as_texts, listed
+from agent.conversation.framework.state.values import as_texts, is_known
 from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
 from agent.text.sizes import counted
 
@@ -18,8 +17,8 @@ _SURE = 0.85  # below, the confidence is told
 def requirements(memory: WorkingMemory, config: EngineConfiguration) -> str:
     """Return the document: a section for each category of obligations, what is left open, and what the person agreed to."""
     lines = [f"# {inline(config.name)}: requirements", ""]
-    percent = int(memory.completeness.overall * 100 + 0.5)
-    lines += [f"From {counted(memory.turn_number, 'turn')} of an interview; {percent} % complete.", ""]
+    known = percentage(memory.completeness.overall)
+    lines += [f"From {counted(memory.turn_number, 'turn')} of an interview; {known} % complete.", ""]
     told = set[str]()
     for category in dict.fromkeys(each.category for each in config.obligations if not each.confirmation):
         paths = [
@@ -48,7 +47,7 @@ def _section(category: str, paths: list[str], memory: WorkingMemory, config: Eng
 
 
 def _entry(field: FieldDefinition, memory: WorkingMemory, config: EngineConfiguration) -> Iterator[str]:
-    values = listed(memory.extraction.get(field.path, ()))
+    values = memory.kept(field.path)
     texts = [text for each in values for text in as_texts(each.value)]
     if not values or not (texts or values[0].value == []):
         return
@@ -78,11 +77,7 @@ def _open(memory: WorkingMemory, config: EngineConfiguration) -> list[str]:
 def _is_open(state: ObligationState | None, *, required: bool) -> bool:
     if state is None:
         return required
-    return (
-        state.status != "satisfied"
-        and (state.required or state.status == "deferred")
-        and state.deferred_by != NOT_APPLYING
-    )
+    return not state.is_settled and (state.required or state.status == "deferred")
 
 
 def _why_open(state: ObligationState | None) -> str:

@@ -21,7 +21,7 @@ from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue
 from agent.conversation.framework.state.repair_data import ASK_AGAIN, REPAIR, RepairKind
 from agent.conversation.framework.state.values import as_text
-from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, WorkingMemory
+from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 from agent.conversation.framework.talk.repair import recognize
 
 _BESIDE: tuple[RepairKind, ...] = ("digression", "topic_switch")
@@ -102,7 +102,7 @@ def _reply(
 ) -> Iterator[str]:
     if memory.inbound_handoff is not None and memory.turn_number == 1:
         yield from ("Taken over:", *_taken_over(memory.inbound_handoff), "")
-    noted = (line for path, each in memory.extraction.items() if (line := _noted(memory, config, path, each)))
+    noted = (line for path in memory.extraction if (line := _noted(memory, config, path)))
     yield from (f"Noted: {line}" for line in islice(noted, _MOST_NOTED))
     if field is None:
         yield "That is all I have to ask."
@@ -135,11 +135,8 @@ def _asked(field: FieldDefinition, form: QuestionOrder) -> list[str]:
     return [question, *(f"  {number}) {choice}" for number, choice in enumerate(field.choices, 1))]
 
 
-def _noted(
-    memory: WorkingMemory, config: EngineConfiguration, path: str, kept: ExtractedField | tuple[ExtractedField, ...]
-) -> str:
-    fields = kept if isinstance(kept, tuple) else (kept,)
-    new = [each.value for each in fields if each.last_updated_at_turn == memory.turn_number]
+def _noted(memory: WorkingMemory, config: EngineConfiguration, path: str) -> str:
+    new = [each.value for each in memory.kept(path) if each.last_updated_at_turn == memory.turn_number]
     definition = config.field(path)
     if not new or definition is None or definition.value_type == "boolean":
         return ""

@@ -28,14 +28,9 @@ def taken_back(memory: WorkingMemory, config: EngineConfiguration, message: str)
     if (named := _named(said, memory, config)) is not None:
         return named, _left(said, named.display_name, memory.value(named.path))
     before = memory.turn_number - 1
-    learnt = (each for each in config.extraction_schema.fields if 0 < before == _turn(memory, each.path))
+    learnt = (each for each in config.extraction_schema.fields if 0 < before == memory.last_turn(each.path))
     last = next(learnt, None)
     return None if last is None else (last, _without_the_old(said, memory.value(last.path)))
-
-
-def _turn(memory: WorkingMemory, path: str) -> int:
-    kept = memory.extraction.get(path, ())
-    return max((each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))), default=0)
 
 
 def _named(said: str, memory: WorkingMemory, config: EngineConfiguration) -> FieldDefinition | None:

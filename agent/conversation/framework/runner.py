@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from agent.conversation.framework import replying, understanding
-from agent.conversation.framework.state.ports import EngineResponse, StepDone
-from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps, Turn, step, words_of
-from agent.protocol.errors import Cancelled, RecordingError
+from agent.conversation.framework.state.ports import StepDone
+from agent.conversation.framework.turn import EngineResponse, ProcessMessageInput, RunnerDeps, Turn, step
+from agent.protocol.errors import Cancelled, RecordingError, words_of
 
 Step = Callable[[Turn], Awaitable[StepDone | None]]
 

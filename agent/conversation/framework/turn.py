@@ -12,6 +12,7 @@ from agent.conversation.framework.context.context import AssembledContext
 from agent.conversation.framework.extraction.extraction import ExtractionResult
 from agent.conversation.framework.progress.conditions import Evaluators, guarded
 from agent.conversation.framework.progress.phases import PhaseStateMachine
+from agent.conversation.framework.progress.sidebar import SidebarState
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import (
     Complete,
@@ -31,10 +32,8 @@ from agent.conversation.framework.state.ports import (
     TurnMetadata,
 )
 from agent.conversation.framework.state.repair_data import ASK_AGAIN, Repair, Repaired, RepairKind
-from agent.conversation.framework.state.sidebar_data import SidebarState
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk import modes, repair
-from agent.protocol.errors import CoreError
 
 SAYS_NOTHING = ("cancel", "impatience", "skip", "dont_know", *ASK_AGAIN)
 """Repairs whose message tells nothing beside."""
@@ -95,6 +94,15 @@ class ProcessMessageInput(Struct, frozen=True, kw_only=True):
     spoken: bool = True
 
 
+class EngineResponse(Struct, frozen=True, kw_only=True):
+    """The result of a turn."""
+
+    response_text: str
+    sidebar_state: SidebarState
+    updated_state: WorkingMemory
+    steps: tuple[StepDone, ...] = ()
+
+
 @dataclass(eq=False)
 class Turn:
     """`memory` is the state as the last step left it, `before` that at the beginning. `guidance`: what the prompt is to say of this turn.
@@ -153,7 +161,3 @@ def step(
 ) -> StepDone:
     """Make the report of a step; the runner gives it its number and name."""
     return StepDone(number=0, name="", outcome=outcome, detail=detail, values=dict(values or {}))
-
-
-def words_of(error: Exception) -> str:
-    return error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"

@@ -8,13 +8,12 @@ from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction import ExtractionPipeline
 from agent.conversation.framework.extraction.relevance import relevant_fields
-from agent.conversation.framework.progress import saturation
-from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.completeness import evaluate, track_saturation
 from agent.conversation.framework.progress.obligations import assess
 from agent.conversation.framework.state.ports import StepDone
 from agent.conversation.framework.talk import rapport, repair
-from agent.conversation.framework.turn import Turn, step, words_of
-from agent.protocol.errors import InvalidRequest
+from agent.conversation.framework.turn import Turn, step
+from agent.protocol.errors import InvalidRequest, words_of
 
 MOST_CHARS = 100_000
 CONTEXT_MESSAGES = 4
@@ -80,8 +79,8 @@ async def extract(turn: Turn) -> StepDone | None:
 
 async def saturate(turn: Turn) -> StepDone | None:
     """3: how little is new by now."""
-    model = saturation.settings(turn.config)
-    state = saturation.track(turn.memory.saturation, turn.found.new_concept_count, model)
+    new = turn.found.new_concept_count
+    state = track_saturation(turn.memory.saturation, new, turn.config.completeness_model)
     turn.memory = replace(turn.memory, saturation=state)
     return step(values={"score": round(state.score, 3), "quietTurns": state.quiet_turns})
 

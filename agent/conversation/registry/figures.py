@@ -10,7 +10,7 @@ from agent.conversation.framework.state.completeness_data import (
     ProfileModel,
     SaturationModel,
 )
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.state.config_data import (
     AllOf,
     CompletenessScore,
     CustomEvaluator,

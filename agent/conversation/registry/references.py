@@ -13,7 +13,7 @@ from agent.conversation.framework.state.completeness_data import (
     MaturityModel,
     ObligationModel,
 )
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.state.config_data import (
     AllOf,
     Condition,
     CustomEvaluator,

@@ -14,7 +14,6 @@ from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.ports import (
     AgentReply,
     Complete,
-    EngineResponse,
     ExtractionLogEntry,
     Message,
     StateStore,
@@ -22,7 +21,7 @@ from agent.conversation.framework.state.ports import (
     TurnMetadata,
 )
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
-from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
+from agent.conversation.framework.turn import EngineResponse, ProcessMessageInput, RunnerDeps
 from agent.conversation.registry.loading import Engine
 from agent.conversation.simulation.outcome import Outcome, Watch
 from agent.conversation.simulation.person import SimulatedPerson, Utterance

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from agent.conversation.framework.progress.questions import QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.known import known_values
-from agent.conversation.framework.state.ports import EngineResponse, ExtractionLogEntry
-from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.ports import ExtractionLogEntry
+from agent.conversation.framework.state.values import as_text, known_values
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.framework.turn import EngineResponse
 from agent.conversation.simulation.facts import agrees
 from agent.conversation.simulation.person import SimulatedPerson, Utterance
 

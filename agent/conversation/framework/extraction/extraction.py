@@ -21,7 +21,7 @@ from agent.conversation.framework.state.ports import (
     TurnMetadata,
 )
 from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD, RepairKind
-from agent.conversation.framework.state.values import as_text
+from agent.conversation.framework.state.values import as_text, listed
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction
 from agent.protocol.errors import Cancelled, RecordingError
 from agent.text.visible import well_formed
@@ -151,8 +151,7 @@ class ExtractionPipeline:
 
 def _before(context: str, known: Extraction) -> str:
     """The messages before, and what is known: an answer may refer to either."""
-    fields = (each for kept in known.values() for each in (kept if isinstance(kept, tuple) else (kept,)))
-    return "\n".join((context, *(as_text(each.value) for each in fields)))
+    return "\n".join((context, *(as_text(each.value) for kept in known.values() for each in listed(kept))))
 
 
 def _sure(confidence: Any) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
+from agent.conversation.framework.state.config_data import categories_of
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
@@ -29,15 +29,13 @@ def relevant_fields(
     said = words(message)
 
     def rank(field: FieldDefinition) -> tuple[int, int, int]:
-        known = memory.extraction.get(field.path)
         if field.path in asked:
             return (0, 0, 0)
         if _is_spoken_of(field, memory, said):
             return (0, 1, 0)
-        if known is None:
+        if field.path not in memory.extraction:
             return (1, 0, 0) if field.path in of_phase else (2, 0 if field.required else 1, 0)
-        told = known if isinstance(known, tuple) else (known,)
-        return (3, 0, -max(each.last_updated_at_turn for each in told))
+        return (3, 0, -memory.last_turn(field.path))
 
     ranked = sorted(fields, key=rank)
     recent = [each for each in ranked if rank(each)[0] == 3][: most // 4]
@@ -60,16 +58,8 @@ def paths_of_phase(config: EngineConfiguration, memory: WorkingMemory) -> set[st
     phase = config.phase(memory.phase.current)
     if phase is None:
         return set()
-    categories = {category for each in phase.transition_triggers for category in _categories(each)}
+    categories = set(categories_of(phase.transition_triggers))
     gates = {each.obligation_id for each in phase.mandatory_checkpoints}
     return {
         path for each in config.obligations if each.category in categories or each.id in gates for path in each.fields
     }
-
-
-def _categories(condition: Condition) -> Iterator[str]:
-    if isinstance(condition, ObligationSatisfaction):
-        yield condition.of
-    elif isinstance(condition, AllOf):
-        for each in condition.conditions:
-            yield from _categories(each)

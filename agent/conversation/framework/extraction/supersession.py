@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS
 from agent.conversation.framework.state.configuration import FieldDefinition
+from agent.conversation.framework.state.ports import ListChange
 from agent.conversation.framework.state.working_memory import TURNS_KEPT, ExtractedField, Extraction, Superseded
 from agent.text.vocabulary import words
 
 Kind = Literal["new", "update", "supersede"]
-How = Literal["", "adds", "removes", "replaces"]
 
 
 class Change(NamedTuple):
@@ -29,7 +29,9 @@ class Change(NamedTuple):
     gone: bool = False
 
 
-def changes(field: FieldDefinition, fresh: ExtractedField, how: How, current: Extraction, turn: int) -> list[Change]:
+def changes(
+    field: FieldDefinition, fresh: ExtractedField, how: ListChange, current: Extraction, turn: int
+) -> list[Change]:
     """The changes that a value makes to its field. `how`: as `ExtractedValue.change`."""
     if field.collection == "items":
         return _items(field, fresh, how, current, turn)
@@ -64,7 +66,9 @@ def _again(field: FieldDefinition, old: ExtractedField, fresh: ExtractedField, a
     return Change(field, "supersede", replace(fresh, superseded_previous=before), at, 1, old)
 
 
-def _items(field: FieldDefinition, fresh: ExtractedField, how: How, current: Extraction, turn: int) -> list[Change]:
+def _items(
+    field: FieldDefinition, fresh: ExtractedField, how: ListChange, current: Extraction, turn: int
+) -> list[Change]:
     """A change for each item: those with a known key are the same item, of which keys that are not told again stay.
 
     That there are none is kept as the whole field's value, until there is one.

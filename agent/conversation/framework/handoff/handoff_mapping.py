@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.handoff.handoff import is_reasoning
-from agent.conversation.framework.progress.obligations import NOT_APPLYING
+from agent.conversation.framework.progress.sidebar import percentage
 from agent.conversation.framework.state import handoff_data as data
 from agent.conversation.framework.state import mapping_data as setup
-from agent.conversation.framework.state.condition_data import AllOf, Condition, ObligationSatisfaction
+from agent.conversation.framework.state.config_data import categories_of
 from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 from agent.conversation.framework.state.mapping_data import ExitTransition, HandoffMapping
 from agent.conversation.framework.state.values import as_text, as_texts, found, is_empty, listed, texts
@@ -154,7 +154,7 @@ def _phase_results(memory: WorkingMemory, config: EngineConfiguration) -> Iterat
     """Yield one for each phase that was gone through, the current one last; several visits of a phase are one."""
     phase, end, share = memory.phase, memory.turn_number, memory.completeness.overall
     spans = [(each.phase_id, each.entered_at_turn, each.exited_at_turn, each.completeness) for each in phase.history]
-    learnt = [(_turn(kept), _told(config, path, kept)) for path, kept in memory.extraction.items()]
+    learnt = [(memory.last_turn(path), _told(memory, config, path)) for path in memory.extraction]
     results = dict[str, tuple[float, list[str]]]()
     for phase_id, entered, left, completeness in (*spans, (phase.current, phase.entered_at_turn, end, share)):
         before = results.pop(phase_id, (0.0, []))[1]
@@ -163,18 +163,15 @@ def _phase_results(memory: WorkingMemory, config: EngineConfiguration) -> Iterat
         more = f"; and {len(outputs) - _KEY_OUTPUTS} more" if len(outputs) > _KEY_OUTPUTS else ""
         yield data.PhaseResult(
             phase_name=phase_id,
-            completion_percentage=int(completeness * 100 + 0.5),
+            completion_percentage=percentage(completeness),
             key_outputs="; ".join(outputs[:_KEY_OUTPUTS]) + more or "nothing new was learnt",
             remaining_gaps=_gaps(memory, config, config.phase(phase_id)),
         )
 
 
-def _turn(kept: ExtractedField | tuple[ExtractedField, ...]) -> int:
-    return max((each.last_updated_at_turn for each in listed(kept)), default=0)
-
-
-def _told(config: EngineConfiguration, path: str, kept: ExtractedField | tuple[ExtractedField, ...]) -> str:
-    return as_text(f"{_name(config, path)}: {'; '.join(as_text(e.value, limit=120) for e in listed(kept))}", limit=240)
+def _told(memory: WorkingMemory, config: EngineConfiguration, path: str) -> str:
+    values = "; ".join(as_text(each.value, limit=120) for each in memory.kept(path))
+    return as_text(f"{_name(config, path)}: {values}", limit=240)
 
 
 def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: PhaseDefinition | None) -> tuple[str, ...]:
@@ -182,25 +179,16 @@ def _gaps(memory: WorkingMemory, config: EngineConfiguration, phase: PhaseDefini
     if phase is None:
         return ()
     ids = {each.obligation_id for each in phase.mandatory_checkpoints}
-    categories = set(_categories(phase.transition_triggers))
-    states = memory.obligations.items
-    over = {each.id for each in states if each.status == "satisfied" or each.deferred_by == NOT_APPLYING}
+    categories = set(categories_of(phase.transition_triggers))
+    over = {each.id for each in memory.obligations.items if each.is_settled}
     wanted = (each for each in config.obligations if each.id in ids or (each.category in categories and each.required))
     return tuple(each.description for each in wanted if each.id not in over)
-
-
-def _categories(conditions: tuple[Condition, ...]) -> Iterator[str]:
-    for each in conditions:
-        if isinstance(each, ObligationSatisfaction):
-            yield each.of
-        elif isinstance(each, AllOf):
-            yield from _categories(each.conditions)
 
 
 def _confidence(memory: WorkingMemory, decisions: tuple[data.Decision, ...]) -> data.Level:
     """Return the level of the mean confidence of the decisions; without any, of all that is known."""
     known = [each.confidence for each in decisions]
-    known = known or [each.confidence for kept in memory.extraction.values() for each in listed(kept)]
+    known = known or [each.confidence for path in memory.extraction for each in memory.kept(path)]
     mean = sum(known) / len(known) if known else 0.0
     return "high" if mean > 0.8 else "medium" if mean >= 0.5 else "low"
 

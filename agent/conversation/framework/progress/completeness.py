@@ -1,4 +1,4 @@
-"""Measure how complete an interview is, 0..1, by the model that its configuration names."""
+"""Measure how complete an interview is, 0..1, by the model that its configuration names, and follow how much is still new in each turn."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from agent.conversation.framework.state.completeness_data import (
     SaturationModel,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.state.known import confidence_of, known_values, reaches, share, threshold_of
-from agent.conversation.framework.state.working_memory import Completeness, ObligationState, WorkingMemory
+from agent.conversation.framework.state.values import confidence_of, known_values, reaches, share, threshold_of
+from agent.conversation.framework.state.working_memory import Completeness, ObligationState, Saturation, WorkingMemory
 
+_USUAL = SaturationModel(ready_threshold=0.8)
+"""The numbers that saturation is followed by where the engine has another model."""
 _Measured = tuple[float, dict[str, float], list[str]]
 """The overall figure, that of each part, and what is missing."""
 
@@ -161,6 +163,21 @@ def saturation(model: SaturationModel, memory: WorkingMemory) -> _Measured:
     overall = 1 - state.average / state.peak if state.peak > 0 else 0.0
     missing = model.turns - state.quiet_turns
     return overall, {}, [f"{missing} more turns with nothing new"] if missing > 0 else []
+
+
+def track_saturation(state: Saturation, new_concept_count: int, model: CompletenessModel) -> Saturation:
+    """The state after a turn that brought so many new concepts.
+
+    average = alpha * new + (1 - alpha) * average, the first turn with something new begins it; peak = the highest average so far;
+    score = 1 - average / peak, 0 as long as nothing was learnt. A turn is quiet where it brings fewer than epsilon new concepts after
+    something was learnt; another one ends the quiet.
+    """
+    numbers = model if isinstance(model, SaturationModel) else _USUAL
+    new = max(new_concept_count, 0)
+    average = numbers.alpha * new + (1 - numbers.alpha) * state.average if state.peak else float(new)
+    peak = max(state.peak, average)
+    quiet = state.quiet_turns + 1 if state.peak and new < numbers.epsilon else 0
+    return Saturation(average=average, peak=peak, quiet_turns=quiet, score=1 - average / peak if peak else 0.0)
 
 
 def required_fields(dimension: DimensionWeight, config: EngineConfiguration) -> list[FieldDefinition]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.state.config_data import (
     AllOf,
     CompletenessScore,
     Condition,
@@ -17,8 +17,8 @@ from agent.conversation.framework.state.condition_data import (
     TurnCount,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.known import is_known, known_values, reaches, share
 from agent.conversation.framework.state.ports import Evaluator
+from agent.conversation.framework.state.values import is_known, known_values, reaches, share
 from agent.conversation.framework.state.working_memory import WorkingMemory
 
 Evaluators = Mapping[str, Evaluator]

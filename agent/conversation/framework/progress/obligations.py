@@ -7,10 +7,13 @@ import msgspec
 from agent.conversation.framework.progress.conditions import Evaluators, holds, rating
 from agent.conversation.framework.state.config_data import ObligationStatus
 from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition
-from agent.conversation.framework.state.known import confidence_of, is_known, known_values, reaches
-from agent.conversation.framework.state.working_memory import ObligationsState, ObligationState, WorkingMemory
-
-NOT_APPLYING = "condition"
+from agent.conversation.framework.state.values import confidence_of, is_known, known_values, reaches
+from agent.conversation.framework.state.working_memory import (
+    NOT_APPLYING,
+    ObligationsState,
+    ObligationState,
+    WorkingMemory,
+)
 
 
 def assess(memory: WorkingMemory, config: EngineConfiguration, evaluators: Evaluators) -> ObligationsState:
@@ -47,7 +50,7 @@ def settle(
 def summary(items: tuple[ObligationState, ...], config: EngineConfiguration) -> str:
     """Say in a few lines what is satisfied and, category by category, what is not."""
     described = {each.id: each for each in config.obligations}
-    items = tuple(each for each in items if each.deferred_by != NOT_APPLYING)
+    items = tuple(each for each in items if each.applies)
     done = sum(each.status == "satisfied" for each in items)
     lines = [f"{done} of {len(items)} satisfied."]
     category = ""
@@ -74,7 +77,7 @@ def _assessed(
 ) -> ObligationState:
     before = before or ObligationState(id=definition.id, category=definition.category, required=definition.required)
     state = before
-    if before.deferred_by == NOT_APPLYING:
+    if not before.applies:
         state = msgspec.structs.replace(before, status="pending", deferred_by="")
     status, confidence = _found(definition, state, memory, config, evaluators)
     deferred_by = state.deferred_by
@@ -134,10 +137,5 @@ def _is_yes(memory: WorkingMemory, config: EngineConfiguration, path: str) -> bo
 def _changed_since(definition: ObligationDefinition, memory: WorkingMemory, config: EngineConfiguration) -> bool:
     """Tell if something that the yes was about was learnt or corrected after it."""
     about = (each for each in config.obligations if each.category in definition.confirms and not each.confirmation)
-    changed = max((_last_turn(memory, path) for each in about for path in each.fields), default=0)
-    return changed > max(_last_turn(memory, path) for path in definition.fields)
-
-
-def _last_turn(memory: WorkingMemory, path: str) -> int:
-    kept = memory.extraction.get(path, ())
-    return max((each.last_updated_at_turn for each in (kept if isinstance(kept, tuple) else (kept,))), default=0)
+    changed = max((memory.last_turn(path) for each in about for path in each.fields), default=0)
+    return changed > max(memory.last_turn(path) for path in definition.fields)

@@ -6,8 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.conversation.framework.progress.conditions import Evaluators, holds
-from agent.conversation.framework.progress.obligations import NOT_APPLYING
-from agent.conversation.framework.state.condition_data import Condition
+from agent.conversation.framework.state.config_data import Condition
 from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 from agent.conversation.framework.state.working_memory import PhaseState, PhaseVisit, WorkingMemory
 from agent.protocol.errors import NotFound
@@ -82,11 +81,7 @@ class PhaseStateMachine:
             return (f"there is no phase {unknown}",)
         if source is target:
             return (f"{from_phase} is the phase already",)
-        met = {
-            each.id
-            for each in memory.obligations.items
-            if each.status == "satisfied" or each.deferred_by == NOT_APPLYING
-        }
+        met = {each.id for each in memory.obligations.items if each.is_settled}
         found = [
             f"checkpoint {each.obligation_id} is not satisfied"
             for each in source.mandatory_checkpoints

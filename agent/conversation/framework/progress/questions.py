@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.relevance import paths_of_phase
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
-from agent.conversation.framework.state.known import is_known
+from agent.conversation.framework.state.values import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
 
 IN_A_ROW = 2

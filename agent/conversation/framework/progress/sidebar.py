@@ -1,12 +1,13 @@
-"""Build the sidebar: sections of obligations, static ones and those that appear on a condition, the phase, and the progress."""
+"""Build the sidebar as any front end can draw it: sections of obligations (static ones, others on a condition), phase, and progress."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from agent.conversation.framework.progress.conditions import holds
-from agent.conversation.framework.progress.obligations import NOT_APPLYING
-from agent.conversation.framework.state import sidebar_data as data
+from agent.conversation.framework.state.config_data import ObligationStatus
 from agent.conversation.framework.state.configuration import (
     DynamicSection,
     EngineConfiguration,
@@ -20,6 +21,46 @@ from agent.conversation.framework.state.working_memory import ObligationState, W
 _LEARNT = 160  # characters of what is known about an obligation
 
 
+class _Data(Struct, frozen=True, kw_only=True, rename="camel"):
+    pass
+
+
+class SidebarItem(_Data, frozen=True, kw_only=True):
+    """`learnt`: what is known, in words, and `turns` where from."""
+
+    obligation_id: str
+    label: str
+    status: ObligationStatus
+    confidence: float
+    learnt: str = ""
+    turns: tuple[int, ...] = ()
+
+
+class SidebarSectionState(_Data, frozen=True, kw_only=True):
+    id: str
+    title: str
+    visible: bool
+    collapsed: bool
+    items: tuple[SidebarItem, ...]
+
+
+class PhaseIndicatorState(_Data, frozen=True, kw_only=True):
+    current_phase: str
+    label: str
+
+
+class ProgressBarState(_Data, frozen=True, kw_only=True):
+    percentage: int
+    visible: bool
+    show_percentage: bool
+
+
+class SidebarState(_Data, frozen=True, kw_only=True):
+    sections: tuple[SidebarSectionState, ...] = ()
+    phase_indicator: PhaseIndicatorState | None = None
+    progress_bar: ProgressBarState | None = None
+
+
 class SidebarBuilder:
     """Builds it for one engine. Its cost is that of the obligations, whatever the length of the conversation."""
 
@@ -30,18 +71,18 @@ class SidebarBuilder:
         for each in config.obligations:
             self._of_category.setdefault(each.category, []).append(each)
 
-    def build(self, memory: WorkingMemory, phase: PhaseDefinition) -> data.SidebarState:
+    def build(self, memory: WorkingMemory, phase: PhaseDefinition) -> SidebarState:
         """Return the sidebar of a state. A section that does not appear yet is there, not visible; what does not apply is no item."""
         shown = self._config.sidebar_config
         states = {each.id: each for each in memory.obligations.items}
-        hidden = {each.id for each in memory.obligations.items if each.deferred_by == NOT_APPLYING}
+        hidden = {each.id for each in memory.obligations.items if not each.applies}
         sections = [(each, True) for each in shown.static_sections]
         sections += [(each.section, self._appears(each, memory)) for each in shown.dynamic_sections]
         indicator, bar = shown.phase_indicator, shown.progress_bar
         label = indicator.labels.get(phase.id, phase.display_name)
-        return data.SidebarState(
+        return SidebarState(
             sections=tuple(
-                data.SidebarSectionState(
+                SidebarSectionState(
                     id=each.id,
                     title=each.title,
                     visible=visible,
@@ -55,8 +96,8 @@ class SidebarBuilder:
                 )
                 for each, visible in sections
             ),
-            phase_indicator=data.PhaseIndicatorState(current_phase=phase.id, label=label) if indicator.show else None,
-            progress_bar=data.ProgressBarState(
+            phase_indicator=PhaseIndicatorState(current_phase=phase.id, label=label) if indicator.show else None,
+            progress_bar=ProgressBarState(
                 percentage=percentage(memory.completeness.overall), visible=True, show_percentage=bar.show_percentage
             )
             if bar.show
@@ -73,10 +114,10 @@ def percentage(share: float) -> int:
     return min(max(int(share * 100 + 0.5), 0), 100)
 
 
-def _item(definition: ObligationDefinition, memory: WorkingMemory, state: ObligationState | None) -> data.SidebarItem:
-    fields = [each for path in definition.fields for each in listed(memory.extraction.get(path, ()))]
+def _item(definition: ObligationDefinition, memory: WorkingMemory, state: ObligationState | None) -> SidebarItem:
+    fields = [each for path in definition.fields for each in memory.kept(path)]
     values = [value for each in fields for value in listed(each.value)]
-    return data.SidebarItem(
+    return SidebarItem(
         obligation_id=definition.id,
         label=definition.description,
         status=state.status if state else "pending",

@@ -17,11 +17,11 @@ from agent.conversation.framework.progress.conditions import rating
 from agent.conversation.framework.state import background_data as setup
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition, Duration
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.known import reaches
 from agent.conversation.framework.state.ports import Evaluator, TaskBackend, TaskFailureStrategy, TaskReport
+from agent.conversation.framework.state.values import reaches
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, PendingTask, WorkingMemory
 from agent.planner.untrusted import clip
-from agent.protocol.errors import ConfigError, CoreError
+from agent.protocol.errors import ConfigError, words_of
 
 AfterFailure = Literal["retry", "degrade", "stall", "proceed-with-gap"]
 WAITING = "Waiting for background research..."
@@ -148,14 +148,14 @@ class BackgroundTaskManager:
             except (
                 Exception
             ) as error:  # a handler that is not there, a store that is full: the task failed, not the turn
-                return await self._failed(definition, task, _reason(error), now)
+                return await self._failed(definition, task, words_of(error), now)
         try:
             report = await self._backend.poll(task.handle)
             if report.status == "running" and now - task.since > self._limits[task.task_id]:
                 await self._backend.cancel(task.handle)
                 report = TaskReport(status="failed", error="it took too long")
         except Exception as error:  # a task that its backend lost, among others
-            report = TaskReport(status="failed", error=_reason(error))
+            report = TaskReport(status="failed", error=words_of(error))
         if report.status == "running":
             return task
         if report.status == "done":
@@ -206,10 +206,6 @@ class BackgroundTaskManager:
         pending = tuple(each for each in tasks.pending if each.task_id not in ids)
         state = BackgroundState(pending=pending, completed=(*tasks.completed, *gaps))
         return replace(memory, background_tasks=state)
-
-
-def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, CoreError) else f"{type(error).__name__}: {error}"
 
 
 def _degraded(definition: BackgroundTaskDefinition) -> str:

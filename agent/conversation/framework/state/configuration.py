@@ -11,8 +11,7 @@ from msgspec import UNSET, UnsetType, field
 
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.completeness_data import CompletenessModel
-from agent.conversation.framework.state.condition_data import Condition
-from agent.conversation.framework.state.config_data import ConfigData
+from agent.conversation.framework.state.config_data import Condition, ConfigData
 from agent.conversation.framework.state.mapping_data import ExitTransition
 
 EngineType = Literal["extract-dominant", "inform-dominant", "balanced"]
@@ -163,6 +162,19 @@ class Strategies(ConfigData, frozen=True, kw_only=True):
 
     technique_scheduler: Literal["rules", "model"] = "rules"
     mode_classifier: Literal["none", "rules", "model"] = "rules"
+
+
+class TechniqueDefinition(ConfigData, frozen=True, kw_only=True):
+    """One of the library. `cooldown_turns`: how many turns it is not used again after it was."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    applicable_modes: tuple[Mode, ...]
+    agent_instruction: str
+    effectiveness_signal: str
+    cooldown_turns: int = 0
 
 
 class EngineConfiguration(ConfigData, frozen=True, kw_only=True):

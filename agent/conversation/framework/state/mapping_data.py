@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import field
 
-from agent.conversation.framework.state.condition_data import Condition
-from agent.conversation.framework.state.config_data import ConfigData
+from agent.conversation.framework.state.config_data import Condition, ConfigData
 
 
 class DecisionSource(ConfigData, frozen=True, kw_only=True):

@@ -8,10 +8,8 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
-from agent.conversation.framework.state.configuration import FieldDefinition, Mode
+from agent.conversation.framework.state.configuration import FieldDefinition, Mode, TechniqueDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff
-from agent.conversation.framework.state.sidebar_data import SidebarState
-from agent.conversation.framework.state.technique_data import TechniqueDefinition
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 
 
@@ -31,6 +29,9 @@ class TurnMetadata(Struct, frozen=True, kw_only=True):
     user_id: str = ""
 
 
+ListChange = Literal["", "adds", "removes", "replaces"]
+
+
 class ExtractedValue(Struct, frozen=True, kw_only=True):
     """The value that was understood for a field; `evidence` are the person's own words that it stands on.
 
@@ -42,7 +43,7 @@ class ExtractedValue(Struct, frozen=True, kw_only=True):
     confidence: float
     reasoning: str = ""
     evidence: str = ""
-    change: Literal["", "adds", "removes", "replaces"] = ""
+    change: ListChange = ""
     by_rule: bool = False
 
 
@@ -160,12 +161,3 @@ class TaskFailureStrategy(Protocol):
 
 class JourneyCompressor(Protocol):
     async def compress(self, history: Sequence[Message], target_tokens: int) -> str: ...
-
-
-class EngineResponse(Struct, frozen=True, kw_only=True):
-    """The result of a turn."""
-
-    response_text: str
-    sidebar_state: SidebarState
-    updated_state: WorkingMemory
-    steps: tuple[StepDone, ...] = ()

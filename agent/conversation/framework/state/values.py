@@ -1,4 +1,4 @@
-"""Find extracted values by their paths, and read them as plain text, whatever their type.
+"""Find extracted values by their paths, tell how surely they are known, and read them as plain text, whatever their type.
 
 Text in values is that of a person or a model: here it becomes one line of what can be seen, of a bounded length.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from agent.text.shown import shown_line
 
@@ -18,6 +19,8 @@ LINE = 500  # characters of one value
 _MOST_ITEMS = 50  # of a list
 _MOST_FOUND = 200  # of those that are kept each by itself
 _DEEPEST = 4
+DEFAULT_THRESHOLD = 0.70
+_TOLERANCE = 1e-9  # 0.1 + 0.2 reaches 0.3
 
 
 class Found(Struct, frozen=True):
@@ -118,3 +121,46 @@ def _joined(sign: str, texts: Iterator[str], limit: int) -> str:
         if size > limit * 4:
             break
     return sign.join(taken)
+
+
+def share(number: float) -> float:
+    """Bring a number into 0..1; what is none is 0."""
+    return min(1.0, number) if number > 0 else 0.0
+
+
+def reaches(number: float, threshold: float) -> bool:
+    return number >= threshold - _TOLERANCE
+
+
+def threshold_of(config: EngineConfiguration, path: str) -> float:
+    field = config.field(path)
+    return DEFAULT_THRESHOLD if field is None else field.confidence_threshold
+
+
+def says_something(extracted: ExtractedField) -> bool:
+    """Tell an answer from a blank: an empty list is one only where the person said so ("there are none")."""
+    value = extracted.value
+    if isinstance(value, str):
+        return bool(value.strip())
+    if isinstance(value, (list, tuple, dict)):
+        return bool(value or extracted.evidence.strip())
+    return value is not None
+
+
+def confidence_of(memory: WorkingMemory, path: str) -> float:
+    """Return the confidence 0..1 that a field is known with; of items kept each by itself, that of the surest."""
+    return max((share(each.confidence) for each in memory.kept(path) if says_something(each)), default=0.0)
+
+
+def is_known(memory: WorkingMemory, config: EngineConfiguration, path: str) -> bool:
+    """Tell if there is a value, and the confidence reaches the threshold of its field."""
+    confidence = confidence_of(memory, path)
+    return confidence > 0 and reaches(confidence, threshold_of(config, path))
+
+
+def known_values(memory: WorkingMemory, config: EngineConfiguration, path: str) -> Iterator[Any]:
+    """Yield what is known confidently enough: the value, or each of the items, whether kept whole or each by itself."""
+    least = threshold_of(config, path)
+    for each in memory.kept(path):
+        if says_something(each) and reaches(share(each.confidence), least) and each.confidence > 0:
+            yield from each.value if isinstance(each.value, (list, tuple)) else (each.value,)

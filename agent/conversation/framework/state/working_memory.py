@@ -18,6 +18,7 @@ from agent.struct_types import built
 
 TURNS_KEPT = 8  # of those that a field was extracted from
 QUESTIONS_KEPT = 8  # that "go back" leads through
+NOT_APPLYING = "condition"
 
 
 class _Data(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -70,6 +71,15 @@ class ObligationState(_Data, frozen=True, kw_only=True):
     confidence: float = 0.0
     turn: int = 0
     deferred_by: str = ""
+
+    @property
+    def applies(self) -> bool:
+        return self.deferred_by != NOT_APPLYING
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether nothing has to be found out for it any more."""
+        return self.status == "satisfied" or not self.applies
 
 
 class ObligationsState(_Data, frozen=True, kw_only=True):
@@ -212,6 +222,15 @@ class WorkingMemory(_Data, frozen=True, kw_only=True):
         """The items of a collection that are kept each by itself."""
         found = self.extraction.get(path)
         return found if isinstance(found, tuple) else ()
+
+    def kept(self, path: str) -> tuple[ExtractedField, ...]:
+        """All that is kept of a field: the whole of it, or its items."""
+        found = self.extraction.get(path, ())
+        return found if isinstance(found, tuple) else (found,)
+
+    def last_turn(self, path: str) -> int:
+        """The turn in which something of a field was learnt last, 0 for none."""
+        return max((each.last_updated_at_turn for each in self.kept(path)), default=0)
 
     def value(self, path: str, default: Any = None) -> Any:
         """The bare value of a field, a list of those of items."""

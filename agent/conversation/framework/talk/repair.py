@@ -14,8 +14,8 @@ from agent.conversation.framework.extraction.extraction import ExtractionResult
 from agent.conversation.framework.progress.obligations import settle
 from agent.conversation.framework.progress.phases import PhaseStateMachine
 from agent.conversation.framework.state.configuration import EngineConfiguration, ObligationDefinition
-from agent.conversation.framework.state.known import is_known
 from agent.conversation.framework.state.repair_data import Repair, Repaired, RepairKind
+from agent.conversation.framework.state.values import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.struct_types import built
 from agent.text.lazy_pattern import lazily
@@ -209,11 +209,7 @@ def _reopened(memory: WorkingMemory, path: str, config: EngineConfiguration) -> 
 
 def _latest(memory: WorkingMemory) -> tuple[int, str] | None:
     """Turn and path of the field that was learnt last."""
-    found: list[tuple[int, str]] = []
-    for path, known in memory.extraction.items():
-        fields = known if isinstance(known, tuple) else (known,)
-        found += [(each.last_updated_at_turn, path) for each in fields]
-    return max(found, default=None)
+    return max(((memory.last_turn(path), path) for path in memory.extraction), default=None)
 
 
 def _correction(repair: Repair, memory: WorkingMemory, config: EngineConfiguration) -> Repaired:

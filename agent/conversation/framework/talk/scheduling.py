@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.configuration import EngineConfiguration, TechniqueDefinition
 from agent.conversation.framework.state.ports import Complete
-from agent.conversation.framework.state.technique_data import TechniqueDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.model_choice import choose
 

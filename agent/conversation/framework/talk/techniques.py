@@ -9,8 +9,7 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
-from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
-from agent.conversation.framework.state.technique_data import TechniqueDefinition
+from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition, TechniqueDefinition
 from agent.conversation.framework.state.working_memory import TechniquesState, WorkingMemory
 from agent.struct_types import built
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from agent.conversation.authoring.lint import lint_engine
-from agent.conversation.framework.context.prompt_template import system_prompt
-from agent.conversation.framework.state.condition_data import (
+from agent.conversation.framework.context.context_parts import system_prompt
+from agent.conversation.framework.state.config_data import (
     AllOf,
     Condition,
     CustomEvaluator,

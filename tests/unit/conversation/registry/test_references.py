@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.conversation.framework.state.condition_data import TurnCount
+from agent.conversation.framework.state.config_data import TurnCount
 from agent.conversation.registry import references
 from tests.support.interview_case import ENGINE, engine
 from tests.support.shipped_engines import ENGINES, shipped

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.conversation.framework.extraction.supersession import How, applied, changes
+from agent.conversation.framework.extraction.supersession import applied, changes
+from agent.conversation.framework.state.ports import ListChange
 from agent.conversation.framework.state.working_memory import Extraction
 from tests.support.interview_world import engine, known
 from tests.support.tries import tries
@@ -12,7 +13,7 @@ from tests.support.tries import tries
 CONFIG = engine()
 
 
-def changed(path: str, value: Any, how: How, current: Extraction) -> tuple[Extraction, list[tuple[str, int]]]:
+def changed(path: str, value: Any, how: ListChange, current: Extraction) -> tuple[Extraction, list[tuple[str, int]]]:
     field = CONFIG.field(path)
     assert field is not None
     made = changes(field, known(value, turn=5, evidence="said"), how, current, 5)
@@ -36,13 +37,13 @@ ROOMS: Extraction = {"size.rooms": (known({"name": "Hall", "seats": 40}), known(
         (["teachers", "students", "guests"], "", ["teachers", "students", "guests"], [("update", 1)]),
     ],
 )
-def test_a_list_is_added_to_taken_from_or_replaced(value: Any, how: How, after: Any, kinds: Any) -> None:
+def test_a_list_is_added_to_taken_from_or_replaced(value: Any, how: ListChange, after: Any, kinds: Any) -> None:
     extraction, made = changed("needs.readers", value, how, LIST)
     assert extraction["needs.readers"].value == after and made == kinds  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("how", "told"), [("", True), ("adds", True), ("removes", False)])
-def test_what_is_not_known_yet_is_new_and_cannot_be_removed(how: How, told: bool) -> None:
+def test_what_is_not_known_yet_is_new_and_cannot_be_removed(how: ListChange, told: bool) -> None:
     extraction, made = changed("needs.readers", ["guests"], how, {})
     assert bool(extraction) is told and made == ([("new", 1)] if told else [])
 

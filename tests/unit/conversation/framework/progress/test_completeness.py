@@ -1,5 +1,3 @@
-"""Each of the seven models gives the figure of its formula, within 0..1."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -8,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.conversation.framework.progress.completeness import evaluate
+from agent.conversation.framework.progress.completeness import evaluate, track_saturation
+from agent.conversation.framework.state.completeness_data import SaturationModel
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import Completeness, Saturation, WorkingMemory
 from tests.support.interview_case import ENGINE, engine, known, state
+from tests.support.tries import tries
 
 CONFIG = engine()
 
@@ -212,3 +212,38 @@ def test_satisfying_an_obligation_never_lowers_it(statuses: Any, name: str, requ
     before = measured(config, state(config, statuses=statuses)).overall
     after = measured(config, state(config, statuses=statuses | {name: "satisfied"})).overall
     assert after >= before - 1e-9
+
+
+MODEL = SaturationModel(ready_threshold=0.8, alpha=0.5, epsilon=1, turns=2)
+
+
+def after(counts: list[int]) -> Saturation:
+    state = Saturation()
+    for count in counts:
+        state = track_saturation(state, count, MODEL)
+    return state
+
+
+@pytest.mark.covers("S3-8", "S3-79", "S3-80")
+def test_the_score_is_one_less_the_average_over_its_peak() -> None:
+    assert after([4]) == Saturation(average=4, peak=4, quiet_turns=0, score=0)
+    assert after([4, 0]) == Saturation(average=2, peak=4, quiet_turns=1, score=0.5)
+    assert after([4, 0, 0, 2]) == Saturation(average=1.5, peak=4, quiet_turns=0, score=0.625)
+
+
+@pytest.mark.covers("S3-8")
+def test_silence_before_anything_was_learnt_is_no_saturation() -> None:
+    assert after([0, 0, 0]) == Saturation()
+    assert after([0, -3, 2]) == Saturation(average=2, peak=2)
+
+
+@given(st.lists(st.integers(-5, 50), max_size=30))
+@settings(max_examples=tries(40, 10), deadline=None)
+def test_the_score_stays_within_its_bounds(counts: list[int]) -> None:
+    state = after(counts)
+    assert 0 <= state.score <= 1 and 0 <= state.average <= state.peak
+
+
+def test_an_engine_of_another_model_is_followed_with_the_usual_numbers() -> None:
+    followed = track_saturation(Saturation(average=4, peak=4), 0, engine().completeness_model)
+    assert followed == track_saturation(Saturation(average=4, peak=4), 0, SaturationModel(ready_threshold=0.8))

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from agent.conversation.framework.progress.conditions import guarded, holds, rating, satisfaction_rate
-from agent.conversation.framework.state.condition_data import Condition
+from agent.conversation.framework.state.config_data import Condition
 from agent.conversation.framework.state.working_memory import Completeness, PhaseState
 from tests.support.interview_case import engine, known, state
 

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.conversation.framework.progress.sidebar import SidebarBuilder, percentage
+from agent.conversation.framework.progress.sidebar import SidebarBuilder, SidebarState, percentage
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.sidebar_data import SidebarState
 from agent.conversation.framework.state.working_memory import Completeness, ObligationsState, PhaseState, WorkingMemory
 from tests.support.interview_case import engine, known, state
 
