@@ -9,8 +9,7 @@ from agent.conversation.simulation.facts import facts_of
 from agent.conversation.simulation.interview import ModelLeads, held
 from agent.conversation.simulation.outcome import Outcome
 from agent.conversation.simulation.people import person_named
-from agent.conversation.simulation.person import SimulatedPerson
-from agent.conversation.simulation.played_person import PlayedPerson
+from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.protocol.messages import ChatMessage
 from agent.protocol.replies import TextDelta
 from agent.protocol.requests import ProviderRequest

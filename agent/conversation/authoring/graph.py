@@ -4,12 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.conversation.authoring.condition_words import in_words
 from agent.conversation.framework.context.context_parts import blend_in_words
 from agent.conversation.framework.progress.phases import successor
+from agent.conversation.framework.state.config_data import (
+    AllOf,
+    CompletenessScore,
+    Condition,
+    CustomEvaluator,
+    FieldEquals,
+    FieldKnown,
+    ObligationSatisfaction,
+    PhaseIn,
+    TurnCount,
+)
 from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
 
 _ESCAPED = {ord(each): f"#{ord(each)};" for each in '"#;<>&|[]{}()`\\%'}
+
+
+def in_words(condition: Condition) -> str:
+    """Say a condition in a few words, for drawings and findings."""
+    match condition:
+        case ObligationSatisfaction():
+            return f"{condition.of} {condition.min_satisfaction_rate:.0%}"
+        case TurnCount():
+            return f"{condition.min_turns} turns"
+        case CompletenessScore():
+            return f"completeness {condition.min_completeness:.0%}"
+        case CustomEvaluator():
+            return f"{condition.evaluator_name} {condition.threshold:.0%}"
+        case PhaseIn():
+            return f"in {' or '.join(condition.phases)}"
+        case FieldEquals():
+            value = condition.value
+            return f"{condition.path} is {('yes' if value else 'no') if isinstance(value, bool) else value}"
+        case FieldKnown():
+            return f"{condition.path} is known"
+        case AllOf():
+            return " and ".join(map(in_words, condition.conditions))
 
 
 def ways(config: EngineConfiguration, phase: PhaseDefinition) -> dict[str, list[str]]:

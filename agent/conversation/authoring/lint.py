@@ -8,7 +8,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.conversation.authoring.condition_words import in_words
+from agent.conversation.authoring.graph import in_words
 from agent.conversation.authoring.simulation import LONGEST_WAIT, example, simulate
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.progress.conditions import holds

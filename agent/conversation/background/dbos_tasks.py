@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from agent.config.optional_parts import install_command
-from agent.conversation.background.task_context import TaskContext, TaskMeans, Work, bounded
+from agent.conversation.background.task_context import Steps, TaskContext, TaskMeans, Work, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
-from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport

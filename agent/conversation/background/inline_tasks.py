@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.conversation.background.task_context import TaskContext, TaskMeans, bounded
+from agent.conversation.background.task_context import Steps, TaskContext, TaskMeans, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
-from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport

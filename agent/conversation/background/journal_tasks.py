@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent.conversation.background.task_context import Lost, TaskContext, TaskMeans, bounded
+from agent.conversation.background.task_context import Lost, Steps, TaskContext, TaskMeans, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
-from agent.conversation.background.task_steps import Steps
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport

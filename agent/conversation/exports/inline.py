@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent.conversation.framework.state.values import LINE, as_text
+from agent.conversation.framework.state.values import as_text
 from agent.text.lazy_pattern import lazily
 
 _MARKUP = lazily(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|#(?=\d)|(?<=\s)#(?=#*$)|&(?=#?\w+;)")
@@ -16,9 +16,9 @@ _FIELD = lazily(
 )
 
 
-def inline(value: Any, *, limit: int = LINE) -> str:
+def inline(value: Any) -> str:
     """Return a value as text for the middle or the beginning of a line. Nothing at its beginning opens a list, a heading or a field."""
-    text = _MARKUP.sub(r"\\\g<0>", as_text(value, limit=limit))
+    text = _MARKUP.sub(r"\\\g<0>", as_text(value))
     for opening in (_LIST_OR_HEADING, _FIELD):
         found = opening.match(text)
         if found:

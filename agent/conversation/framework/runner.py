@@ -18,16 +18,12 @@ from agent.protocol.errors import Cancelled, RecordingError, words_of
 Step = Callable[[Turn], Awaitable[StepDone | None]]
 
 
-async def _begin(turn: Turn) -> StepDone | None:
-    return understanding.begin(turn)
-
-
 async def _return(turn: Turn) -> StepDone | None:
     return step()
 
 
 STEPS: tuple[tuple[str, Step], ...] = (
-    ("pre-processing", _begin),
+    ("pre-processing", understanding.begin),
     ("extraction", understanding.extract),
     ("saturation", understanding.saturate),
     ("socio-emotional", understanding.feel),

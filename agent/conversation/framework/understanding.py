@@ -19,7 +19,7 @@ MOST_CHARS = 100_000
 CONTEXT_MESSAGES = 4
 
 
-def begin(turn: Turn) -> StepDone:
+async def begin(turn: Turn) -> StepDone:
     """1: check what is given, count the turn, and mend what the person says is wrong with the conversation. Raises InvalidRequest."""
     text, state = turn.given.user_message, turn.memory
     if not text.strip():
@@ -87,13 +87,13 @@ async def saturate(turn: Turn) -> StepDone | None:
 
 async def feel(turn: Turn) -> StepDone | None:
     """4: trust, rapport and friction."""
-    signals = rapport.TurnSignals(
+    state = rapport.track(
+        turn.memory.socio_emotional,
         words=len(turn.given.user_message.split()),
         fields=len(turn.found.fields_updated),
         sensitive=turn.found.sensitive_info_shared,
         repair=turn.repair.kind if turn.repair else None,
     )
-    state = rapport.track(turn.memory.socio_emotional, signals)
     turn.memory = replace(turn.memory, socio_emotional=state)
     return step(values={name: round(getattr(state, name), 3) for name in ("trust", "rapport", "friction")})
 

@@ -1,4 +1,4 @@
-"""Play a person in an interview: it answers what was asked, in its manner, and does what people do beside answering."""
+"""Play a person in an interview: it answers in its manner, and does what people do beside answering; or a model plays it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from msgspec import Struct
 
 from agent.conversation.framework.progress.questions import QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.simulation.facts import Facts, spoken
 from agent.conversation.simulation.people import MoveKind, Person, Ways, chance, one_of
+from agent.planner.untrusted import clean, data_block
 
+_PROMPT = """You play a person in an interview, to try out the interviewer. You are somebody who {about}.
+Answer what you are asked in one to three sentences, in the manner of that person and in the first person. What you know stands below; of
+anything else you say that you do not know. Say "{leave}" and nothing else when nothing is asked of you any more.
+What you know:
+{known}
+"""
+_LEAVE = "goodbye"
+_MOST_FACT = 200  # characters
+_LONGEST = 4_000
 _LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 
 
@@ -166,3 +177,23 @@ class SimulatedPerson:
         if chance(self.manner.name, "slips", text) >= self.manner.slips:
             return text
         return f"{text[:1]}{text[2]}{text[1]}{text[3:]}"
+
+
+class PlayedPerson(SimulatedPerson):
+    """Is played by a model, `complete`, which is told the manner and what the person knows. What it meant is nobody's to know, so what is
+    told is measured by what it knew.
+    """
+
+    def __init__(self, config: EngineConfiguration, facts: Facts, manner: Person, complete: Complete) -> None:
+        super().__init__(config, facts, manner)
+        self._complete = complete
+        known = [(config.field(path), value) for path, value in facts.known.items()]
+        self._known = "\n".join(
+            f"- {each.display_name}: {spoken(each, value, '; ')[:_MOST_FACT]}" for each, value in known if each
+        )
+
+    async def hear(self, reply: str, memory: WorkingMemory) -> Utterance | None:
+        prompt = _PROMPT.format(about=self.manner.about, leave=_LEAVE, known=self._known)
+        asked = data_block("interviewer", clean(reply))
+        said = (await self._complete(f"{prompt}The interviewer says:\n{asked}\nYou say:", None)).strip()[:_LONGEST]
+        return None if said.strip(" .!").casefold() in ("", _LEAVE) else Utterance(text=said)

@@ -19,7 +19,7 @@ from agent.conversation.state_record import read_state
 from agent.emitters.console import Noticing, complain, say
 from agent.emitters.streams import sink_of
 from agent.frontends.interview.conversation import Conversation
-from agent.frontends.interview.earlier import begin_from, earlier
+from agent.frontends.interview.earlier import begin_from, earlier, interview_named
 from agent.frontends.interview.side_panel import PanelSwitch
 from agent.frontends.one_session import open_controller
 from agent.frontends.repl.interview_mode import AnswerPrompt

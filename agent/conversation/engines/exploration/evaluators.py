@@ -1,13 +1,12 @@
-"""Rate how ready a person is to decide: the evaluators of the exploration, each 0..1, from what was extracted."""
+"""Rate how ready a person is to decide: the evaluators of the exploration, each 0..1, from what was extracted and its sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args
 
-from agent.conversation.engines.exploration.content_tracker import trusted_share
 from agent.conversation.framework.state.ports import Evaluator
-from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from agent.text.vocabulary import words
 
 OPTIONS_EXPECTED = 3
@@ -20,6 +19,9 @@ REASONING = 20
 _OWN_WORDS = 8
 _WORD = 3  # letters
 _KEPT_CONSTRAINTS = 2
+Source = Literal["research", "person", "knowledge"]
+TRUST: dict[Source, float] = {"research": 1.0, "person": 0.8, "knowledge": 0.5}
+"""Research was looked up, a person tells what they saw; what a model knows in general is not checked."""
 
 
 def knowledge_gaps_identified(memory: WorkingMemory) -> float:
@@ -112,6 +114,21 @@ def evaluate_risk_identification(memory: WorkingMemory) -> float:
     """Rate the risks; one with something that can be done about it counts as two."""
     risks = list(_objects(memory, "solutionLandscape.risks"))
     return _of(len(risks) + sum(bool(each.get("mitigation")) for each in risks), RISKS_EXPECTED)
+
+
+def source_of(item: ExtractedField) -> Source:
+    """Return the source that an item names; a name that is not known, or none, is general knowledge: the least trusted."""
+    named = item.value.get("source") if isinstance(item.value, dict) else None
+    return next((each for each in get_args(Source) if each == named), "knowledge")
+
+
+def confidence_of(item: ExtractedField) -> float:
+    return item.confidence * TRUST[source_of(item)]
+
+
+def trusted_share(memory: WorkingMemory, path: str) -> float:
+    """Return the sum of the confidences of a collection's items."""
+    return sum(confidence_of(each) for each in memory.items(path))
 
 
 def _names(own: list[str], subject: str) -> bool:

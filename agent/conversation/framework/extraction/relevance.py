@@ -16,13 +16,13 @@ _MOST_VALUE = 400  # characters of a value that are looked at
 
 
 def relevant_fields(
-    config: EngineConfiguration, memory: WorkingMemory, message: str = "", most: int = MOST_FIELDS
+    config: EngineConfiguration, memory: WorkingMemory, message: str = ""
 ) -> tuple[FieldDefinition, ...]:
-    """The fields to look for, `most` where there are more: what was asked about first, what the message names or recalls, what the phase
-    still misses, what else is missing, and what was learnt latest, as that is what people correct.
+    """The fields to look for, `MOST_FIELDS` where there are more: what was asked about first, what the message names or recalls, what the
+    phase still misses, what else is missing, and what was learnt latest, as that is what people correct.
     """
     fields = config.extraction_schema.fields
-    if len(fields) <= most:
+    if len(fields) <= MOST_FIELDS:
         return fields
     asked = {path for each in config.obligations if each.id == memory.asked for path in each.fields} | {memory.asked}
     of_phase = paths_of_phase(config, memory)
@@ -38,8 +38,8 @@ def relevant_fields(
         return (3, 0, -memory.last_turn(field.path))
 
     ranked = sorted(fields, key=rank)
-    recent = [each for each in ranked if rank(each)[0] == 3][: most // 4]
-    chosen = [each for each in ranked if each not in recent][: most - len(recent)] + recent
+    recent = [each for each in ranked if rank(each)[0] == 3][: MOST_FIELDS // 4]
+    chosen = [each for each in ranked if each not in recent][: MOST_FIELDS - len(recent)] + recent
     return tuple(each for each in fields if each in chosen)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.conversation.framework.state.configuration import MODES, Mode, ModeBlend
-from agent.conversation.framework.state.ports import Complete
+from agent.conversation.framework.state.configuration import MODES, EngineConfiguration, Mode, ModeBlend
+from agent.conversation.framework.state.ports import Complete, ModeClassifier
 from agent.conversation.framework.state.working_memory import ModesState
-from agent.conversation.framework.talk.model_choice import choose
+from agent.conversation.framework.talk.model_choice import Wanted, choose
 from agent.conversation.framework.talk.reply_sentences import mode_of, sentences
 from agent.planner.untrusted import clean, clip, data_block
 
@@ -26,6 +26,16 @@ MEANING: dict[Mode, str] = {
     "persuade": "guide toward a decision",
     "deliberate": "weigh trade-offs",
 }
+
+
+def mode_classifier(config: EngineConfiguration, complete: Complete | None, wanted: Wanted) -> ModeClassifier:
+    """Make what names the modes, as the engine says or the person wants. `complete`: None without a model; then it goes by rules."""
+    kind = config.strategies.mode_classifier if wanted == "engine" else wanted
+    if kind == "none":
+        return NoOpModeClassifier()
+    if kind == "model" and complete is not None:
+        return LLMDrivenModeClassifier(complete)
+    return RuleBasedModeClassifier()
 
 
 class NoOpModeClassifier:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from agent.conversation.framework.state.repair_data import RepairKind
 from agent.conversation.framework.state.working_memory import SocioEmotional
 
@@ -22,26 +20,20 @@ _FRICTION: dict[RepairKind, float] = {
 }
 
 
-class TurnSignals(Struct, frozen=True, kw_only=True):
-    """`words`: of the message; `fields`: how many it filled; `repair`: what had to be mended."""
-
-    words: int
-    fields: int = 0
-    sensitive: bool = False
-    repair: RepairKind | None = None
-
-
-def track(state: SocioEmotional, turn: TurnSignals) -> SocioEmotional:
-    """The state after a turn: each becomes 3/4 of what it was and 1/4 of what the turn says.
+def track(
+    state: SocioEmotional, *, words: int, fields: int = 0, sensitive: bool = False, repair: RepairKind | None = None
+) -> SocioEmotional:
+    """The state after a turn: each becomes 3/4 of what it was and 1/4 of what the turn says. `words`: of the message; `fields`: how many it
+    filled; `repair`: what had to be mended.
 
     friction: how much had to be mended (impatience and cancel 1, contradiction and correction 0.5, …). rapport: openness, which is the
     length of the answer (40 words are a full one) and what it told (two fields are full), half of each, less friction. trust: openness
     less friction, but 1 where something sensitive was shared; it falls and rises around 0.5, as silence is no distrust.
     """
-    friction = _FRICTION.get(turn.repair, 0.0) if turn.repair else 0.0
-    openness = 0.5 * min(turn.words / _FULL_ANSWER, 1.0) + 0.5 * min(turn.fields / 2, 1.0)
+    friction = _FRICTION.get(repair, 0.0) if repair else 0.0
+    openness = 0.5 * min(words / _FULL_ANSWER, 1.0) + 0.5 * min(fields / 2, 1.0)
     rapport = _within(openness + 0.2 - friction)
-    trust = 1.0 if turn.sensitive and friction < 1 else _within(0.5 + 0.5 * openness - 0.5 * friction)
+    trust = 1.0 if sensitive and friction < 1 else _within(0.5 + 0.5 * openness - 0.5 * friction)
     return SocioEmotional(
         trust=_moved(state.trust, trust),
         rapport=_moved(state.rapport, rapport),

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.conversation.engines.exploration.content_tracker import Content, confidence_of, source_of, track
-from agent.conversation.engines.exploration.evaluators import EVALUATORS
+from agent.conversation.engines.exploration.evaluators import EVALUATORS, confidence_of, source_of, trusted_share
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
@@ -135,11 +134,8 @@ def test_content_is_tracked_with_its_source() -> None:
         landscape_options=[{"name": "Wiki", "source": "person"}, {"name": "Database"}],
         landscape_precedents=[{"name": "The library", "source": "research"}],
     )
-    assert track(told) == (
-        Content(path="solutionLandscape.options", name="Wiki", source="person", confidence=pytest.approx(0.72), turns=(1,)),
-        Content(path="solutionLandscape.options", name="Database", source="knowledge", confidence=0.45, turns=(1,)),
-        Content(path="solutionLandscape.precedents", name="The library", source="research", confidence=0.9, turns=(1,)),
-    )  # fmt: skip
+    assert trusted_share(told, "solutionLandscape.options") == pytest.approx(0.72 + 0.45)
+    assert trusted_share(told, "solutionLandscape.precedents") == pytest.approx(0.9)
 
 
 @pytest.mark.covers("S3-126")

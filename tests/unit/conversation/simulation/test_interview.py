@@ -12,8 +12,7 @@ from agent.conversation.simulation.facts import facts_of, made_up
 from agent.conversation.simulation.interview import FormLeads, Leader, ModelLeads, ScriptLeads, held
 from agent.conversation.simulation.outcome import Outcome, row
 from agent.conversation.simulation.people import people, person_named
-from agent.conversation.simulation.person import SimulatedPerson
-from agent.conversation.simulation.played_person import PlayedPerson
+from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.protocol.errors import PlannerError
 from tests.support.shipped_engines import ENGINES, loaded
 from tests.support.simulated_people_page import PAGE, outcomes, simulated_people_page

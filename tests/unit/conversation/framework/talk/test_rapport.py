@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.state.repair_data import RepairKind
 from agent.conversation.framework.state.working_memory import SocioEmotional
-from agent.conversation.framework.talk.rapport import TurnSignals, track
+from agent.conversation.framework.talk.rapport import track
 from tests.support.tries import tries
 
 
 def after(turns: int, **signals: Any) -> SocioEmotional:
     state = SocioEmotional()
     for _ in range(turns):
-        state = track(state, TurnSignals(**signals))
+        state = track(state, **signals)
     return state
 
 
@@ -36,13 +36,13 @@ def test_who_shares_something_sensitive_trusts() -> None:
 
 
 def test_one_turn_moves_a_quarter() -> None:
-    assert track(SocioEmotional(), TurnSignals(words=0)) == SocioEmotional(trust=0.5, rapport=0.425, friction=0)
+    assert track(SocioEmotional(), words=0) == SocioEmotional(trust=0.5, rapport=0.425, friction=0)
 
 
 @given(
     st.builds(SocioEmotional, trust=st.floats(0, 1), rapport=st.floats(0, 1), friction=st.floats(0, 1)),
     st.builds(
-        TurnSignals,
+        dict,
         words=st.integers(0, 10**9),
         fields=st.integers(0, 99),
         sensitive=st.booleans(),
@@ -50,6 +50,6 @@ def test_one_turn_moves_a_quarter() -> None:
     ),
 )
 @settings(max_examples=tries(60, 10), deadline=None)
-def test_each_stays_within_its_bounds(state: SocioEmotional, turn: TurnSignals) -> None:
-    new = track(state, turn)
+def test_each_stays_within_its_bounds(state: SocioEmotional, turn: dict[str, Any]) -> None:
+    new = track(state, **turn)
     assert all(0 <= each <= 1 for each in (new.trust, new.rapport, new.friction))

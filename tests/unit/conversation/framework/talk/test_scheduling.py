@@ -5,7 +5,8 @@ import pytest
 
 from agent.conversation.framework.state.ports import Complete, TechniqueScheduler
 from agent.conversation.framework.state.working_memory import Completeness, Saturation, SocioEmotional, TechniquesState
-from agent.conversation.framework.talk.scheduling import LLMDrivenScheduler, RuleBasedScheduler
+from agent.conversation.framework.talk.modes import LLMDrivenModeClassifier, RuleBasedModeClassifier, mode_classifier
+from agent.conversation.framework.talk.scheduling import LLMDrivenScheduler, RuleBasedScheduler, technique_scheduler
 from agent.conversation.framework.talk.techniques import library
 from agent.protocol.errors import Cancelled
 from tests.support.interview_world import engine, memory
@@ -53,8 +54,8 @@ def test_the_state_brings_up_what_helps(state: dict[str, Any], category: str) ->
 
 def test_what_was_just_used_and_what_is_not_needed_any_more_come_last() -> None:
     few = [library()[each] for each in ("active_listening", "open_ended_questions")]
-    first = selected(RuleBasedScheduler(CONFIG, most=1), few)
-    assert selected(RuleBasedScheduler(CONFIG, most=1), few, techniques=TechniquesState(active=first)) != first
+    first, *_ = selected(RuleBasedScheduler(CONFIG), few)
+    assert selected(RuleBasedScheduler(CONFIG), few, techniques=TechniquesState(active=(first,)))[0] != first
     ready = {"saturation": Saturation(score=1.0), "completeness": Completeness(is_ready=True)}
     assert selected(RuleBasedScheduler(CONFIG), few, **ready)[0] == "active_listening"
 
@@ -82,3 +83,32 @@ def test_a_single_technique_needs_no_choice_and_a_stop_is_a_stop() -> None:
     assert selected(LLMDrivenScheduler(CONFIG, complete), ALL[:1]) == (ALL[0].id,) and not asked
     with pytest.raises(Cancelled):
         selected(LLMDrivenScheduler(CONFIG, complete))
+
+
+BY_MODEL = engine(strategies={"techniqueScheduler": "model", "modeClassifier": "model"})
+UNNAMED = engine(strategies={"modeClassifier": "none"})
+
+
+async def complete(prompt: str, schema: object) -> str:
+    return ""
+
+
+@pytest.mark.covers("S3-112", "S3-113")
+def test_the_engine_says_and_the_person_says_otherwise() -> None:
+    assert isinstance(technique_scheduler(BY_MODEL, complete, "engine"), LLMDrivenScheduler)
+    assert isinstance(mode_classifier(BY_MODEL, complete, "engine"), LLMDrivenModeClassifier)
+    assert isinstance(technique_scheduler(BY_MODEL, complete, "rules"), RuleBasedScheduler)
+    assert isinstance(mode_classifier(BY_MODEL, complete, "rules"), RuleBasedModeClassifier)
+    assert isinstance(technique_scheduler(engine(), complete, "engine"), RuleBasedScheduler)
+    assert isinstance(mode_classifier(engine(), complete, "model"), LLMDrivenModeClassifier)
+
+
+@pytest.mark.covers("S3-112")
+def test_an_engine_may_leave_the_modes_unnamed() -> None:
+    assert asyncio.run(mode_classifier(UNNAMED, complete, "engine").classify("What is wrong?")) == ()
+
+
+@pytest.mark.covers("S3-112", "S3-113")
+def test_without_a_model_it_goes_by_rules() -> None:
+    assert isinstance(technique_scheduler(BY_MODEL, None, "model"), RuleBasedScheduler)
+    assert isinstance(mode_classifier(BY_MODEL, None, "engine"), RuleBasedModeClassifier)

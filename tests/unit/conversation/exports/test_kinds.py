@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.conversation.exports.planner_context import TOKENS, planner_context
+from agent.conversation.exports.kinds import TOKENS, planner_context
 from agent.planner.untrusted import estimate_tokens
 from tests.support.interview_case import engine, known, state
 
