@@ -12,7 +12,7 @@ from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TurnMetadata
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.conversation.strategy import Interview
 from agent.protocol.events.session import SessionStarted

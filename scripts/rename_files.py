@@ -25,7 +25,7 @@ from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
-from agent.repo_agent.agent_tools import AgentTools
+from agent.repo_agent.tools.registry import AgentTools
 from agent.repo_agent.workplace import Workplace
 from agent.risk.file_actions import rate_action
 

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent.cli.entry import main as agent_shell
-from agent.repo_agent.agent_tools import AgentTools
+from agent.repo_agent.tools.registry import AgentTools
 
 __all__ = ["AgentTools", "main"]
 

@@ -134,16 +134,16 @@ def _command_services(process: Process) -> CommandServices:
 def _tasks(cwd: str) -> tuple[str, ...]:
     """Return the numbers of the tasks that can be worked on in the repository around a folder, none where it cannot be told."""
     from agent.planner.facts.git_facts import repository_of
-    from agent.repo_agent.progress import TASK_FILE
     from agent.repo_agent.root import root_of, text_in
     from agent.repo_agent.task_file import read_tasks
+    from agent.repo_agent.workplace import TASK_FILE
 
     top = repository_of(cwd)
     return tuple(str(each.task) for each in read_tasks(text_in(root_of(top), TASK_FILE) or "").eligible) if top else ()
 
 
 def _engines() -> tuple[str, ...]:
-    from agent.conversation.shipped import registry
+    from agent.conversation.registry.registry import registry
 
     return registry().ids()
 

@@ -188,7 +188,7 @@ def config(options: argparse.Namespace) -> int:
 
 def interview(options: argparse.Namespace) -> int:
     """Hold an interview; or do what stands in the place of an engine."""
-    from agent.conversation.shipped import DEFAULT
+    from agent.conversation.registry.registry import DEFAULT
 
     about = " ".join(options.words)
     if options.action in ("engines", "lint", "graph"):

@@ -15,15 +15,13 @@ from agent.planner.facts.git_facts import repository_of
 from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
 from agent.repo_agent.calls import CallDoors
 from agent.repo_agent.done_check import tasks_here
-from agent.repo_agent.features import features_done, number_of
 from agent.repo_agent.open_questions import OpenQuestions
-from agent.repo_agent.progress import TASK_FILE, Progress
 from agent.repo_agent.rehearsals import new_place
 from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import TASK_FILE, Progress, Workplace
 from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded, worktrees_beside
 
 _MOST_TASK_TEXT = 20_000
@@ -179,8 +177,8 @@ async def _copied(repository: Repository, doors: CallDoors, state: str) -> tuple
 
 async def _progress(place: Workplace, prepared: Prepared) -> Progress:
     """Return how far earlier cycles have come: features that have their commit, and changes that no test has seen."""
-    commits = await features_done(place)
-    progress = Progress(calls=1, features=list(dict.fromkeys(map(number_of, commits))))
+    commits = await place.features_done()
+    progress = Progress(calls=1, features=list(dict.fromkeys(each.number for each in commits)))
     if prepared.left or commits:
         progress.changes = progress.calls
     progress.untestable = not runner_words(partial(text_in, root_of(place.root)))

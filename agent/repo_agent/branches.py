@@ -50,6 +50,12 @@ class FeatureCommit:
     subject: str
     commit: str
 
+    @property
+    def number(self) -> int:
+        """The feature's number in its task, 0 for none."""
+        number = self.feature.rpartition(".")[2]
+        return int(number) if number.isascii() and number.isdigit() else 0
+
 
 @dataclass(frozen=True, eq=False)
 class Branches(Git):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from agent.repo_agent.features import features_done, number_of
-from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.tested_tree import changed_since
 from agent.repo_agent.tools.definition import Arguments
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import TASK_FILE, Workplace
 
 _SUBMITTED = (Status.REVIEW, Status.DONE)
 _UNTESTED = "the tests have not passed since the last change: call run_tests, and mend what fails"
@@ -33,7 +31,7 @@ def tasks_here(place: Workplace) -> TaskFile:
 
 async def _recount(place: Workplace) -> None:
     """Forget features whose commits are on the branch no more."""
-    there = {number_of(each) for each in await features_done(place)}
+    there = {each.number for each in await place.features_done()}
     place.progress.features[:] = [each for each in place.progress.features if each in there]
 
 

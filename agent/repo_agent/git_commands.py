@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from shlex import quote
 
-from agent.policy.grants import push_text
-
+FORGET_WORKTREES = "git worktree prune"
+"""Has git forget worktrees whose folders are gone."""
 _MOVED = re.compile(r"^ {3}([0-9a-f]{4,64})\.\.[0-9a-f]{4,64} ", re.M)
 _NEW = re.compile(r"^ \* \[", re.M)
 
@@ -31,19 +31,9 @@ def remove_worktree(folder: str) -> str:
     return f"git worktree remove -- {quote(folder)}"
 
 
-def forget_worktrees() -> str:
-    """Return what has git forget worktrees whose folders are gone."""
-    return "git worktree prune"
-
-
 def commit(message: str, *, sign_off: bool = False) -> str:
     """Return what commits all that differs. `sign_off`: with the person's line, where they vouch for their commits so."""
     return f"git add -A && git commit {'--signoff ' if sign_off else ''}-m {quote(message)}"
-
-
-def push(remote: str, branch: str) -> str:
-    """Return what pushes a branch to the one of its name at the remote, which it follows from then on."""
-    return push_text(remote, branch)
 
 
 def was_left_at(commit: str, tip: str, said: str) -> bool:

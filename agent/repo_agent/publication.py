@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.policy.grants import push_text
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.ports import PullRequests
 from agent.repo_agent import git_commands, messages, secret_check
-from agent.repo_agent.doors import Doors
-from agent.repo_agent.features import features_done, test_setup
-from agent.repo_agent.progress import TASK_FILE
 from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.task_file import Entry, read_tasks
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.test_settings import test_setup
+from agent.repo_agent.workplace import TASK_FILE, Doors, Workplace
 from agent.repo_agent.worktrees import said_by, succeeded
 from agent.risk.paths.secret_paths import is_secret
 from agent.text.sizes import counted
@@ -91,7 +90,7 @@ class Publication:
         tip = await self.repository.tip(branch)
         _refuse_secrets(await self._secrets(tip), f"{branch} was not pushed")
         item = await self.doors.run(
-            git_commands.push(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
+            push_text(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
         )
         if not succeeded(item):
             why = await self._rejected(remote, branch) if item.outcome == "ran" else ""
@@ -184,7 +183,7 @@ class Publication:
 
     async def _proof(self) -> messages.Proof:
         progress = self.place.progress
-        features = await features_done(self.place)
+        features = await self.place.features_done()
         files = await self.repository.changed_files(self.place.base)
         progress.test_setup = await test_setup(self.place, committed=files)
         entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)

@@ -1,12 +1,17 @@
-"""Find what a file that describes a package says of its tests: its dependencies or version do not change how they are run."""
+"""Find the files of a branch that change how its tests are run: the dependencies or the version of a package do not."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+from agent.protocol.errors import IoError
+from agent.repo_agent.root import root_of, text_in
+from agent.repo_agent.test_runner import SETUP, sets_up_tests
+from agent.repo_agent.workplace import Workplace
 
 _DEPENDENCIES = "dependencies devDependencies peerDependencies optionalDependencies peerDependenciesMeta bundledDependencies".split()
 _ABOUT = "name version description keywords homepage bugs license author contributors funding repository private files".split()
@@ -22,6 +27,33 @@ _TOOLS = frozenset(
 )
 """List what has no say in how tests are run, of each kind of file; all else may have."""
 _VERSION = re.compile(r"[\w.+*^~<>=|\s-]*")
+
+
+async def test_setup(
+    place: Workplace, differing: Iterable[str] = (), committed: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return the files that say how the tests are run, as far as they differ from the base; also those that git ignores.
+
+    `differing`: files that differ from the last commit; `committed`: those that the branch changes, where that is known.
+    """
+    repository = place.repository
+    if repository is None or not place.base:
+        return ()
+    try:
+        if committed is None:
+            committed = await repository.changed_files(place.base)
+        paths = {*committed, *differing, *await repository.unknown_files(sorted(SETUP))}
+        found = [path for path in sorted(paths) if sets_up_tests(path) and await _says_otherwise(place, path)]
+    except IoError:
+        return ("git could not say which",)
+    return tuple(found)
+
+
+async def _says_otherwise(place: Workplace, path: str) -> bool:
+    """Tell whether a file says something else of the tests than on the base."""
+    assert place.repository is not None
+    now = said_of_tests(path, text_in(root_of(place.root), path))
+    return now is None or now != said_of_tests(path, await place.repository.text_at(place.base, path))
 
 
 def said_of_tests(path: str, text: str | None) -> object:

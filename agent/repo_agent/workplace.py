@@ -1,19 +1,72 @@
-"""Hold what the tools of one cycle work on: the worktree, its repository, the task, and how far the cycle has come."""
+"""Hold what the tools of one cycle work on: the worktree, its repository, the task, how far the cycle has come; and the doors by which
+tools change or run anything, each of them a way to the gate.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Literal, Protocol
 
-from agent.repo_agent.progress import Progress
+from agent.repo_agent.tested_tree import TestedTree
 
 if TYPE_CHECKING:
+    from agent.protocol.actions import FileAction, OpenPullRequest, Performed
     from agent.protocol.execution import Processes
+    from agent.protocol.messages import CommandItem
     from agent.protocol.ports import PullRequests
+    from agent.repo_agent.branches import FeatureCommit
     from agent.repo_agent.marks import Marks
     from agent.repo_agent.open_questions import OpenQuestions
     from agent.repo_agent.repository import Repository, Settings
+
+TASK_FILE = "TASKS.md"
+Reason = Literal["complete", "no_tasks", "question"]
+
+
+@dataclass(eq=False)
+class Progress:
+    """`changes`, `green` and `submitted` are numbers of calls, 0 for none: the last one that changed a file which tests may be about, the
+    last one that ran the tests and saw them pass, the last one that submitted.
+
+    `tree`: the files as they were when the tests began that passed. `passed`, `total`: of the last run of the tests, None where nothing
+    was counted. `untestable`: nothing says how the repository is tested. `features`: numbers of those that have their commit.
+    `pushed_elsewhere`: branches that something else pushed to. `test_setup`: files that say how the tests are run and differ from the
+    base. `violations`: calls in a row that came before their time.
+    """
+
+    calls: int = 0
+    changes: int = 0
+    green: int = 0
+    submitted: int = 0
+    ran: bool = False
+    untestable: bool = False
+    passed: int | None = None
+    total: int | None = None
+    features: list[int] = field(default_factory=list)
+    tree: TestedTree | None = None
+    test_setup: tuple[str, ...] = ()
+    pushed_elsewhere: list[str] = field(default_factory=list)
+    url: str = ""
+    violations: int = 0
+    ended: Reason | None = None
+    words: str = ""
+
+    def changed(self, *paths: str) -> None:
+        """Count a change of files; no test is about the task file alone."""
+        if any(path != TASK_FILE for path in paths):
+            self.changes = self.calls
+
+    def tested(self, *, ok: bool, passed: int | None, total: int | None, tree: TestedTree | None = None) -> None:
+        """Count a run of the tests."""
+        self.tree = tree
+        self.ran, self.passed, self.total = True, passed, total
+        self.green = self.calls if ok else 0
+
+    @property
+    def is_green(self) -> bool:
+        """Tell whether the tests passed after the last change."""
+        return self.untestable or self.green > self.changes
 
 
 @dataclass(eq=False, kw_only=True)
@@ -49,3 +102,25 @@ class Workplace:
     held: IO[str] | None = None
     claim: IO[str] | None = None
     redact: Callable[[str], str] | None = None
+
+    async def features_done(self) -> list[FeatureCommit]:
+        """Return the commits on the branch that count as features.
+
+        They change a file, and their features got a commit from finish_feature: here, or where the branch was when it came from a remote.
+        """
+        assert self.repository is not None
+        marks = self.marks
+        known = set(marks.features) if marks is not None else set()
+        if marks is not None and marks.begun:
+            known |= {each.feature for each in await self.repository.feature_commits(self.base, self.task, marks.begun)}
+        return [each for each in await self.repository.feature_commits(self.base, self.task) if each.feature in known]
+
+
+class Doors(Protocol):
+    """All that a tool can change or run, by the gate, for the call that it is run for. Raises RecordingError and Cancelled."""
+
+    async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
+        """Change a file, kept for undo, or open a pull request."""
+
+    async def run(self, command: str, *, reason: str = "", grant: str = "") -> CommandItem:
+        """Run a command in the repository. `grant` ("push", "pull-request"): it is asked for unless the run was given that."""

@@ -17,12 +17,13 @@ from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.repo_agent import git_commands
 from agent.repo_agent.branches import Base, TaskBranch
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
 from agent.repo_agent.repository import Change, Repository, Settings
+from agent.repo_agent.workplace import Doors
 from agent.text.shown import shown_line
 
+_LONGEST = 8_000  # characters of what a command said
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
 
@@ -191,7 +192,7 @@ class Worktrees:
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise IoError(f"{folder} is in the way", hint="move it elsewhere")
         if forget:  # somebody removed the folder, and git still counts it as one
-            _require(await doors.run(git_commands.forget_worktrees()), "git could not forget an old worktree")
+            _require(await doors.run(git_commands.FORGET_WORKTREES), "git could not forget an old worktree")
         if await self.repository.tip(branch):
             text = git_commands.add_worktree(folder, branch)
         else:
@@ -207,12 +208,14 @@ def worktrees_beside(state: str) -> str:
     return f"{os.path.realpath(state)}-worktrees"
 
 
-def said_by(item: CommandItem, limit: int = 8_000) -> str:
+def said_by(item: CommandItem) -> str:
     """Return what a command that failed said, its end where it is long; or why it did not run."""
     if item.outcome != "ran":
         return f"it did not run ({item.outcome}){f': {item.remark}' if item.remark else ''}"
     text = "\n".join(filter(None, (item.stdout.strip(), item.stderr.strip())))
-    return f"exit code {item.exit_code}{': ' if text else ''}{text if len(text) <= limit else f'…{text[-limit:]}'}"
+    return (
+        f"exit code {item.exit_code}{': ' if text else ''}{text if len(text) <= _LONGEST else f'…{text[-_LONGEST:]}'}"
+    )
 
 
 def succeeded(item: CommandItem) -> bool:

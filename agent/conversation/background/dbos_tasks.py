@@ -17,18 +17,16 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
-import msgspec
-
 from agent.config.optional_parts import install_command
-from agent.conversation.background.task_context import Steps, TaskContext, TaskMeans, Work, bounded
+from agent.conversation.background.task_context import Steps, TaskMeans, Work, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
-from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
+from agent.conversation.framework.state.working_memory import WorkingMemory, to_data
 from agent.conversation.persistence.liveness import Liveness
 from agent.conversation.persistence.task_journal import KEPT_DAYS
-from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound, words_of
+from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound
 from agent.recording.bounds import map_text
 from agent.waiting import in_thread
 
@@ -62,7 +60,7 @@ class DbosTaskBackend:
         self._at_once = at_once
         self._url, self._alive, self._kinds, self._means = url, alive, kinds, means
         self._name, self._version = f"agent-shell-{project}", ""
-        self._mine = dict[str, asyncio.Task[str]]()
+        self._mine = dict[str, asyncio.Task[tuple[bool, str]]]()
         self._lost = set[str]()
         self._watch: asyncio.Task[None] | None = None
         self._beginning = asyncio.Lock()
@@ -146,25 +144,16 @@ class DbosTaskBackend:
 
             return str(await DBOS.run_step_async({"name": name}, redacted))
 
-        async def doing() -> str:
-            task, handler = self._kinds.get(kind)
-            steps = Steps(around=step)
-            context = TaskContext(task=task, memory=from_data(state), means=self._means, step=steps)
-            return bounded(self._means.redact("", await handler.run(context)))
-
-        self._mine[handle] = running = asyncio.ensure_future(doing())
+        work = self._kinds.outcome(kind, state, self._means, Steps(around=step))
+        self._mine[handle] = running = asyncio.ensure_future(work)
         try:
-            ending = {"done": True, "result": await running}
-        except msgspec.ValidationError:
-            ending = {"done": False, "result": "the state that it began with cannot be read"}
-        except Exception as error:
-            ending = {"done": False, "result": bounded(self._means.redact("", words_of(error)))}
+            done, result = await running
         finally:
             running.cancel()
         await self._is_back()
         if self._mine.get(handle) is running:
             del self._mine[handle]
-        return ending
+        return {"done": done, "result": result}
 
     async def _is_back(self) -> None:
         """Wait until the server answers: DBOS gives up what it cannot write down."""

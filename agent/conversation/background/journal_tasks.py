@@ -12,17 +12,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-import msgspec
-
-from agent.conversation.background.task_context import Lost, Steps, TaskContext, TaskMeans, bounded
+from agent.conversation.background.task_context import Lost, Steps, TaskMeans
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
-from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
+from agent.conversation.framework.state.working_memory import WorkingMemory, to_data
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import Claim, TaskJournal
-from agent.protocol.errors import CoreError, NotFound, words_of
+from agent.protocol.errors import CoreError, NotFound
 from agent.recording.bounds import map_text
 from agent.waiting import completed, in_thread
 
@@ -161,29 +159,17 @@ class JournalTaskBackend:
 
     async def _do(self, claim: Claim) -> None:
         """Do a task to its end, and keep how it ended. Where this is cancelled, the task stays to be left to others."""
-        with suppress(Lost):
-            done, result = await self._outcome(claim)
-            await self._kept(lambda: self._journal.finish(claim, done=done, result=result))
-        self._mine.pop(claim.id, None)
-        self._wake.set()
 
-    async def _outcome(self, claim: Claim) -> tuple[bool, str]:
         async def keep(name: str, result: str) -> None:
             result = self._means.redact("", result)
             if not await self._kept(lambda: self._journal.add_step(claim, name, result)):
                 raise Lost
 
-        try:
-            task, handler = self._kinds.get(claim.kind)
-            memory = from_data(claim.state)
-            context = TaskContext(task=task, memory=memory, means=self._means, step=Steps(claim.steps, keep))
-            return True, bounded(self._means.redact("", await handler.run(context)))
-        except Lost:
-            raise
-        except msgspec.ValidationError:
-            return False, "the state that it began with cannot be read"
-        except Exception as error:
-            return False, bounded(self._means.redact("", words_of(error)))  # it may quote what a server said
+        with suppress(Lost):
+            done, result = await self._kinds.outcome(claim.kind, claim.state, self._means, Steps(claim.steps, keep))
+            await self._kept(lambda: self._journal.finish(claim, done=done, result=result))
+        self._mine.pop(claim.id, None)
+        self._wake.set()
 
     async def _kept(self, write: Callable[[], T]) -> T:
         """Write until the database answers: what was found out is not lost because it was away."""

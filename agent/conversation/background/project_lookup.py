@@ -1,25 +1,28 @@
-"""Look up in the documents of a project what they say about what is known so far: the passages that are nearest, with file and line.
+"""Find the files of a project, and look up in its documents what they say about what is known so far: the nearest passages.
 
-Only what lies below the folder of a project is read: documents alone, no hidden files, no links, none that would hold secrets; what looks
-like a secret all the same is replaced. In a folder that is no project, as somebody's home, nothing is looked up.
+Those of the upper levels come first, within bounds, without links, hidden ones, and what tools put there. Of documents none is read that
+would hold secrets; what looks like a secret all the same is replaced. In a folder that is no project, as somebody's home, nothing is
+looked up.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from agent.conversation.background.project_files import files, is_project
 from agent.planner.facts.regular_file import read_regular
 from agent.protocol.errors import InvalidState
 from agent.redaction.redactor import SecretRedactor
-from agent.retrieval.chunking import chunks
-from agent.retrieval.index import Hit, RagIndex
 from agent.risk.paths.secret_paths import is_secret
 from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line
+
+if TYPE_CHECKING:
+    from agent.retrieval.index import Hit
 
 _ENDINGS = (".md", ".rst", ".txt", ".adoc")
 _OF_SECRETS = lazily(
@@ -30,10 +33,51 @@ _OF_SECRETS = lazily(
 _MOST_DOCUMENTS, _MOST_BYTES = 300, 200_000
 _MOST_PASSAGES = 6
 _LONGEST = 1_200  # characters of a passage
+MOST_FILES = 5_000
+MANIFESTS = frozenset(
+    "pyproject.toml package.json cargo.toml go.mod pom.xml build.gradle gemfile composer.json makefile".split()
+)
+_MOST_FOLDERS, _DEEPEST = 1_000, 6
+_SKIPPED = ("node_modules", "__pycache__", "vendor", "target", "dist", "build")
+_REPOSITORY = (".git", ".hg", ".svn")
+
+
+def is_project(folder: str) -> bool:
+    """Tell a repository, or a folder with a manifest, from any other one, as somebody's home."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    return any(each in _REPOSITORY or each.lower() in MANIFESTS for each in names)
+
+
+def files(folder: str) -> Iterator[str]:
+    """Yield the names of files below a folder, relative to it, those of the upper levels first."""
+    left, looked, seen = deque([("", 0)]), 0, 0
+    while left and looked < _MOST_FOLDERS:
+        below, depth = left.popleft()
+        looked += 1
+        try:
+            with os.scandir(os.path.join(folder, below)) as entries:
+                found = sorted(islice(entries, MOST_FILES), key=lambda each: each.name)
+        except OSError:
+            continue
+        for each in found:
+            name = f"{below}{each.name}"
+            if each.name.startswith(".") or each.is_symlink():
+                continue
+            if each.is_dir():
+                left.extend([(f"{name}/", depth + 1)] * (depth < _DEEPEST and each.name not in _SKIPPED))
+            elif seen < MOST_FILES:
+                seen += 1
+                yield name
 
 
 def lookup(folder: str, asked: str) -> str:
     """Return the passages nearest to the words of `asked`; "" where there are none. Raises InvalidState, IoError."""
+    from agent.retrieval.chunking import chunks  # with the index it takes 25 ms
+    from agent.retrieval.index import RagIndex
+
     if not is_project(folder):
         raise InvalidState(expected="the folder of a project", found="another one")
     redact = SecretRedactor().redact

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from agent.conversation.background.project_files import MANIFESTS, MOST_FILES, files
+from agent.conversation.background.project_lookup import MANIFESTS, MOST_FILES, files, lookup
 from agent.conversation.background.task_context import Handler, Handlers, TaskContext
 from agent.conversation.framework.state.values import as_text
 from agent.planner.facts.regular_file import read_regular
@@ -35,8 +35,6 @@ async def codebase_survey(context: TaskContext) -> str:
 
 
 async def project_lookup(context: TaskContext) -> str:
-    from agent.conversation.background.project_lookup import lookup  # with the index it takes 25 ms
-
     asked = f"{context.task.description} {' '.join(_known(context))}"
     return await in_thread(lambda: lookup(context.folder, asked)) or "No document here speaks of it."
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
-from agent.conversation.background.task_context import Handler, Handlers
+from agent.conversation.background.task_context import Handler, Handlers, Lost, Step, TaskContext, TaskMeans, bounded
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.protocol.errors import NotFound
+from agent.conversation.framework.state.working_memory import WorkingMemory, from_data
+from agent.protocol.errors import NotFound, words_of
 
 _NAMESPACE = uuid.UUID("c1f6a0a4-6a0f-5d5e-8f3b-0b6d2f4f9b52")
 
@@ -49,6 +50,19 @@ class TaskKinds:
 
     def names(self) -> list[str]:
         return sorted(self._known)
+
+    async def outcome(self, kind: str, state: Any, means: TaskMeans, step: Step) -> tuple[bool, str]:
+        """Do a task that begins with a state; tell whether it was done, and its result, or why it was not. Raises Lost."""
+        try:
+            task, handler = self.get(kind)
+            context = TaskContext(task=task, memory=from_data(state), means=means, step=step)
+            return True, bounded(means.redact("", await handler.run(context)))
+        except Lost:
+            raise
+        except msgspec.ValidationError:
+            return False, "the state that it began with cannot be read"
+        except Exception as error:
+            return False, bounded(means.redact("", words_of(error)))  # it may quote what a server said
 
     def get(self, kind: str) -> tuple[BackgroundTaskDefinition, Handler]:
         """Raises NotFound."""

@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.config.optional_parts import install_command
-from agent.conversation.persistence.found import Found
 from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.events.interview import FieldExtracted, InterviewTurned
 from agent.protocol.events.session import Warned
@@ -29,7 +28,7 @@ T = TypeVar("T")
 
 if TYPE_CHECKING:
     from agent.conversation.persistence.database import Database
-    from agent.conversation.persistence.store import Interview, SqlStore
+    from agent.conversation.persistence.store import Found, Interview, SqlStore
     from agent.engine.context import RequestContext
     from agent.engine.goal import Goal
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+from msgspec import Struct
 
 from agent.conversation.persistence.database import Database
-from agent.conversation.persistence.found import Found
 from agent.conversation.persistence.tables import (
     CHECKPOINTS,
     EXTRACTIONS,
@@ -62,6 +62,16 @@ class Interview:
         about = handoff.get("metadata") or {}
         parts = (about.get("targetEngineId"), about.get("handoffDate"), len(about.get("chain") or ()))
         return uuid_of("handoff", "\n".join(map(str, (self.log, *parts))))
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """An interview in the database: the state after `turn`; `last`: the last turn there is."""
+
+    id: uuid.UUID
+    name: str
+    turn: int
+    last: int
+    state: dict[str, Any]
 
 
 class SqlStore:

@@ -1,16 +1,20 @@
-"""Register engines: those that are shipped, those of installed packages, and folders that a person names."""
+"""Register the engines of a process: those that are shipped, those of installed packages, and folders that a person names."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
 
+from agent.conversation.background.task_handlers import HANDLERS
 from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.talk.techniques import library
 from agent.conversation.registry.loading import FILES, Engine, load_engine
 from agent.conversation.registry.validation import Validation, validate_engine_config
 from agent.protocol.errors import ConfigError, NotFound
@@ -19,6 +23,7 @@ from agent.text.fuzzy import most_alike
 GROUP = "agent_shell.interviews"
 """The group of entry points: an engine's id, and the package whose folder holds its file."""
 SHIPPED = "agent.conversation.engines"
+DEFAULT = "project-discovery"
 
 
 class _Source(Struct, frozen=True):
@@ -127,3 +132,23 @@ def _folder(package: str) -> Path:
     if not places:
         raise ConfigError(f"there is no package {package}")
     return Path(places[0])
+
+
+@cache
+def registry() -> EngineRegistry:
+    """Return the registry; each engine is read when it is first asked for."""
+    return EngineRegistry(techniques=library(), handlers=HANDLERS)
+
+
+def engine_id(named: str) -> str:
+    """Return the id of what a person names: an engine, or the folder of one. Raises ConfigError, NotFound."""
+    known, path = registry(), Path(named).expanduser()
+    if named in known.ids():
+        return named
+    folder = path.parent if path.name in FILES else path
+    if folder.is_dir():
+        return known.add(folder.resolve())
+    if os.sep in named:
+        raise NotFound("folder of an engine", named)
+    known.load(named)
+    return named

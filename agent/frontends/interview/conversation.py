@@ -20,7 +20,7 @@ from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
 from agent.conversation.opening import opening, sidebar_of
 from agent.conversation.registry.loading import Engine
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.emitters.console import Noticing, complain_about, print_rows, say_prose
 from agent.emitters.interview_lines import panel

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from agent.audit.queries.choosing import NEWEST, listed
 from agent.audit.queries.interviews import is_interview, newest_interview, place_after, turn_of
-from agent.conversation.persistence.found import Found
 from agent.conversation.persistence.keeping import ProcessDatabase, database_at
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
@@ -29,6 +28,7 @@ from agent.text.sizes import counted
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
+    from agent.conversation.persistence.store import Found
     from agent.recording.reader import SessionFile
 
 

@@ -9,15 +9,14 @@ import os
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
-from agent.planner.facts.git_facts import HARDENED
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import IoError
 from agent.protocol.execution import Processes
+from agent.repo_agent.git import Git
 from agent.repo_agent.messages import task_of
 from agent.repo_agent.repository import Repository
 
 FILE = "REVIEW.md"
-_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -33,16 +32,16 @@ class LocalReviews:
             raise IoError(f"{action.branch} is the branch of no task")
         branch = f"review/task-{task}"
         git = _Git(self.processes, action.root)
-        tip = await git.line("rev-parse", "--verify", f"refs/heads/{action.branch}^{{commit}}")
+        tip = await git.must("rev-parse", "--verify", f"refs/heads/{action.branch}^{{commit}}")
         before = await self._before(git, branch)
         tree = await self._tree(git, tip, _text(action))
-        done = before and tree == await git.line("rev-parse", f"{before}^{{tree}}")
+        done = before and tree == await git.must("rev-parse", f"{before}^{{tree}}")
         if not done:
             await self._free(action.root, branch)
             behind = bool(before) and await git.holds("merge-base", "--is-ancestor", tip, before)
             parents = [*(["-p", before] if before else []), *([] if behind else ["-p", tip])]
-            commit = await git.line("commit-tree", tree, *parents, "-m", f"review: {action.title}")
-            await git.line("update-ref", f"refs/heads/{branch}", commit)
+            commit = await git.must("commit-tree", tree, *parents, "-m", f"review: {action.title}")
+            await git.must("update-ref", f"refs/heads/{branch}", commit)
         return PullRequest(url=f"{branch}:{FILE}", number=task, created=not before, push=branch)
 
     async def _free(self, root: str, branch: str) -> None:
@@ -54,7 +53,7 @@ class LocalReviews:
     async def _before(self, git: _Git, branch: str) -> str:
         """Return the last commit of the review branch, of the one that a remote has where it is not here; "" for none."""
         ours, theirs = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
-        return await git.line("for-each-ref", "--count=1", "--format=%(objectname)", ours, theirs)
+        return await git.must("for-each-ref", "--count=1", "--format=%(objectname)", ours, theirs)
 
     async def _tree(self, git: _Git, tip: str, text: str) -> str:
         """Return the files of `tip` and the review among them."""
@@ -62,32 +61,24 @@ class LocalReviews:
             path = os.path.join(folder, FILE)
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:  # noqa: ASYNC230 - a short one
                 file.write(text)
-            blob = await git.line("hash-object", "-w", "--no-filters", "--", path)
+            blob = await git.must("hash-object", "-w", "--no-filters", "--", path)
             index = f"GIT_INDEX_FILE={os.path.join(folder, 'index')}"
-            await git.line("read-tree", tip, variable=index)
-            await git.line("update-index", "--add", "--cacheinfo", f"100644,{blob},{FILE}", variable=index)
-            return await git.line("write-tree", variable=index)
+            await git.must("read-tree", tip, variable=index)
+            await git.must("update-index", "--add", "--cacheinfo", f"100644,{blob},{FILE}", variable=index)
+            return await git.must("write-tree", variable=index)
 
 
-@dataclass(frozen=True)
-class _Git:
-    processes: Processes
-    root: str
-
-    async def line(self, *words: str, variable: str = "") -> str:
+class _Git(Git):
+    async def must(self, *words: str, variable: str = "") -> str:
         """Return what git answers. Raises IoError."""
-        code, text = await self._run(words, variable)
+        code, text = await self.answer(*words, quietly=(variable,) if variable else ())
         if code:
             raise IoError(f"`git {words[0]}` failed in {self.root} (exit code {code}), so there is no review branch")
         return text.strip("\n")
 
     async def holds(self, *words: str) -> bool:
         """Tell whether git says yes."""
-        return (await self._run(words, ""))[0] == 0
-
-    async def _run(self, words: tuple[str, ...], variable: str) -> tuple[int, str]:
-        argv = (HARDENED[0], *filter(None, (variable,)), *HARDENED[1:], *words)
-        return await self.processes.capture(argv, cwd=self.root, timeout=_SECONDS)
+        return (await self.answer(*words))[0] == 0
 
 
 def _text(action: OpenPullRequest) -> str:

@@ -7,9 +7,8 @@ import os
 from agent.planner.facts.git_facts import HARDENED
 from agent.protocol.errors import IoError
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.tools.root import refused
 
 

@@ -14,7 +14,7 @@ import msgspec
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
+from agent.repo_agent.workplace import Doors
 from agent.struct_types import built
 
 

@@ -9,10 +9,9 @@ from agent.planner.untrusted import clip, weight
 from agent.protocol import actions
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.root import MOST_TEXT, Text, decoded, read_text, read_up_to, root_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.text.sizes import counted, size_words
 from agent.tools.root import Place, Root, done, refused
 

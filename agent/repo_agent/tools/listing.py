@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from agent.planner.facts.git_facts import HARDENED
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.root import protected, root_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.text.sizes import counted
 from agent.tools.root import refused
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from agent.protocol.actions import DeleteFile
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.patches import NOTHING, FilePatch, patched, patches_in
 from agent.repo_agent.root import MOST_TEXT, Text, read_text, root_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
 from agent.repo_agent.tools.files import write
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.text.sizes import counted
 from agent.tools.root import Place, Root, done, refused
 

@@ -9,11 +9,9 @@ from msgspec import Meta
 from agent.protocol.errors import CoreError
 from agent.protocol.ports import ToolResult
 from agent.repo_agent import messages
-from agent.repo_agent.doors import Doors
-from agent.repo_agent.features import features_done
 from agent.repo_agent.publication import NotPublished, Publication
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 
 Number = Annotated[int, Meta(ge=1, le=999_999_999)]
 
@@ -44,7 +42,7 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
         commit = await publication.repository.head()
         if made and place.marks is not None:
             place.marks.feature(name, commit)
-        elif not made and name not in [each.feature for each in await features_done(place)]:
+        elif not made and name not in [each.feature for each in await place.features_done()]:
             raise NotPublished(
                 f"there is nothing to commit for feature {name}: no file differs. Only this tool's own commits count; "
                 f"one that was made otherwise can be taken back by `git reset --soft HEAD^`"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 
 
 class AskQuestion(Arguments, frozen=True, kw_only=True):

@@ -14,13 +14,12 @@ from agent.planner.untrusted import clip
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import ToolResult
-from agent.repo_agent.doors import Doors
-from agent.repo_agent.features import test_setup
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.test_runner import OWN_SCRIPT, counted, runner_words
+from agent.repo_agent.test_settings import test_setup
 from agent.repo_agent.tested_tree import tree_of
 from agent.repo_agent.tools.definition import Arguments, Effect, ToolDefinition
-from agent.repo_agent.workplace import Workplace
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.text.sizes import seconds
 from agent.tools.root import refused
 

@@ -11,7 +11,7 @@ from agent.planner.codecs.extract import json_objects, strip_thinking
 from agent.protocol.errors import Cancelled, PlannerError, RecordingError
 
 Wanted = Literal["engine", "rules", "model"]
-"""Who chooses: as the engine says, or one of the two for all engines."""
+"""The one that chooses: as the engine says, or one of the two for all engines."""
 _LONGEST_BARE = 400  # characters of an answer in which bare names are a choice, and no talk about them
 
 

@@ -14,7 +14,7 @@ from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.persistence.database import open_database
 from agent.conversation.persistence.keeping import database_of
 from agent.conversation.persistence.tables import TASKS
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.conversation.strategy import project_id
 from tests.support.kept_interview import ANSWERS, KeptInterview

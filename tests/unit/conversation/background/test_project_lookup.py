@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.conversation.background.project_files import is_project
-from agent.conversation.background.project_lookup import lookup
+from agent.conversation.background.project_lookup import is_project, lookup
 from agent.protocol.errors import InvalidState
 
 

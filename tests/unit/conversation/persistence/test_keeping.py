@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from agent.conversation.persistence import keeping, store
 from agent.conversation.persistence.tables import CHECKPOINTS, EXTRACTIONS, HANDOFFS, LOCAL_TENANT, PROJECTS, SESSIONS
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.protocol.errors import IoError
 from agent.recording.interview_turns import interview_of
 from tests.support.kept_interview import ANSWERS, KeptInterview

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.strategy import Interview
 from agent.frontends.repl import interview_mode
 from agent.frontends.repl.interview_mode import InterviewMode

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.conversation import shipped
 from agent.conversation.background.task_handlers import HANDLERS
 from agent.conversation.framework.talk.techniques import library
+from agent.conversation.registry import registry as shipped
 from agent.conversation.registry.registry import GROUP, EngineRegistry
 from agent.frontends.subcommands import interview_engines
 from tests.support.shipped_engines import EXAMPLE

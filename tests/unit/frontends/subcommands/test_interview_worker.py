@@ -20,7 +20,7 @@ from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.conversation.persistence.database import open_database
 from agent.conversation.persistence.keeping import database_of
-from agent.conversation.shipped import registry
+from agent.conversation.registry.registry import registry
 from agent.conversation.strategy import project_id
 from agent.frontends.subcommands.interview import run_worker
 from agent.protocol.errors import ConfigError

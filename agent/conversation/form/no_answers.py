@@ -1,6 +1,6 @@
-"""Read what takes an answer back ("no, I meant …") without a model: the field that it names, else that of the answer before; the new value.
+"""Tell an answer from what is none, without a model: a question about what was asked, and what takes an answer back ("no, I meant …").
 
-The value is what is left beside the name of the field and what it was before, both of which are known.
+The new value of that is what is left beside the name of the field and what it was before, both of which are known.
 """
 
 from __future__ import annotations
@@ -12,12 +12,45 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.values import as_text
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.repair import meant, recognize
+from agent.conversation.framework.talk.reply_sentences import sentences
 from agent.text.vocabulary import SMALL_WORDS, words
 
 _FAR = 60  # characters before a name that is the subject
 _MOST_OLD = 40  # words of what it was before
 _JOINTS = frozenset("is are was were it its not no but now the our that as to about".split())
 _FIRST, _LAST = re.compile(r"^\W*(\w+)(?:'\w+)?"), re.compile(r"(\w+)\W*$")
+_MOST_WORDS = 20  # of a question
+_OF_TALK = frozenset(
+    "answer ask asked asking exactly example examples explain give here know like mean meaning means need one ones question say sorry such "
+    "tell understand want word".split()
+)
+
+
+def asks_back(message: str, field: FieldDefinition) -> bool:
+    """Tell whether a message only asks, and for nothing but what the question itself is about.
+
+    A question with words of its own ("How does it work offline?") is an answer where somebody wants to know what is open.
+    """
+    parts = list(sentences(message))
+    if not parts or not all(each.asks for each in parts) or sum(each.words for each in parts) > _MOST_WORDS:
+        return False
+    asked = {*words(field.question), *words(field.display_name), *words(field.description)}
+    return all(word in SMALL_WORDS or word in _OF_TALK or word in asked for word in words(message))
+
+
+def explained(field: FieldDefinition, config: EngineConfiguration) -> list[str]:
+    """Return lines about a field: its description, and what it is asked for."""
+    owed = next((each for each in config.obligations if field.path in each.fields), None)
+    needed = owed.required if owed else field.required
+    why = (
+        f"It is asked because the result needs it: {owed.description}."
+        if owed
+        else "It is asked because the result needs it."
+    )
+    return [
+        f"{field.display_name}: {field.description}",
+        why if needed else "It may stay open: “skip” leaves it out.",
+    ]
 
 
 def taken_back(memory: WorkingMemory, config: EngineConfiguration, message: str) -> tuple[FieldDefinition, str] | None:

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.repo_agent.agent_tools import AgentTools
 from agent.repo_agent.tools.definition import prompt
-from agent.repo_agent.tools.registry import TOOLS, tool_named
+from agent.repo_agent.tools.registry import TOOLS, AgentTools, tool_named
 from tests.support import warm_program
 from tests.support.tool_place import ToolPlace
 from tests.support.tries import sampled, some
 
-SCRIPT = Path(__file__).parents[3] / "scripts/rename_files.py"
+SCRIPT = Path(__file__).parents[4] / "scripts/rename_files.py"
 DOCUMENT = (
     "write_file", "retrieve_context_files", "rename_files", "run_tests", "finish_feature", "submit_for_review", "ask_question", "finish",
 )  # fmt: skip
