@@ -17,7 +17,7 @@ from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import AgentReply, ExtractionLogEntry, StepDone, TurnMetadata
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.modes import mode_classifier
-from agent.conversation.framework.talk.scheduling import technique_scheduler
+from agent.conversation.framework.talk.techniques import technique_scheduler
 from agent.conversation.framework.turn import EngineResponse, ProcessMessageInput, RunnerDeps, unseen
 from agent.conversation.models import GoalContext, context_tokens, has_model
 from agent.conversation.persistence.keeping import KeptSession

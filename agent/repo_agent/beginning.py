@@ -22,12 +22,12 @@ from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks
 from agent.repo_agent.test_runner import runner_words
 from agent.repo_agent.workplace import TASK_FILE, Progress, Workplace
-from agent.repo_agent.worktrees import Prepared, Worktrees, said_by, succeeded, worktrees_beside
+from agent.repo_agent.worktrees import Worktrees, said_by, succeeded, worktrees_beside
 
 _MOST_TASK_TEXT = 20_000
 
 
-async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
+async def begin(goal: Goal) -> Workplace | Ending | str:
     """Return the place to work in, the ending that somebody chose meanwhile, or in words why there is no task. Raises CoreError."""
     processes, state = goal.app.processes, goal.app.state_dir
     if processes is None:
@@ -66,37 +66,18 @@ async def begin(goal: Goal) -> tuple[Workplace, Prepared] | Ending | str:
             _forget(repository, original)
             return chosen
         entry, claim = chosen
-        prepared = await worktrees.prepare(entry.task, doors)
+        place = await worktrees.prepare(entry.task, doors)
     except CoreError:
         _forget(repository, original)
         if doors.ended is not None:
             return doors.ended
         raise
-    place = Workplace(
-        root=prepared.root,
-        task=entry.task,
-        title=entry.title,
-        branch=prepared.branch,
-        base=prepared.base.commit,
-        base_branch=prepared.base.branch,
-        remote=prepared.base.remote,
-        there=dict(prepared.there),
-        address=prepared.address,
-        settings=prepared.settings,
-        marks=prepared.marks,
-        processes=processes,
-        repository=Repository(processes, prepared.root, repository.protected),
-        pull_requests=goal.app.pull_requests,
-        questions=OpenQuestions(await worktrees.kept()),
-        copied=repository.root if original else "",
-        held=held,
-        original=original,
-        sign_off=await repository.signs_off(),
-        claim=claim,
-        redact=goal.ctx.redactor.redact,
-    )
-    place.progress = await _progress(place, prepared)
-    return place, prepared
+    place.title, place.pull_requests = entry.title, goal.app.pull_requests
+    place.questions = OpenQuestions(await worktrees.kept())
+    place.copied, place.original, place.held = repository.root if original else "", original, held
+    place.sign_off, place.claim, place.redact = await repository.signs_off(), claim, goal.ctx.redactor.redact
+    place.progress = await _progress(place)
+    return place
 
 
 def _forget(repository: Repository, original: str) -> None:
@@ -175,17 +156,17 @@ async def _copied(repository: Repository, doors: CallDoors, state: str) -> tuple
     return Repository(repository.processes, os.path.realpath(folder), repository.protected), held
 
 
-async def _progress(place: Workplace, prepared: Prepared) -> Progress:
+async def _progress(place: Workplace) -> Progress:
     """Return how far earlier cycles have come: features that have their commit, and changes that no test has seen."""
     commits = await place.features_done()
     progress = Progress(calls=1, features=list(dict.fromkeys(each.number for each in commits)))
-    if prepared.left or commits:
+    if place.left or commits:
         progress.changes = progress.calls
     progress.untestable = not runner_words(partial(text_in, root_of(place.root)))
     return progress
 
 
-def brief(place: Workplace, prepared: Prepared) -> str:
+def brief(place: Workplace) -> str:
     """Tell the model what its cycle is for, and where it stands."""
     entry = tasks_here(place).find(place.task)
     lines = [
@@ -195,14 +176,14 @@ def brief(place: Workplace, prepared: Prepared) -> str:
         "",
     ]
     lines.append(
-        f"You are in a worktree of its own, on the branch {place.branch}, which began from {prepared.base.branch}."
+        f"You are in a worktree of its own, on the branch {place.branch}, which began from {place.base_branch}."
     )
     if place.progress.features:
         lines.append(
             f"These features have their commit already: {', '.join(f'{place.task}.{each}' for each in place.progress.features)}."
         )
-    if prepared.left:
-        lines.append(f"Earlier work that is in no commit yet: {_listed([each.path for each in prepared.left])}.")
+    if place.left:
+        lines.append(f"Earlier work that is in no commit yet: {_listed([each.path for each in place.left])}.")
     if place.progress.untestable:
         lines.append("Nothing says how the repository is tested: run_tests finds no tests.")
     asked = place.questions.load(place.task) if place.questions is not None else None

@@ -22,7 +22,6 @@ from agent.repo_agent.open_questions import OpenQuestion
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS
 from agent.repo_agent.workplace import Workplace
-from agent.repo_agent.worktrees import Prepared
 
 _REASONS = {
     GoalStatus.BUDGET_EXHAUSTED: "budget",
@@ -47,23 +46,22 @@ class RepoAgent:
             await goal.events.send(CycleStarted(task=0))
             await goal.events.send(CycleFinished(reason="no_tasks", text=begun))
             return Ending(GoalStatus.ANSWERED, begun)
-        place, prepared = begun
-        rehearse = goal.options.cycle.rehearse
+        place, rehearse = begun, goal.options.cycle.rehearse
         await goal.events.send(
             CycleStarted(
                 task=place.task,
                 title=place.title,
                 branch=place.branch,
-                base=prepared.base.branch,
+                base=place.base_branch,
                 worktree=place.root,
-                resumed=prepared.resumed,
+                resumed=place.resumed,
                 rehearse=rehearse,
                 features=_titles(place),
             )
         )
         reason, ending = "cancelled", Ending(GoalStatus.INTERRUPTED, "interrupted")
         try:
-            reason, ending = await self._work(goal, place, prepared)
+            reason, ending = await self._work(goal, place)
         except Exception as error:
             ending, _ = ended_by(error)
             reason = _REASONS.get(ending.status, "failed")
@@ -76,9 +74,9 @@ class RepoAgent:
                 shutil.rmtree(os.path.dirname(place.copied), ignore_errors=True)
         return ending
 
-    async def _work(self, goal: Goal, place: Workplace, prepared: Prepared) -> tuple[str, Ending]:
+    async def _work(self, goal: Goal, place: Workplace) -> tuple[str, Ending]:
         """Ask and run until the cycle ends: the reason for the log, and the ending of the goal."""
-        await goal.note(brief(place, prepared))
+        await goal.note(brief(place))
         options, specs = goal.options.cycle, tuple(tool.spec for tool in TOOLS.values())
         runner = CallRunner(goal, place, options.ask)
         while True:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.repo_agent.branches import FeatureCommit
     from agent.repo_agent.marks import Marks
     from agent.repo_agent.open_questions import OpenQuestions
-    from agent.repo_agent.repository import Repository, Settings
+    from agent.repo_agent.repository import Change, Repository, Settings
 
 TASK_FILE = "TASKS.md"
 Reason = Literal["complete", "no_tasks", "question"]
@@ -76,7 +76,8 @@ class Workplace:
     `branch` is the task's own, `base` the commit that it began from, `base_branch` the branch to merge it into, at `remote`. `there`: the
     branches of the remote, each with the commit at which a fetch or push of our own left it. `address`: where pushes went when the cycle
     began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
-    vouches for their commits by a line in each. `questions` keeps one that is asked. Where it is a rehearsal, all of this is in `copied`,
+    vouches for their commits by a line in each. `resumed`: it was begun before, and `left` is in no commit yet. `questions` keeps one that
+    is asked. Where it is a rehearsal, all of this is in `copied`,
     a copy of `original`, which `held` keeps. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
     """
 
@@ -102,6 +103,8 @@ class Workplace:
     held: IO[str] | None = None
     claim: IO[str] | None = None
     redact: Callable[[str], str] | None = None
+    resumed: bool = False
+    left: tuple[Change, ...] = ()
 
     async def features_done(self) -> list[FeatureCommit]:
         """Return the commits on the branch that count as features.

@@ -6,7 +6,7 @@ The person's own checkout is not touched. Worktrees stay until all that is in th
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -19,31 +19,13 @@ from agent.repo_agent import git_commands
 from agent.repo_agent.branches import Base, TaskBranch
 from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
-from agent.repo_agent.repository import Change, Repository, Settings
-from agent.repo_agent.workplace import Doors
+from agent.repo_agent.repository import Repository
+from agent.repo_agent.workplace import Doors, Workplace
 from agent.text.shown import shown_line
 
 _LONGEST = 8_000  # characters of what a command said
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that a hook of git has, and others hardly ever."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A worktree to work in. `address`: where pushes go, "" for nowhere; `there`: the branches of the remote, each with its commit, as
-    they were fetched; `settings`: git's there; `marks`: of its task.
-    `resumed`: it was begun before, and `left` is in no commit yet.
-    """
-
-    root: str
-    branch: str
-    base: Base
-    address: str
-    there: Mapping[str, str]
-    settings: Settings
-    marks: Marks
-    resumed: bool
-    left: tuple[Change, ...] = ()
 
 
 @dataclass(eq=False)
@@ -88,8 +70,8 @@ class Worktrees:
         self._base = replace(base, commit=self._there[base.branch])
         return self._base, self._there
 
-    async def prepare(self, task: int, doors: Doors) -> Prepared:
-        """Return the worktree of a task, made where it is not there yet. Raises IoError where something is in the way."""
+    async def prepare(self, task: int, doors: Doors) -> Workplace:
+        """Return the worktree of a task to work in, made where it is not there yet. Raises IoError where something is in the way."""
         for name in filter(os.environ.get, _ELSEWHERE):
             raise IoError(f"{name} is set, by which git would work in another place", hint=f"unset {name}")
         here, branch = self.repository, branch_of(task)
@@ -101,17 +83,32 @@ class Worktrees:
         if at and os.path.realpath(at) != folder:
             raise IoError(f"{branch} is checked out in {at}", hint="switch to another branch there first")
         inside, marks = Repository(here.processes, folder, here.protected), await self.marks(task)
-        if not os.path.lexists(os.path.join(folder, ".git")):
+        prepared = Workplace(
+            root=folder,
+            task=task,
+            processes=here.processes,
+            branch=branch,
+            base=base.commit,
+            base_branch=base.branch,
+            remote=base.remote,
+            there=dict(there),
+            address=address,
+            marks=marks,
+            repository=inside,
+            resumed=os.path.lexists(os.path.join(folder, ".git")),
+        )
+        if not prepared.resumed:
             await self._make(folder, branch, base, marks, doors, forget=folder in known)
-            return Prepared(folder, branch, base, address, there, await inside.settings(), marks, resumed=False)
+            prepared.settings = await inside.settings()
+            return prepared
         if await inside.common_folder() != await here.common_folder():
             raise IoError(f"{folder} is in the way: it is no worktree of {here.root}")
         found = await inside.branch()
         if found != branch:
             why = await inside.obstacle(found) or f"{found} is checked out there"
             raise IoError(f"{folder} cannot be gone on with: {why}", hint=f"put {branch} back there by hand")
-        left = await inside.changes()
-        return Prepared(folder, branch, base, address, there, await inside.settings(), marks, resumed=True, left=left)
+        prepared.left, prepared.settings = await inside.changes(), await inside.settings()
+        return prepared
 
     async def tidy(self, done: Collection[int], doors: Doors) -> None:
         """Remove the worktrees of tasks that are done, each unless something in it could be lost."""

@@ -29,7 +29,7 @@ from agent.repo_agent.pull_requests.github import GitHub
 from agent.repo_agent.pull_requests.local import LocalReviews
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.workplace import Workplace
-from agent.repo_agent.worktrees import Prepared, Worktrees
+from agent.repo_agent.worktrees import Worktrees
 from agent.risk.classifier import classify
 from tests.support.fakes import FakeEmitter, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
 from tests.support.made_once import copy_of, write_files
@@ -139,26 +139,13 @@ class RepoWorld:
     def doors(self, at: Path | None = None) -> GateDoors:
         return GateDoors(self, str(at or self.checkout))
 
-    def prepared(self, task: int = 10) -> Prepared:
+    def prepared(self, task: int = 10) -> Workplace:
         return self.run(self.worktrees().prepare(task, self.doors()))
 
     def place(self, task: int = 10) -> Workplace:
         found = self.prepared(task)
-        return Workplace(
-            root=found.root,
-            task=task,
-            processes=self.processes,
-            repository=self.repository(Path(found.root)),
-            pull_requests=self.pull_requests,
-            branch=found.branch,
-            base=found.base.commit,
-            base_branch=found.base.branch,
-            remote=found.base.remote,
-            there=dict(found.there),
-            address=found.address,
-            settings=found.settings,
-            marks=found.marks,
-        )
+        found.pull_requests = self.pull_requests
+        return found
 
     def other(self) -> Path:
         """Somebody else's clone."""

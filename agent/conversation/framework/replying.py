@@ -18,7 +18,7 @@ from agent.conversation.framework.state.repair_data import Repair
 from agent.conversation.framework.state.working_memory import QUESTIONS_KEPT, WorkingMemory
 from agent.conversation.framework.talk import modes, repair, techniques
 from agent.conversation.framework.talk.quality import check
-from agent.conversation.framework.talk.scheduling import RuleBasedScheduler
+from agent.conversation.framework.talk.techniques import RuleBasedScheduler
 from agent.conversation.framework.turn import Turn, step
 from agent.protocol.errors import PlannerError
 

@@ -128,9 +128,8 @@ class Turn:
         self.before = self.memory = self.given.current_state
         self.repaired = Repaired(memory=self.memory)
         self.found = ExtractionResult(updated_extraction=self.memory.extraction)
-        known = self.deps.evaluators
         self.evaluators: Evaluators = guarded(
-            tuple(known), known, lambda name, why: self.failed_evaluators.append(f"{name}: {why}")
+            self.deps.evaluators, lambda name, why: self.failed_evaluators.append(f"{name}: {why}")
         )
         self.machine = PhaseStateMachine(self.config, self.evaluators)
 

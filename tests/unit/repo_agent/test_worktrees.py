@@ -33,7 +33,7 @@ def test_it_begins_from_what_was_just_fetched_and_leaves_the_checkout_alone(worl
     fetch(world)
     found = world.prepared()
     assert world.git("rev-parse", "HEAD", at=Path(found.root)) == newest
-    assert (found.branch, found.base.branch, found.base.remote, found.resumed) == (
+    assert (found.branch, found.base_branch, found.remote, found.resumed) == (
         "agent/task-10",
         "main",
         "origin",
@@ -170,7 +170,7 @@ def test_those_of_tasks_that_are_done_are_removed_unless_something_would_be_lost
 def test_without_a_remote_there_is_nothing_to_fetch(tmp_path: Path) -> None:
     world = RepoWorld(tmp_path, remote=False)
     fetch(world)
-    assert world.asked == [] and world.prepared().base.remote == ""
+    assert world.asked == [] and world.prepared().remote == ""
 
 
 def test_a_remote_that_does_not_answer_is_said(world: RepoWorld) -> None:

@@ -20,6 +20,7 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import Evaluator
 from agent.conversation.framework.state.values import is_known, known_values, reaches, share
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.protocol.errors import words_of
 
 Evaluators = Mapping[str, Evaluator]
 
@@ -72,20 +73,17 @@ def rating(name: str, memory: WorkingMemory, evaluators: Evaluators) -> float:
         return 0.0
 
 
-def guarded(names: tuple[str, ...], evaluators: Evaluators, tell: Callable[[str, str], None]) -> dict[str, Evaluator]:
+def guarded(evaluators: Evaluators, tell: Callable[[str, str], None]) -> dict[str, Evaluator]:
     """Return these evaluators as ones that count as 0 where they fail, and tell (name, why)."""
-    return {name: _guarded(name, evaluators.get(name), tell) for name in names}
+    return {name: _guarded(name, evaluator, tell) for name, evaluator in evaluators.items()}
 
 
-def _guarded(name: str, evaluator: Evaluator | None, tell: Callable[[str, str], None]) -> Evaluator:
+def _guarded(name: str, evaluator: Evaluator, tell: Callable[[str, str], None]) -> Evaluator:
     def rated(memory: WorkingMemory) -> float:
-        if evaluator is None:
-            tell(name, "there is no such evaluator")
-            return 0.0
         try:
             found = float(evaluator(memory))
         except Exception as error:
-            tell(name, f"{type(error).__name__}: {error}")
+            tell(name, words_of(error))
             return 0.0
         if not 0 <= found <= 1:
             tell(name, f"{found} is not within 0 and 1")

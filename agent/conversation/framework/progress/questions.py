@@ -27,16 +27,13 @@ class Question(Struct, frozen=True, kw_only=True):
 
     path: str
     text: str
-    confirmation: bool = False
 
 
 def next_question(memory: WorkingMemory, config: EngineConfiguration) -> Question | None:
     """Return the next question after the one that was asked last; None where nothing is left to ask."""
     form = QuestionOrder(memory, config)
     chosen = form.next()
-    if chosen is None:
-        return None
-    return Question(path=chosen.path, text=form.question(chosen), confirmation=form.confirms(chosen))
+    return Question(path=chosen.path, text=form.question(chosen)) if chosen is not None else None
 
 
 def counted(memory: WorkingMemory, path: str, *, answered: bool) -> WorkingMemory:
