@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.protocol.errors import ProviderError
-from agent.providers.catalog import Catalog, ProviderEntry, load_catalog
+from agent.providers.catalog import ProviderEntry, load_catalog
 from agent.providers.faults import one_line
 from agent.providers.http import Deadline, HttpClient, preload
 from agent.providers.settings import Endpoint, HttpSettings, checked
@@ -31,15 +31,13 @@ class LocalServer(Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()
 
 
-async def discover(
-    catalog: Catalog | None = None, *, timeout: float = 0.3, ports: dict[str, int] | None = None
-) -> tuple[LocalServer, ...]:
+async def discover(*, timeout: float = 0.3, ports: dict[str, int] | None = None) -> tuple[LocalServer, ...]:
     """Ask the usual ports of this machine, all at once, each for at most `timeout` seconds. Never raises for what is found there.
 
     Only 127.0.0.1 is asked, without a proxy and without any key. What answers with anything but a list of models is left out.
     `ports` (entry name -> port) replaces the usual ports.
     """
-    catalog = catalog or load_catalog()
+    catalog = load_catalog()
     places = [
         (entry, port)
         for entry in catalog.entries.values()

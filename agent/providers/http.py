@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
+_DRAINED = 0.05  # seconds in which the rest of a body is there already
 
 
 class Deadline:
@@ -80,11 +81,11 @@ class Response:
                 raise faults.malformed(self._endpoint, f"answered with more than {limit:,} bytes")
         return b"".join(parts)[:limit]
 
-    async def drain(self, seconds: float = 0.05) -> None:
+    async def drain(self) -> None:
         """Read what is left, if it is there already, so that the connection can be used again. Never fails."""
         pacing.set_pace(self._raw, False)
         try:
-            while await self.next_chunk(seconds):
+            while await self.next_chunk(_DRAINED):
                 pass
         except ProviderError:
             pass  # the reply is complete; the connection is simply not kept

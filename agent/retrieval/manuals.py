@@ -204,7 +204,7 @@ _OF_THE_SHELL = frozenset(("kill", "echo", "printf", "pwd", "test", "[", "time",
 _BUNDLES = frozenset(("tar",))
 
 
-def _fitting(known: Sequence[Entry], goal: str, without: set[str], most: int = _FITTING) -> list[Entry]:
+def _fitting(known: Sequence[Entry], goal: str, without: set[str]) -> list[Entry]:
     """The entries that share most words with a goal, in the order of the text; a word that is an option's name counts twice."""
     wanted = _words(goal) - without
     scored = [
@@ -215,7 +215,7 @@ def _fitting(known: Sequence[Entry], goal: str, without: set[str], most: int = _
         )
         for at, entry in enumerate(known)
     ]
-    best = sorted(sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:most], key=lambda pair: pair[1])
+    best = sorted(sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:_FITTING], key=lambda pair: pair[1])
     return [known[at] for score, at in best if score]
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.conversation.authoring.graph import in_words
-from agent.conversation.authoring.simulation import LONGEST_WAIT, example, simulate
+from agent.conversation.authoring.simulation import LONGEST_WAIT, simulate
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE, read_value
 from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.state.config_data import (
@@ -28,6 +28,7 @@ from agent.conversation.framework.state.configuration import (
 )
 from agent.conversation.framework.state.working_memory import PhaseState, create_empty_working_memory
 from agent.conversation.registry import references
+from agent.conversation.simulation.facts import example
 from agent.planner.untrusted import estimate_tokens
 
 SMALLEST_CONTEXT = 8192

@@ -23,11 +23,11 @@ from agent.conversation.framework.state.working_memory import (
     create_empty_working_memory,
 )
 from agent.conversation.registry import references
+from agent.conversation.simulation.facts import example
 
 LONGEST_WAIT = 200
 """Turns; a condition that waits longer is not reached."""
 _MOST_VALUES = 4
-_EXAMPLES: dict[str, Any] = {"string": "x", "number": 1, "boolean": True, "array": ["x"], "object": {"name": "x"}}
 
 
 class Reached(Struct):
@@ -143,13 +143,3 @@ class _Conversation:
                 leaving.condition, memory, self._config, self._evaluators, turns=memory.turn_number
             ):
                 reached.exits.add(place)
-
-
-def example(field: FieldDefinition) -> Any:
-    """Return a value that the field takes, of the shape that it has once it was read."""
-    if field.choices:
-        return list(field.choices[:1]) if field.value_type == "array" else field.choices[0]
-    inner = {key: _EXAMPLES[kind] for key, kind in field.item_properties.items()}
-    if field.value_type == "array":
-        return [inner] if inner else ["x"]
-    return inner or _EXAMPLES[field.value_type]

@@ -61,12 +61,13 @@ def made_up(config: EngineConfiguration) -> Facts:
     """Return a value for each field, and another one that it may be changed to."""
     fields = config.extraction_schema.fields
     return Facts(
-        known={each.path: _example(each, "first") for each in fields},
-        changed={each.path: _example(each, "second") for each in fields if each.value_type != "boolean"},
+        known={each.path: example(each) for each in fields},
+        changed={each.path: example(each, "second") for each in fields if each.value_type != "boolean"},
     )
 
 
-def _example(field: FieldDefinition, which: str) -> Any:
+def example(field: FieldDefinition, which: str = "first") -> Any:
+    """Return a value that the field takes, of the shape that it has once it was read."""
     name = f"{which} {field.display_name.casefold()}"
     if field.choices:
         choice = field.choices[which != "first" and len(field.choices) > 1]
