@@ -39,7 +39,7 @@ def _repo_agent() -> TurnStrategy:
 
 
 def _interview() -> TurnStrategy:
-    from agent.conversation.shipped import registry
+    from agent.conversation.registry.registry import registry
     from agent.conversation.strategy import Interview
 
     return Interview(registry())

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.audit.queries.choosing import NEWEST, listed
-from agent.audit.queries.interviews import is_interview, newest_interview, place_after, turn_of
+from agent.audit.queries.interviews import place_after, turn_of
 from agent.conversation.persistence.keeping import ProcessDatabase, database_at
 from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
-<<<<<<< HEAD
 from agent.frontends.session_naming import interview_named
-=======
-from agent.frontends.session_naming import find_session, session_folder
->>>>>>> 0d3165d4 (Interviews: choosers beside what they choose among, and small modules are part of their neighbours)
 from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.interview import InterviewStarted, InterviewWentBack
 from agent.protocol.outcomes import Origin
@@ -29,18 +24,6 @@ from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.conversation.persistence.store import Found
-    from agent.recording.reader import SessionFile
-
-
-def interview_named(services: Services, wanted: str) -> SessionFile:
-    """The session that `wanted` names; `last` is the newest interview, whatever else was done since. Raises CoreError."""
-    known = listed(session_folder(services))
-    if wanted == NEWEST:
-        return newest_interview(known)
-    session = find_session(services, wanted, known)
-    if not is_interview(session):
-        raise InvalidRequest(f"{session.session_id} is no interview", hint="`--resume last` is the newest one")
-    return session
 
 
 class Earlier(Struct, frozen=True, kw_only=True):

@@ -16,19 +16,12 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.audit.queries.choosing import NEWEST
-from agent.conversation.shipped import DEFAULT, engine_id, registry
-<<<<<<< HEAD
+from agent.conversation.registry.registry import DEFAULT, engine_id, registry
 from agent.frontends.confirm.questions import read_plain_goal
 from agent.frontends.interview.conversation import Conversation, known_block
 from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch
 from agent.frontends.repl.goal_prompt import GoalPrompt
 from agent.frontends.repl.toolbar import prompt_marks
-=======
-from agent.frontends.interview.conversation import Conversation, known_block
-from agent.frontends.interview.earlier import interview_named
-from agent.frontends.interview.side_panel import PanelSwitch
-from agent.frontends.repl.answer_prompt import AnswerPrompt
->>>>>>> 0d3165d4 (Interviews: choosers beside what they choose among, and small modules are part of their neighbours)
 from agent.frontends.screen import Screen
 from agent.frontends.session_controller import SessionController
 from agent.frontends.session_naming import interview_named

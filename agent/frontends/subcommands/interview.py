@@ -14,12 +14,12 @@ from agent.conversation.background.task_context import TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
 from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.persistence.keeping import FILE, NOWHERE, database_of, redaction_of
-from agent.conversation.shipped import engine_id, registry
+from agent.conversation.registry.registry import engine_id, registry
 from agent.conversation.state_record import read_state
 from agent.emitters.console import Noticing, complain, say
 from agent.emitters.streams import sink_of
 from agent.frontends.interview.conversation import Conversation
-from agent.frontends.interview.earlier import begin_from, earlier, interview_named
+from agent.frontends.interview.earlier import begin_from, earlier
 from agent.frontends.interview.side_panel import PanelSwitch
 from agent.frontends.one_session import open_controller
 from agent.frontends.repl.interview_mode import AnswerPrompt

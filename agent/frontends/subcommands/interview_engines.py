@@ -13,13 +13,12 @@ from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.talk.techniques import library
 from agent.conversation.registry.loading import Engine
-from agent.conversation.shipped import engine_id, registry
+from agent.conversation.registry.registry import engine_id, registry
 from agent.conversation.simulation.facts import facts_of
 from agent.conversation.simulation.interview import FormLeads, Leader, ModelLeads, ScriptLeads, held
 from agent.conversation.simulation.outcome import row
 from agent.conversation.simulation.people import Person, people, person_named
-from agent.conversation.simulation.person import SimulatedPerson
-from agent.conversation.simulation.played_person import PlayedPerson
+from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.services import Services

@@ -49,9 +49,9 @@ def test_a_field_that_is_not_known_cannot_be_taken_back() -> None:
     assert taken_back(state(CONFIG), CONFIG, "No, I meant a call") is None
 
 
-CONFIG = shipped("project-discovery")
+DISCOVERY = shipped("project-discovery")
 PROBLEM = "purposeAndProblem.coreProblem"
-FIELD = CONFIG.field(PROBLEM)
+FIELD = DISCOVERY.field(PROBLEM)
 assert FIELD is not None
 
 
@@ -88,7 +88,7 @@ def test_what_has_words_of_its_own_is_an_answer(message: str) -> None:
 
 
 def test_it_is_answered_with_the_description_and_why() -> None:
-    assert explained(FIELD, CONFIG) == [
+    assert explained(FIELD, DISCOVERY) == [
         f"Core problem: {FIELD.description}",
         "It is asked because the result needs it: The problem that is to be solved.",
     ]
