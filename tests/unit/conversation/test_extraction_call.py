@@ -118,7 +118,6 @@ def large() -> Any:
     return engine(extractionSchema={"fields": fields}, obligations=obligations)
 
 
-FIELDS = engine().extraction_schema.fields
 GOOD = {"evidence": "e", "value": 3, "confidence": 0.8}
 READ = ExtractedValue(value=3, confidence=0.8, evidence="e")
 

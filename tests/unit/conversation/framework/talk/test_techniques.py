@@ -101,7 +101,6 @@ def test_cooldowns_that_are_over_are_forgotten() -> None:
     assert len(state.techniques.cooldowns) <= 9
 
 
-CONFIG = engine()
 ALL = list(library().values())
 
 
