@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct, field
 
-from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, IoError
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError
 from agent.protocol.events.session import SessionPruned
 from agent.recording.chained_lines import log_lines
 from agent.recording.disk import is_being_written
@@ -230,8 +230,3 @@ def remove_tombstone(survey: Survey, heads: str) -> None:
         os.unlink(session.path)
     except OSError as error:
         raise IoError(f"the tombstone {session.path} cannot be removed: {error.strerror or error}") from error
-
-
-def in_words(error: CoreError) -> str:
-    """Say on one line why a session stays."""
-    return " ".join(error.message.split())

@@ -129,16 +129,16 @@ def most_columns(text: str) -> int:
 
 def cut_to_width(text: str, columns: int) -> str:
     """The beginning of `text` that fits into `columns`, with an ellipsis where something is missing."""
-    if cell_width(text) <= columns:
-        return text
-    kept = ""
-    room = columns - 1
-    for character in text:
-        room -= cell_width(character)
-        if room < 0:
-            break
-        kept += character
-    return kept + "…"
+    return text if cell_width(text) <= columns else text[: fitting(text, columns - 1)] + "…"
+
+
+def fitting(text: str, columns: int) -> int:
+    """Count the characters at the beginning of `text` that fit into `columns`."""
+    for at, character in enumerate(text):
+        columns -= cell_width(character)
+        if columns < 0:
+            return at
+    return len(text)
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
@@ -149,12 +149,7 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 
 def _broken(line: str, width: int) -> Iterator[str]:
     while cell_width(line) > width:
-        room, at = width, 0
-        while at < len(line):
-            room -= cell_width(line[at])
-            if room < 0:
-                break
-            at += 1
+        at = fitting(line, width)
         blank = line.rfind(" ", 0, at + 1)
         cut = blank if blank > width // 3 else max(at, 1)
         yield line[:cut].rstrip()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agent.emitters.console import padded
-from agent.emitters.paint import cell_width, cut_to_width, paint, safe_cell
+from agent.emitters.paint import cell_width, cut_to_width, fitting, paint, safe_cell
 from agent.emitters.streams import Sink
 from agent.text.inert_json import inert_json
 from agent.text.shown import shown
@@ -207,12 +207,8 @@ def _pieces(text: str, width: int) -> list[str]:
     """The lines of a text, cut where they are too wide; never none."""
     pieces = []
     for line in text.split("\n"):
-        piece, used = "", 0
-        for character in line:
-            cells = cell_width(character)
-            if used + cells > width:
-                pieces.append(piece)
-                piece, used = "", 0
-            piece, used = piece + character, used + cells
-        pieces.append(piece)
+        while (at := fitting(line, width)) < len(line):
+            pieces.append(line[:at])
+            line = line[at:]  # noqa: PLW2901  # what is left of it
+        pieces.append(line)
     return pieces

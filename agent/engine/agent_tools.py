@@ -7,32 +7,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.commands.context import Change
+from agent.engine.engine import Engine
 from agent.engine.goal import Goal
 from agent.engine.session_state import change
+from agent.engine.stream import EventStream
 from agent.protocol.errors import CoreError, InvalidRequest
-from agent.protocol.events.session import Warned
-from agent.protocol.messages import ToolSpec
+from agent.protocol.events.session import Notice, Warned
+from agent.protocol.messages import ToolSpec, UserInput
+from agent.protocol.outcomes import ExitCode, add_usage
 from agent.protocol.ports import Shell, Tool, ToolResult
+from agent.protocol.records import Record, event_type
+from agent.protocol.requests import RunRequest
 from agent.protocol.todos import MOST_ITEMS, Todo, counted_open, todo_text, todos_in
 from agent.struct_types import built
+from agent.text.shown import shown_line
 from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.library.agents import ActiveAgent
-
-
-from msgspec.structs import replace
-
-from agent.engine.engine import Engine
-from agent.engine.stream import EventStream
-from agent.protocol.events.session import Notice
-from agent.protocol.messages import UserInput
-from agent.protocol.outcomes import ExitCode, add_usage
-from agent.protocol.records import Record, event_type
-from agent.protocol.requests import RunRequest
-from agent.text.shown import shown_line
 
 MOST_DEPTH = 2
 _MOST_ROUNDS = 10

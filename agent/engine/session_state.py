@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from agent.commands.context import Change
 from agent.engine.context import RequestContext
@@ -12,6 +12,9 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import SessionChanged, SessionNamed
 from agent.protocol.ports import Emitter, EventSink
 from agent.protocol.todos import todo_text
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
 
 _SET = (
     "planner", "role_name", "role_text", "rag_name", "retriever", "agent", "before_agent", "todo",
@@ -33,20 +36,7 @@ def settings_of(ctx: RequestContext) -> dict[str, str]:
     }
 
 
-class Rules(Protocol):
-    """The part of settings, or of a session, that says what runs how."""
-
-    @property
-    def approve(self) -> str: ...
-    @property
-    def confine(self) -> str: ...
-    @property
-    def rehearse(self) -> str: ...
-    @property
-    def safety_off(self) -> bool: ...
-
-
-def rules_of(rules: Rules) -> dict[str, str]:
+def rules_of(rules: RequestContext | Settings) -> dict[str, str]:
     """The same of what runs how."""
     safety = "off" if rules.safety_off else "on"
     return {"approve": rules.approve, "confine": rules.confine, "rehearse": rules.rehearse, "safety": safety}

@@ -31,10 +31,10 @@ _OURS = (LogRepaired, LogRotated, LogContinued, LogScrubbed, SessionPruned)
 class Envelope:
     """Makes the records of one session. `seq` is the number of the last recorded event."""
 
-    def __init__(self, session_id: str, clock: Clock, redactor: Redactor | None, *, seq: int = 0) -> None:
+    def __init__(self, session_id: str, clock: Clock, redactor: Redactor | None) -> None:
         self.session_id = session_id
         self.clock = clock
-        self.seq = seq
+        self.seq = 0
         self._redactor = redactor
 
     def seal(self, event: Event, *, seq: int, run: str = "", goal_id: str = "", prev: str = "") -> Record:

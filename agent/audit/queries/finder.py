@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
 
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index.access import is_looked_up
 
 LINE_SHOWN = 300
 
 Field = Literal["goal", "message", "command", "output"]
-
-
-class Matcher(Protocol):
-    """A regular expression whose work is bounded: where a text holds it first, None where it does not."""
-
-    def search(self, text: str) -> tuple[int, int] | None: ...
 
 
 class Place(Struct):
@@ -32,7 +27,7 @@ class Place(Struct):
 class Finder:
     """Finds words and pattern in the texts of a goal."""
 
-    def __init__(self, words: tuple[str, ...], pattern: Matcher | None) -> None:
+    def __init__(self, words: tuple[str, ...], pattern: LinearPattern | None) -> None:
         self._words = [re.compile(_expression(word), re.IGNORECASE) for word in words]
         self._pattern = pattern
 

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct, structs
 
 from agent.audit.queries.conditions import Clause, Conditions, about_commands, about_goals, like, match_of
-from agent.audit.queries.finder import Field, Finder, Matcher
+from agent.audit.queries.finder import Field, Finder
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index.access import is_looked_up
 from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
@@ -74,7 +75,7 @@ def search(
     words: tuple[str, ...],
     wanted: Conditions,
     *,
-    pattern: Matcher | None = None,
+    pattern: LinearPattern | None = None,
     limit: int = 0,
     seconds: float = 10.0,
     numbered: bool = False,

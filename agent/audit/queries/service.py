@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from agent.audit.queries.conditions import Conditions
 from agent.audit.queries.figures import Entry, figures, past
-from agent.audit.queries.finder import Matcher
 from agent.audit.queries.listing import goals, named, sessions, without_goals
 from agent.audit.queries.search import MOST_WORDS, Found, search
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index.access import LogIndex, Purpose, ended_before
 from agent.recording.index.database import Database
 from agent.recording.index.update import Told
@@ -83,7 +83,7 @@ class LogQueries:
         words: tuple[str, ...],
         wanted: Conditions,
         *,
-        pattern: Matcher | None,
+        pattern: LinearPattern | None,
         limit: int,
         seconds: float,
         numbered: bool,

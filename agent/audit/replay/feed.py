@@ -15,12 +15,13 @@ from agent.protocol.actions import WriteFile, action_of
 from agent.protocol.decisions import Proposal, RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.command import CommandProposed, CommandRated, Known
-from agent.protocol.events.known import FORMAT_VERSION, Event
+from agent.protocol.events.known import Event
 from agent.protocol.messages import EnvironmentFacts, ToolSpec
 from agent.protocol.ports import DeltaHandler, Shell, ToolResult
 from agent.protocol.records import Record
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
+from agent.recording.envelope import Envelope
 
 _MOST_WRITTEN = 4_000_000
 _WRITES = re.compile(r"writes ([\d,]{1,12}) characters to ")
@@ -160,27 +161,18 @@ class MemoryRecorder:
         self.session_id = tape.case.records[0].session
         self.records: list[Record] = []
         self._tape = tape
-        self._clock = clock
+        self._envelope = Envelope(self.session_id, clock, None)
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
-        record = self.stamp(event, run=run, goal_id=goal_id)
         if self._tape.is_dry:  # what is left is the unwinding
-            return record
-        record = structs.replace(record, seq=len(self.records) + 1)
+            return self.stamp(event, run=run, goal_id=goal_id)
+        record = self._envelope.seal(event, seq=len(self.records) + 1, run=run, goal_id=goal_id)
         self.records.append(record)
         self._tape.follow(record)
         return record
 
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
-        return Record(
-            v=FORMAT_VERSION,
-            seq=len(self.records),
-            time=self._clock.now(),
-            session=self.session_id,
-            run=run,
-            goal_id=goal_id,
-            event=event,
-        )
+        return self._envelope.seal(event, seq=len(self.records), run=run, goal_id=goal_id)
 
     def take_opening(self) -> tuple[Record, ...]:
         return ()

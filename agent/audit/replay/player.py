@@ -190,13 +190,10 @@ class Player:
             return ""
         if confirmed.by == "nobody" and (told := _NOT_KEPT.match(confirmed.remark)):
             return told[1]
-        verdict = self._rated_then()
-        asked_all_the_same = verdict is not None and verdict.verdict.action == "allow" and confirmed.by == "person"
+        rated = self._tape.rated_before(self._tape.current)
+        asked_all_the_same = rated is not None and rated.verdict.action == "allow" and confirmed.by == "person"
         rehearsed = any(isinstance(event, RehearsalStarted) for event in ahead)
         return "it could not be kept" if asked_all_the_same and not rehearsed and confirmed.remark == "" else ""
-
-    def _rated_then(self) -> CommandRated | None:
-        return self._tape.rated_before(self._tape.current)
 
 
 def _ends(event: Event, command: ApprovedRehearsal) -> TypeGuard[RehearsalFinished]:

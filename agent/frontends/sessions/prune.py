@@ -13,7 +13,6 @@ from agent.audit.retention import (
     Survey,
     Wish,
     choose,
-    in_words,
     is_in_use,
     parse_age,
     parse_size,
@@ -136,7 +135,7 @@ def _remove(services: Services, rows: list[_Row], chosen: list[Chosen], old: lis
             act()
             row.state = "removed" if row.found.tombstone else "pruned"
         except CoreError as error:
-            row.state, row.reason, failed = "failed", in_words(error), True
+            row.state, row.reason, failed = "failed", " ".join(error.message.split()), True
             complain(f"agent-shell: {shown_line(row.found.session.session_id, 80)} stays: {shown_line(error.message)}")
             if error.hint:
                 complain(f"  {error.hint}")

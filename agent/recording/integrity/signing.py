@@ -6,15 +6,18 @@ The key is made here, kept in a private file or in the keyring of the operating 
 from __future__ import annotations
 
 import os
+import stat
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import Struct
 
+from agent.config.optional_parts import ask_keyring, install_command
 from agent.config.paths import make_folder
 from agent.config.private_file import replace_file
+from agent.protocol.errors import ConfigError
 from agent.recording.chained_lines import Link
 from agent.recording.disk import PRIVATE_FILE
 from agent.recording.integrity.log_proof import Signer
@@ -25,19 +28,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 
-import stat
-from typing import TYPE_CHECKING, Any, cast
-
-from agent.config.optional_parts import ask_keyring, install_command
-from agent.protocol.errors import ConfigError
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-
 KEYRING = "keyring"
 _ACCOUNT = "sign-key"
 _MAX_KEY = 16 * 1024
+_MAX_FILE = 256 * 1024 * 1024
 
 
 def make_key(place: str) -> bytes:
@@ -141,9 +135,6 @@ def _write_new(path: str, data: bytes, mode: int = 0o600) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"the key {path} cannot be written: {reason}", hint="choose another path") from None
-
-
-_MAX_FILE = 256 * 1024 * 1024
 
 
 class Signature(Struct, frozen=True):
