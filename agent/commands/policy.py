@@ -154,7 +154,7 @@ def _added(context: CommandContext) -> dict[str, tuple[str, ...]]:
     from agent.policy.store import removable
 
     try:
-        text = read_own_text(context.services.policy_path)
+        text = read_own_text(context.services.policy_path) or ""
     except (OSError, Unreadable):
         text = ""
     of_session = tuple(rule.name for rule in context.session.rules.file.rules)

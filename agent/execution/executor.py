@@ -202,16 +202,10 @@ class ShellExecutor:
     def _rehearser(self) -> Rehearser:
         from agent.config.paths import state_dir
         from agent.execution.rehearsal.budget import RehearsalSettings
-        from agent.execution.rehearsal.rehearser import RehearsedShell, Rehearser
+        from agent.execution.rehearsal.rehearser import Rehearser
 
-        shell = RehearsedShell(
-            state=lambda: self._kept.now,
-            adopt=self._kept.take_over,
-            programs=lambda: (self._shells.find(), self._shells.env_program),
-            template=self._rehearsal_launch,
-            run=lambda launch, sink, cancel: RunningCommand(launch, self._helper, sink).finished(cancel),
-        )
-        return Rehearser(shell, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._kept.first.env))))
+        settings = self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._kept.first.env)))
+        return Rehearser(self._kept, self._shells, self._helper, self._rehearsal_launch, settings)
 
     def _launch(self, command: ApprovedCommand | ApprovedRehearsal) -> Launch:
         """A launch of it but for words, environment and sandbox."""

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Literal
 
 from agent.execution.journal import syscalls, trees
-from agent.execution.overlay.folders import Folders, closing, open_root, status_at
+from agent.execution.kernel import closing
+from agent.execution.overlay.folders import Folders, open_root, status_at
 from agent.execution.overlay.places import base_for
 from agent.execution.rehearsal.scratches import Scratch
 from agent.protocol.actions import DeleteFile, FileAction, Found, RenameFile, Seen, WriteFile

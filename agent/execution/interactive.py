@@ -118,7 +118,9 @@ def _takes_all(segment: Segment, extra: tuple[str, ...]) -> bool:
         return False
     options = {word.split("=", 1)[0] for word in words if word.startswith("-")}
     if words[0] in extra or _listed(words, rules["always"]):
-        if options & {"--help", "--version"} or _has_option(words, rules["batch"].get(words[0], [])):
+        batch = rules["batch"].get(words[0], [])  # a short one also with more behind it (`-bn1`)
+        begins = tuple(option for option in batch if len(option) == 2)
+        if options & {"--help", "--version"} or any(word in batch or word.startswith(begins) for word in words):
             return False
         return not segment.is_taken or _listed(words, rules["beside"])
     if _listed(words, rules["pagers"]):
@@ -155,11 +157,6 @@ def _begins(words: list[str], head: list[str]) -> bool:
     """Tell whether program and sub-commands stand first and the options of `head` anywhere."""
     fixed = [word for word in head if not word.startswith("-")]
     return words[: len(fixed)] == fixed and all(word in words for word in head if word.startswith("-"))
-
-
-def _has_option(words: list[str], wanted: list[str]) -> bool:
-    """Tell whether one of the options is there, a short one also with more behind it (`-bn1`)."""
-    return any(word == option or (len(option) == 2 and word.startswith(option)) for word in words for option in wanted)
 
 
 @functools.cache

@@ -130,6 +130,8 @@ def move_mount(source: int, target: bytes) -> None:
 
 
 class closing:  # noqa: N801  # used like contextlib's, and quicker than a generator
+    """Close a descriptor in the end."""
+
     __slots__ = ("_fd",)
 
     def __init__(self, fd: int) -> None:

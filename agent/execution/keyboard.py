@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from agent.execution import terminal as terminals
+from agent.execution.process_tree.cgroups import stat_fields
 
 QUIET = 1.0  # seconds without output or keys after which to look
 RAREST = 32.0  # seconds between looks at a command that stays quiet: each reads the whole process table
@@ -212,8 +213,7 @@ def waits_for_keys(master: int) -> bool:
 
 def _sleeps_in_read(pid: str, group: int, device: int, read: int) -> bool:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _parent, its_group = file.read().rpartition(b")")[2].split()[:3]
+        state, _parent, its_group = stat_fields(pid)[:3]
         if state != b"S" or int(its_group) != group:
             return False
         with open(f"/proc/{pid}/syscall", "rb") as file:

@@ -11,7 +11,7 @@ import os
 import socket
 
 from agent.execution import system_calls
-from agent.execution.confine.call_filter import no_datagram_pairs
+from agent.execution.confine.call_filter import AF_NETLINK, no_datagram_pairs
 from agent.execution.system_calls import ALLOW, ASK, EQUAL, LOAD, Instruction, never, opening, refuse, with_argument
 
 # Key rings belong to the user and not to a namespace; handles open files past every mount; the rest is for the system as a whole.
@@ -22,7 +22,6 @@ _ALIEN_NEVER = {
     "x86_64": (286, 287, 288, 342, 357, 336, 374, 283),
     "aarch64": (309, 310, 311, 371, 386, 364, 388, 347, 401),
 }
-_NETLINK = 16
 _LONGEST_LINE = 120
 _MOST_PROGRAMS, _MOST_LINES = 20, 5
 
@@ -34,7 +33,7 @@ def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
     """
     families = {
         socket.AF_UNIX: ALLOW if sockets else refuse(errno.EACCES),
-        _NETLINK: ALLOW,
+        AF_NETLINK: ALLOW,
         socket.AF_INET: ALLOW if network else ASK,
         socket.AF_INET6: ALLOW if network else ASK,
     }

@@ -67,14 +67,9 @@ def find(setting: str, environ: Mapping[str, str]) -> tuple[OwnShell | None, str
 
 def _starts_bare(fish: str) -> bool:
     """Tell whether it can be kept from reading its configuration, which would run before each command; found by doing it."""
-    import subprocess
+    from agent.execution.processes import HostProcesses
 
-    null = subprocess.DEVNULL
-    words = [fish, "--no-config", "-c", "exit 0"]
-    try:
-        return subprocess.run(words, stdin=null, stdout=null, stderr=null, timeout=5, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    return HostProcesses().captured((fish, "--no-config", "-c", "exit 0"), "", 5.0)[0] == 0
 
 
 @dataclass(frozen=True, kw_only=True)

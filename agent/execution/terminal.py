@@ -170,19 +170,13 @@ def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool, bare_newlines
 
 def is_raw(master: int) -> bool:
     """Tell whether the program on a PTY reads single keys without echo, so that the terminal is its own."""
-    try:
-        flags = termios.tcgetattr(master)[_LFLAG]
-    except (OSError, termios.error):
-        return False
-    return not flags & (termios.ICANON | termios.ECHO)
+    flags = _local_flags(master)
+    return flags is not None and not flags & (termios.ICANON | termios.ECHO)
 
 
 def echoes(master: int) -> bool:
     """Tell whether what is typed into a PTY is shown: a password is not."""
-    try:
-        return bool(termios.tcgetattr(master)[_LFLAG] & termios.ECHO)
-    except (OSError, termios.error):
-        return False
+    return bool((_local_flags(master) or 0) & termios.ECHO)
 
 
 def edited(typed: bytes, master: int) -> bytes:
@@ -245,18 +239,18 @@ _ANSWERS = re.compile(
 
 def typed_keys(data: bytes, master: int) -> bytes:
     """Return what of `data` is typed, for a program on a PTY that reads lines: an answer may be to one that is gone. Others get all."""
-    if b"\x1b" not in data:
-        return data
-    try:
-        by_lines = bool(termios.tcgetattr(master)[_LFLAG] & termios.ICANON)
-    except (OSError, termios.error):
-        return data
+    by_lines = b"\x1b" in data and (_local_flags(master) or 0) & termios.ICANON
     return _ANSWERS.sub(b"", data) if by_lines else data
 
 
 def keys_make_signals(master: int) -> bool:
     """Tell whether Ctrl-C typed into a PTY means SIGINT (and is not just a key)."""
+    return bool((_local_flags(master) or 0) & termios.ISIG)
+
+
+def _local_flags(master: int) -> int | None:
+    """The flags by which a PTY takes what is typed; None where they cannot be told."""
     try:
-        return bool(termios.tcgetattr(master)[_LFLAG] & termios.ISIG)
+        return int(termios.tcgetattr(master)[_LFLAG])
     except (OSError, termios.error):
-        return False
+        return None

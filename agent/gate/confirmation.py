@@ -103,7 +103,7 @@ class Asking:
         """The prompt, once. `previewed`: what the text that stands there would do; `preview`: the same of its edits."""
         request = replace(self.request(attempt), undo=undo, previewed=previewed)
         if preview is not None and isinstance(self.confirmer, LiveConfirmer):
-            return await cancellable(_live(self.confirmer, request, preview), self.cancel)
+            return await cancellable(self.confirmer.confirm_live(request, preview), self.cancel)
         return await cancellable(self.confirmer.confirm(request), self.cancel)
 
     async def consent(self, attempt: Attempt) -> Consent | None:
@@ -205,7 +205,3 @@ class Asking:
         if mode == "preview":  # what has no preview can be rehearsed all the same
             return "ask"
         return mode if mode in ("off", "ask") else "auto"
-
-
-async def _live(confirmer: LiveConfirmer, request: ConfirmationRequest, preview: PreviewOf) -> Confirmation:
-    return await confirmer.confirm_live(request, preview)

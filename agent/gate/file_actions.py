@@ -85,43 +85,37 @@ class FileActions:
             rated = await asked.rater.judge(proposal, report, "proposed", folder, paths=paths, context=context)
         except OSError:  # a folder was swapped for a link, or back, while it was followed
             return await asked.not_done(proposal, "declined", by="nobody", remark=_MOVED)
-        attempt, verdict = _Attempt(action, proposal, rated, found), rated.verdict
-        stopped = await asked.stopped(proposal, verdict)
-        if stopped is not None:
-            return stopped
-        if verdict.action == "allow":
-            return await self._unasked(attempt)
-        return await self._ask(attempt)
+        stopped = await asked.stopped(proposal, rated.verdict)
+        return stopped if stopped is not None else await self._decide(_Attempt(action, proposal, rated, found))
 
-    async def _unasked(self, attempt: _Attempt) -> Performed:
-        """Do what nobody has to be asked about; where what it changes was to be kept and cannot be, that is asked for after all."""
-        verdict = attempt.rated.verdict
-        approved = attempt.approved(Consent(by=allowed_by(verdict)))
-        checkpoint = await self._checkpoint(approved, attempt.proposal.cwd)
-        if isinstance(checkpoint, str):
-            return await self._ask(attempt, note=f"{_NOT_KEPT}: {checkpoint}")
-        return await self._do(approved, attempt.proposal, checkpoint, remark=told(verdict))
+    async def _decide(self, attempt: _Attempt, *, note: str = "") -> Performed:
+        """Ask, unless policy allows it, and do it. Where what it changes was to be kept and cannot be, that is asked for in any case.
 
-    async def _ask(self, attempt: _Attempt, *, note: str = "") -> Performed:
-        """The question. `note`: what is said beside it, and then it need not be kept."""
+        `note`: what is said beside the question, and then it need not be kept.
+        """
         proposal, rated, action = attempt.proposal, attempt.rated, attempt.action
-        consent = await self.asked.consent(
-            proposal,
-            rated,
-            preview=preview(action, attempt.found),
-            note=note,
-            alone=note or "nobody is there to confirm it",
-            changed=lambda: self._changed(action, rated),
-        )
+        consent: Consent | Performed
+        if rated.verdict.action == "allow" and not note:
+            consent, remark = Consent(by=allowed_by(rated.verdict)), told(rated.verdict)
+        else:
+            remark = ""
+            consent = await self.asked.consent(
+                proposal,
+                rated,
+                preview=preview(action, attempt.found),
+                note=note,
+                alone=note or "nobody is there to confirm it",
+                changed=lambda: self._changed(action, rated),
+            )
         if isinstance(consent, Performed):
             return consent
         approved = attempt.approved(consent)
         checkpoint = await self._checkpoint(approved, proposal.cwd)
         if isinstance(checkpoint, str):
             if not note:
-                return await self._ask(attempt, note=f"{_NOT_KEPT}: {checkpoint}")
+                return await self._decide(attempt, note=f"{_NOT_KEPT}: {checkpoint}")
             checkpoint = None
-        return await self._do(approved, proposal, checkpoint)
+        return await self._do(approved, proposal, checkpoint, remark=remark)
 
     async def _do(
         self, approved: ApprovedFileAction, proposal: Proposal, checkpoint: Checkpoint | None, *, remark: str = ""

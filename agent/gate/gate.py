@@ -6,7 +6,6 @@ Nothing else hands commands to an executor. Any doubt ends in asking or refusing
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from msgspec import UNSET, structs
 
@@ -204,8 +203,9 @@ class Gate:
             if edited and previews is not None and await self._is_unseen(attempt, previews, answer):
                 attempt.note = _LOOK
                 continue
-            if previews is not None and _was_seen(answer) and not previews.is_inexact(answer.seen, attempt.command):
-                item = await self._commit_seen(attempt, previews, answer.seen)
+            seen = answer.seen if isinstance(answer, Approved) else ""
+            if previews is not None and seen and not previews.is_inexact(seen, attempt.command):
+                item = await self._commit_seen(attempt, previews, seen)
             elif isinstance(answer, Rehearse) or self._asking.rehearsed_first(attempt):
                 network = isinstance(answer, Rehearse) and answer.network
                 item = await self._flow.take(attempt, cwd=self._cwd, network=network)
@@ -283,10 +283,6 @@ class _ForCall:
 
     async def perform(self, action: FileAction | OpenPullRequest) -> Performed:
         return await self.gate.perform(action, call_id=self.call_id)
-
-
-def _was_seen(answer: Confirmation) -> TypeGuard[Approved]:
-    return isinstance(answer, Approved) and bool(answer.seen)
 
 
 def _to_fill_in(attempt: Attempt) -> str:

@@ -42,16 +42,16 @@ class Publishing:
         stopped = await asked.stopped(proposal, verdict)
         if stopped is not None:
             return stopped
-        if verdict.action == "allow":
-            return await self._do(action, proposal, rated, Consent(by=allowed_by(verdict)), self.pull_requests)
-        consent = await asked.consent(
-            proposal,
-            rated,
-            preview=f"{action.title}\n\n{action.body}",
-            note=BESIDE if action.where == LOCAL else FINAL,
-            alone=unattended(verdict),
-            changed=lambda: "",
-        )
+        consent: Consent | Performed = Consent(by=allowed_by(verdict))
+        if verdict.action != "allow":
+            consent = await asked.consent(
+                proposal,
+                rated,
+                preview=f"{action.title}\n\n{action.body}",
+                note=BESIDE if action.where == LOCAL else FINAL,
+                alone=unattended(verdict),
+                changed=lambda: "",
+            )
         if isinstance(consent, Performed):
             return consent
         return await self._do(action, proposal, rated, consent, self.pull_requests)

@@ -32,10 +32,6 @@ def rate_action(action: Action, context: RiskContext) -> RiskReport:
     return file_actions.rate_action(action, context)
 
 
-def _no_policy(cwd: str) -> Policy:
-    return Policy()
-
-
 class Judges(Struct, frozen=True, eq=False):
     """All that decides: how to rate, what policy says, what is known about the system.
 
@@ -50,7 +46,7 @@ class Judges(Struct, frozen=True, eq=False):
     redactor: Redactor
     open_stream_redaction: Callable[[], StreamRedaction]
     is_root: bool = False
-    policy: Callable[[str], Policy] = _no_policy
+    policy: Callable[[str], Policy] = lambda cwd: Policy()
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down

@@ -17,7 +17,7 @@ from agent.policy.matching import Says
 from agent.policy.model import MAY_ALLOW, RUNS_UNASKED, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
 from agent.policy.restrictive_match import touches
-from agent.protocol.decisions import Finding, Level, RiskReport, Verdict, VerdictAction
+from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
 from agent.protocol.requests import Approval
 
 BUILT_IN = "built-in"
@@ -58,24 +58,16 @@ _DOINGS = {
 }
 
 
-class Breach(Struct, frozen=True):
-    """`name` of the floor that a command would fall through ("home", "disk" …), in words, and the finding that says so."""
-
-    name: str
-    reason: str
-    finding: Finding
-
-
-def breach(report: RiskReport) -> Breach | None:
-    """The first thing in `report` that the floor holds up, None where there is none."""
+def breach(report: RiskReport) -> tuple[str, str] | None:
+    """The first thing in `report` that the floor holds up, by its name ("home", "disk" …) and in words; None where there is none."""
     for finding in report.findings:
         effect = finding.effect
         if effect is None or not effect.whole:
             continue
         name = effect.whole[0]
         if name == "disk":
-            return Breach(name, "writes straight to a disk or partition that may be in use", finding)
-        return Breach(name, f"{_DOINGS.get(effect.kind, 'deletes')} {_PLACES.get(name, 'a whole place')}", finding)
+            return name, "writes straight to a disk or partition that may be in use"
+        return name, f"{_DOINGS.get(effect.kind, 'deletes')} {_PLACES.get(name, 'a whole place')}"
     return None
 
 
@@ -102,7 +94,7 @@ def decide(report: RiskReport, approval: Approval, *, policy: Policy = _NO_POLIC
     """
     found = breach(report)
     if found is not None:
-        return _floored(found.name, found.reason, approval)
+        return _floored(*found, approval)
     report = raised(report, policy.files)
     base = _by_level(report, approval)
     # Of equally strict ones a rule is told rather than the level: it says more.

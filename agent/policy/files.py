@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -28,21 +28,14 @@ MOST_SHOWN = 64 * 1024
 """Bytes of a folder's own file: it is shown whole, and nobody reads more."""
 _NOT_THERE = (0, 0, 0, 0, 0)
 Stamp = tuple[int, int, int, int, int]
-_Missing = TypeVar("_Missing", str, None)
 
 
 class Unreadable(Exception):
     """The file cannot be used; the message says which and why."""
 
 
-@overload
-def read_own_text(path: str, *, limit: int = ..., follow: bool = ...) -> str: ...
-@overload
-def read_own_text(path: str, *, missing: _Missing, limit: int = ..., follow: bool = ...) -> str | _Missing: ...
-
-
-def read_own_text(path: str, *, missing: str | None = "", limit: int = MAX_BYTES, follow: bool = True) -> str | None:
-    """The text of the file at `path`, `missing` where there is none. Raises Unreadable and OSError.
+def read_own_text(path: str, *, limit: int = MAX_BYTES, follow: bool = True) -> str | None:
+    """The text of the file at `path`, None where there is none. Raises Unreadable and OSError.
 
     Without `follow` a symbolic link is refused: in a stranger's folder it could lead to anything that is private.
     """
@@ -51,7 +44,7 @@ def read_own_text(path: str, *, missing: str | None = "", limit: int = MAX_BYTES
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):
-        return missing
+        return None
     except OSError as error:
         if error.errno == errno.ELOOP and not follow:
             raise Unreadable(f"{path} is a symbolic link") from None
@@ -83,7 +76,7 @@ class Sources(Struct, frozen=True, kw_only=True):
 
 def read_project_text(path: str) -> str:
     """The text of a folder's policy file, "" where there is none. Raises Unreadable (too large, no UTF-8, a link) and OSError."""
-    return read_own_text(path, limit=MOST_SHOWN, follow=False)
+    return read_own_text(path, limit=MOST_SHOWN, follow=False) or ""
 
 
 def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
@@ -159,7 +152,7 @@ def read_policy_file(path: str, trust: Trust, *, home: str = "") -> PolicyFile |
         if trust == "project":
             text = read_project_text(path) or None
         else:
-            text = read_own_text(path, missing=None)
+            text = read_own_text(path)
             if text is not None and trust != "safety" and (why := _writable_by_others(path)):
                 raise Unreadable(why)
     except Unreadable as error:

@@ -34,7 +34,8 @@ def is_own_push(text: str) -> bool:
 def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approval: Approval) -> Verdict:
     """Return the verdict as the grants leave it. They open nothing but a question that comes from the level alone."""
     in_run = approval.grants is not None
-    wanted = proposal.grant or ("push" if in_run and _published(report) else "")
+    published = any(each.effect and each.effect.kind in _PUBLISHES for each in report.findings)
+    wanted = proposal.grant or ("push" if in_run and published else "")
     if not wanted:
         if in_run and verdict.action == "allow" and sets_git_up(report, proposal.within):
             reason = "a use of git that may publish something, change its settings or another repository is asked for in every mode"
@@ -50,11 +51,6 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
         reason = f"what is published is asked for in every mode{spared}"
         return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
     return verdict
-
-
-def _published(report: RiskReport) -> bool:
-    """Tell whether it leaves the machine for others to see."""
-    return any(each.effect and each.effect.kind in _PUBLISHES for each in report.findings)
 
 
 def _fits(report: RiskReport, proposal: Proposal) -> bool:
@@ -190,10 +186,6 @@ def _is_plain(verb: str, words: tuple[str, ...], whole: bool) -> bool:
     if verb == "config":
         if options - _READS_CONFIG - _WHOSE_CONFIG - {"--type", "--default", "--all", "--regexp"}:
             return False
-        return bool(options & _READS_CONFIG) or operands[:1] in (["get"], ["list"]) or _is_name(operands)
+        only_named = len(operands) == 1 and "." in operands[0]  # the value of which git then prints
+        return bool(options & _READS_CONFIG) or operands[:1] in (["get"], ["list"]) or only_named
     return (operands or [""])[0] in _PARTS.get(verb, ())
-
-
-def _is_name(operands: list[str]) -> bool:
-    """Tell whether it is only the name of a setting, which git then prints."""
-    return len(operands) == 1 and "." in operands[0]

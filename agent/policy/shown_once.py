@@ -89,7 +89,7 @@ def _read(path: str) -> dict[str, str]:
     import json
 
     try:
-        found = json.loads(read_own_text(path, missing="{}"))
+        found = json.loads(read_own_text(path) or "{}")
     except (OSError, Unreadable, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):

@@ -123,10 +123,10 @@ def _rewrite(path: str, change: Callable[[str], str], *, make: bool) -> str:
         if make:
             make_folder(folder)
         with _locked(folder) as locked:
-            before = read_own_text(target) if make else read_own_text(target, missing=None)
-            if before is None:
+            before = read_own_text(target)
+            if before is None and not make:
                 return f"there is no policy file at {path}"
-            after = change(before)
+            after = change(before or "")
             if len(after.encode("utf-8")) > MAX_BYTES:
                 return f"{path} would be larger than {MAX_BYTES >> 10} kB"
             replace_file(target, after.encode())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.execution.journal.records import Run
+from agent.execution.journal.records import Entry, now
 from agent.execution.journal.store import Journals
 from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.reader import read_steps
@@ -14,7 +13,7 @@ from agent.protocol.rehearsals import Committed
 from tests.support.overlay_world import OverlayWorld
 from tests.support.tree_operations import Listing, listing
 
-RUN = Run("something", "/", datetime.now(UTC).isoformat(), "s1", "c1")
+RUN = Entry("", now(), "something", "/", session="s1", command_id="c1")
 
 
 class Rehearsed:

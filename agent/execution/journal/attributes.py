@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import stat
 from collections.abc import Iterator
@@ -12,8 +11,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
+from agent.execution.kernel import closing
 from agent.execution.overlay.compare import regular
-from agent.execution.overlay.folders import Folders, closing, names_in
+from agent.execution.overlay.folders import Folders, names_in
 from agent.execution.overlay.overlay_notes import attributes_at
 
 _MOST_BYTES = 16 << 20
@@ -85,6 +85,7 @@ class _BeyondBudget(Exception):
     """There is more than is worth being read."""
 
 
+_HAS_PROC = os.path.isdir("/proc/self/fd")
 _OVERLAY_NOTES = (b"trusted.overlay.", b"user.overlay.")
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 
@@ -210,9 +211,4 @@ def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
 
 def way(fd: int) -> str | int:
     """A way to the inode itself, even a link: nobody can put something else there. Without /proc the descriptor itself has to do."""
-    return f"/proc/self/fd/{fd}" if _has_proc() else fd
-
-
-@functools.cache
-def _has_proc() -> bool:
-    return os.path.isdir("/proc/self/fd")
+    return f"/proc/self/fd/{fd}" if _HAS_PROC else fd

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.execution.journal import post_image, syscalls, trees
 from agent.execution.journal.attributes import look
@@ -17,7 +18,7 @@ from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, NoHome, OpenEntry, Watch, unwatched
 from agent.execution.journal.post_image import Misplaced, check_unchanged, explain
-from agent.execution.journal.records import Run
+from agent.execution.journal.records import Entry
 from agent.execution.journal.staging import Stage
 from agent.execution.overlay.conflicts import same_as_before
 from agent.execution.overlay.folders import Folders
@@ -30,7 +31,12 @@ _AGAIN = "rehearse it again"
 
 
 def commit(
-    journal_folder: JournalFolder, layers: Sequence[Layer], steps: Sequence[Step], run: Run, *, watch: Watch = unwatched
+    journal_folder: JournalFolder,
+    layers: Sequence[Layer],
+    steps: Sequence[Step],
+    run: Entry,
+    *,
+    watch: Watch = unwatched,
 ) -> Committed:
     """Do `steps`, if nothing that they touch changed since the rehearsal.
 
@@ -41,7 +47,7 @@ def commit(
     if conflicts:
         raise _conflict(conflicts)
     try:
-        entry = journal_folder.new(run, phase="committing", changes=sum(not step.quiet for step in steps))
+        entry = journal_folder.new(replace(run, phase="committing", changes=sum(not step.quiet for step in steps)))
     except OSError as error:
         raise CommitFailed(f"no journal can be made: {explain(error)}; nothing was changed", hint=_SPACE) from error
     with Folders() as folders:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from agent.execution.journal import syscalls
 from agent.execution.journal.attributes import pin, read_values, set_values
-from agent.execution.overlay.folders import FOLDER, closing
+from agent.execution.kernel import closing
+from agent.execution.overlay.folders import FOLDER
 
 _DEEPEST = 300
 _PIECE = 1 << 24

@@ -8,8 +8,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -23,9 +22,7 @@ from agent.execution.journal.records import (
     PROGRESS,
     RECORD,
     Entry,
-    Phase,
     Progress,
-    Run,
     is_id,
     next_id,
     read_file,
@@ -132,14 +129,11 @@ class JournalFolder:
         except (OSError, ValueError) as error:
             return Entry(undo_id, "", "", "", state="broken", note=f"its record cannot be read: {error}")
 
-    def new(
-        self, run: Run, *, phase: Phase, kind: Literal["rehearsal", "direct"] = "rehearsal", changes: int = 0
-    ) -> Entry:
-        """An entry for `run`, pending, on disk. Raises OSError."""
+    def new(self, run: Entry) -> Entry:
+        """The entry with an id, on disk. Raises OSError."""
         existing = self.ids()
-        undo_id = next_id(time.time(), existing[-1] if existing else "")
-        entry = Entry(undo_id, **asdict(run), kind=kind, phase=phase, changes=changes)
-        os.mkdir(os.path.join(self.base, JOURNALS, undo_id.encode()), 0o700)
+        entry = replace(run, undo_id=next_id(time.time(), existing[-1] if existing else ""))
+        os.mkdir(os.path.join(self.base, JOURNALS, entry.undo_id.encode()), 0o700)
         self.write(entry)
         return entry
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, values_at
@@ -18,7 +17,7 @@ from agent.execution.journal.direct_changes import FILE, NAME, Before, DirectCha
 from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome, OpenEntry
 from agent.execution.journal.post_image import explain
-from agent.execution.journal.records import Entry, Run, read_file, write_file
+from agent.execution.journal.records import Entry, now, read_file, write_file
 from agent.execution.journal.targets import Target, targets_of
 from agent.execution.mountinfo import is_within
 from agent.execution.overlay.folders import Folders, joined
@@ -84,14 +83,14 @@ class PreImages:
             raise IoError(
                 "what the command would change cannot be kept: its files are not where they were a moment ago"
             )
-        time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        run = Run(self._redact(command.command), cwd, time, session, command.command_id)
+        run = Entry("", now(), self._redact(command.command), cwd, kind="direct", phase="running", session=session)
+        run.command_id = command.command_id
         entry: Entry | None = None
         alive = -1
         try:
             with _told("what the command would change cannot be kept"):
                 with self._journal_folder.locked():
-                    entry = self._journal_folder.new(run, kind="direct", phase="running")
+                    entry = self._journal_folder.new(run)
                     alive = os.open(self._journal_folder.file(entry.undo_id, ALIVE), _NEW, 0o600)
                     fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 with Folders() as folders:

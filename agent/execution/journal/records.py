@@ -15,11 +15,12 @@ import json
 import os
 import stat
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
 
-from agent.execution.overlay.folders import closing
+from agent.execution.kernel import closing
 from agent.protocol.rehearsals import UndoEntry, UndoState
 from agent.struct_types import built
 
@@ -35,20 +36,11 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # nothing that reads like someth
 _EPOCH = 1_577_836_800  # 2020
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The run that a journal belongs to: its command (redacted), where and when (UTC, ISO 8601) it ran, and its place in the log."""
-
-    command: str
-    cwd: str
-    time: str
-    session: str = ""
-    command_id: str = ""
-
-
 @dataclass(slots=True)
 class Entry:
-    """A record. `phase` says what was going on when it was written; "" for nothing. `skip`: actions that the undo in `phase` leaves alone.
+    """A record: the run's command (redacted), where and when (UTC, ISO 8601) it ran, its place in the log, and what became of it.
+
+    `phase` says what was going on when it was written; "" for nothing. `skip`: actions that the undo in `phase` leaves alone.
 
     `natural`: folders (by index) whose times are not put back, because others changed them. `homes`: its folders on other mounts.
     """
@@ -87,6 +79,11 @@ class Entry:
             return msgspec.convert(found, built(cls))
         except msgspec.ValidationError as error:
             raise ValueError(str(error)) from None
+
+
+def now() -> str:
+    """The time of a record."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def unnamed(path: bytes) -> bytes:

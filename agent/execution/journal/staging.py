@@ -17,8 +17,9 @@ from agent.execution.journal.copying import Copier
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.post_image import Misplaced, check_unchanged
 from agent.execution.journal.renamed_paths import RenamedPaths, folder_times, upward
+from agent.execution.kernel import closing
 from agent.execution.mountinfo import is_within
-from agent.execution.overlay.folders import Folders, closing
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.overlay_notes import prefix_of
 

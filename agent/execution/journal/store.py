@@ -12,7 +12,7 @@ from agent.execution.journal.commit import commit, finish, roll_back
 from agent.execution.journal.intent import Intent
 from agent.execution.journal.journal_folder import Busy, JournalFolder, OpenEntry, Watch, unwatched
 from agent.execution.journal.post_image import Misplaced, explain
-from agent.execution.journal.records import Entry, Run
+from agent.execution.journal.records import Entry
 from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 from agent.protocol.approvals import ApprovedUndo
@@ -42,7 +42,7 @@ class Journals:
         self._keep_days = keep_days
         self._watch = watch
 
-    def commit(self, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
+    def commit(self, layers: Sequence[Layer], steps: Sequence[Step], run: Entry) -> Committed:
         """Make a rehearsal real, all or nothing.
 
         Raises RehearsalConflict (nothing was changed) and CommitFailed.
@@ -98,16 +98,15 @@ class Journals:
                     "it would change something other than what you agreed to, so nothing was changed",
                     hint="look at it again",
                 )
-            undo.refuse_others(turning, skip=approved.left, known=approved.over)
 
-        return self.turn(action.undo_id, skip=approved.left, force=bool(approved.over), check=check)
+        return self.turn(action.undo_id, skip=approved.left, over=approved.over, check=check)
 
     def turn(
         self,
         undo_id: str,
         *,
         skip: frozenset[str] = frozenset(),
-        force: bool = False,
+        over: Sequence[Conflict] = (),
         check: Callable[[OpenEntry], None] = lambda turning: None,
     ) -> Undone:
         """Take it back, or do it again if it was taken back, once `check` has nothing against it. Raises what `undo` raises."""
@@ -118,7 +117,7 @@ class Journals:
                 return asked_for
             try:
                 check(turning)
-                return undo.turn(turning, skip=skip, force=force)
+                return undo.turn(turning, skip=skip, over=over)
             except OSError as error:
                 raise UndoFailed(f"it could not be done: {explain(error)}") from error
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agent.execution import kernel
-from agent.execution.overlay.folders import closing
+from agent.execution.kernel import closing
 
 _SWAP = 2  # macOS: RENAME_SWAP and RENAME_EXCL of renameatx_np
 _EXCL = 4
@@ -28,13 +28,8 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-@functools.cache
-def _mac_rename() -> Any:
-    return getattr(_libc(), "renameatx_np", None)
-
-
 def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, *, linux: int, mac: int) -> None:
-    call = _mac_rename()
+    call: Any = getattr(_libc(), "renameatx_np", None)
     if call is None:
         kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
         return

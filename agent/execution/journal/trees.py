@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from agent.execution.journal.attributes import dress, pin, way
-from agent.execution.overlay.folders import FOLDER, closing, open_root, status_at
+from agent.execution.kernel import closing
+from agent.execution.overlay.folders import FOLDER, open_root, status_at
 from agent.execution.overlay.overlay_notes import is_whiteout_device
 
 _INCOMPLETE = (b"redirect", b"metacopy")

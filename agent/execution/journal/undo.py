@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from agent.execution.journal import post_image, syscalls
 from agent.execution.journal.attributes import Facts, look, values_at
@@ -32,46 +32,27 @@ def conflicts(turning: OpenEntry) -> tuple[Conflict, ...]:
     return _told(what_changed(turning, {}, done=turning.entry.state != "undone"))
 
 
-def refuse_others(turning: OpenEntry, *, skip: frozenset[str], known: Sequence[Conflict]) -> None:
-    """Raise UndoConflict where something outside `skip` was changed since that is not `known`, or in another way."""
-    left_alone = _left_alone(skip)
-    found = what_changed(turning, {}, done=turning.entry.state != "undone")
-    told = _told([each for each in found if not _is_skipped(each.path, left_alone)])
-    others = tuple(each for each in told if each not in known)
-    if others:
-        raise UndoConflict(f"{conflict_words(others)}; nothing was changed", conflicts=others, hint="look at it again")
-
-
-def _left_alone(skip: Iterable[str]) -> list[bytes]:
-    return [os.fsencode(path.rstrip("/") or "/") for path in skip]
-
-
-def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
+def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), over: Sequence[Conflict] = ()) -> Undone:
     """Take a committed entry back, do an undone one again. The lock must be held.
 
-    Paths in `skip`, and what they are in or hold, are left as they are. `force`: what changed since goes into the journal.
-    Raises UndoConflict (nothing was changed) and UndoFailed (what was done is turned round again).
+    Paths in `skip`, and what they are in or hold, are left as they are. `over`: what changed since, and goes into the journal.
+    Raises UndoConflict (something else changed, or in another way; nothing was done) and UndoFailed (what was done is turned round again).
     """
     entry, intent = turning.entry, turning.intent
     done = entry.state != "undone"
     seen: dict[bytes, Facts | None] = {}
     changed = what_changed(turning, seen, done=done)
-    left_alone = _left_alone(skip)
+    left_alone = [os.fsencode(path.rstrip("/") or "/") for path in skip]
     against = [each for each in changed if not _is_skipped(each.path, left_alone)]
-    if against and not force:
-        told = _told(against)
-        raise UndoConflict(
-            f"{conflict_words(told)}; nothing was changed",
-            conflicts=told,
-            hint="leave those files as they are, or take them back all the same",
-        )
+    others = tuple(each for each in _told(against) if each not in over)
+    if others:
+        raise UndoConflict(f"{conflict_words(others)}; nothing was changed", conflicts=others, hint="look at it again")
     entry.skip = _to_leave(turning, left_alone, done=done)
     now = folders_now(turning, done=done)
     entry.natural = times_changed_by_others(turning, now)
     amended = not changed and follow_copies(turning, now, done=done)
     amended |= _note_times(turning, done=done)
-    if force:
-        amended |= _make_room(turning, against, done=done)
+    amended |= _make_room(turning, against, done=done)
     if amended:
         turning.journal_folder.write_intent(entry.undo_id, intent)
     record_what_is_left(turning, seen, done=done)

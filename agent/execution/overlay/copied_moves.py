@@ -11,7 +11,8 @@ import os
 import stat
 from collections.abc import Iterable
 
-from agent.execution.overlay.folders import closing, joined, open_below, walk
+from agent.execution.kernel import closing
+from agent.execution.overlay.folders import joined, open_below, walk
 from agent.execution.overlay.upper_tree import Node, UpperTree
 
 _Facts = tuple[int, ...]

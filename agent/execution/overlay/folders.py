@@ -8,21 +8,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+
+from agent.execution.kernel import closing
 
 DEPTH_LIMIT = 250  # levels; each holds two descriptors open while it is read
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_OPEN = 200
-
-
-@contextmanager
-def closing(fd: int) -> Iterator[int]:
-    """Close a descriptor in the end."""
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def open_root(path: bytes) -> int:

@@ -68,9 +68,6 @@ class Ordering:
         self.steps.append(self._make.moved(node, lower, source=self._current(lower), target=target, quiet=quiet))
         self._now[lower] = target
 
-    def _free(self, node: Node) -> bool:
-        return node.under is None or id(node) in self._cleared or node.under in self._now
-
     def _evacuate(self, lower: bytes) -> None:
         """Move what belongs elsewhere out of a real path, the outermost first."""
         inside = sorted(path for path in self._pending if below(path, lower) and path not in self._now)
@@ -80,7 +77,8 @@ class Ordering:
                 outermost.append(path)
         for path in outermost:
             node = self._pending[path]
-            if node.parent is not None and id(node.parent) in self._placed and self._free(node):
+            is_free = node.under is None or id(node) in self._cleared or node.under in self._now
+            if node.parent is not None and id(node.parent) in self._placed and is_free:
                 self._rename(path, node.path, node)
                 del self._pending[path]
                 self._placed.add(id(node))

@@ -11,8 +11,9 @@ from itertools import islice
 
 from agent.config.paths import make_folder
 from agent.execution import mountinfo
+from agent.execution.kernel import closing
 from agent.execution.mountinfo import Mount
-from agent.execution.overlay.folders import closing, open_root
+from agent.execution.overlay.folders import open_root
 
 _MOST_LOOKED_AT = 50_000
 

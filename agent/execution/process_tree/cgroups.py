@@ -31,11 +31,8 @@ class Group:
         """
         from agent.execution import kernel  # not for the REPL, which reads groups but starts nothing in them
 
-        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with kernel.closing(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
             return kernel.fork_into(folder)
-        finally:
-            os.close(folder)
 
     def members(self) -> set[int]:
         found: set[int] = set()
@@ -214,10 +211,15 @@ def _all_of_ours() -> list[tuple[Group, int, str]]:
     return found
 
 
+def stat_fields(pid: int | str) -> list[bytes]:
+    """The fields of /proc/PID/stat behind the name, which stands in parentheses and may hold anything. Raises OSError."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
 def _start_of(pid: int) -> str:
     """The start of a process, in clock ticks since boot; "" for one that is gone. It tells a reused pid apart."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode("ascii")
+        return stat_fields(pid)[19].decode("ascii")
     except (OSError, IndexError):
         return ""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from agent.execution.process_tree.cgroups import Group, make
+from agent.execution.process_tree.cgroups import Group, make, stat_fields
 
 RUNGS = ("cgroup", "subreaper", "group")
 GONE_WITHIN = 1.0  # seconds that the kernel may need to take the last process out of its group
@@ -214,8 +214,8 @@ def states_in_group(group: int, pids: Iterable[int]) -> set[bytes]:
     """Return the states, as /proc has them, of those of `pids` that belong to the process group. None where there is no /proc."""
     found = set()
     for pid in pids:
-        with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-            state, _parent, its_group = file.read().rpartition(b")")[2].split(None, 3)[:3]
+        with suppress(OSError):
+            state, _parent, its_group = stat_fields(pid)[:3]
             if int(its_group) == group:
                 found.add(state)
     return found
@@ -229,9 +229,7 @@ def _from_proc() -> dict[int, Process] | None:
         return None
     for name in filter(str.isdigit, names):
         try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                # The name in parentheses may hold anything, so fields count from the last parenthesis.
-                fields = file.read().rpartition(b")")[2].split(None, 20)
+            fields = stat_fields(name)
         except OSError:
             continue  # it ended meanwhile
         if len(fields) > 19:

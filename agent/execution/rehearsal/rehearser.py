@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 
 from msgspec import structs
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
-from agent.execution.leftovers import taken_over
+from agent.execution.leftovers import change_words, taken_over
 from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.reader import GONE, TRIES, read_steps
-from agent.execution.process_tree.helper import Launch
+from agent.execution.process_tree.helper import Helper, Launch
 from agent.execution.process_tree.limits import ENDED
-from agent.execution.rehearsal import not_shown, scratches, shell_change
+from agent.execution.rehearsal import not_shown, scratches
 from agent.execution.rehearsal.budget import PREVIEW, Budget, RehearsalSettings
 from agent.execution.rehearsal.not_shown import Trouble, otherwise_for_real, refused, refused_in_reality, unavailable
 from agent.execution.rehearsal.planning import Ran, Sandbox
-from agent.execution.results import STATE_NOT_KEPT
+from agent.execution.results import STATE_NOT_KEPT, KeptState
+from agent.execution.run import RunningCommand
 from agent.execution.sandbox.reports import STATE
+from agent.execution.shell_starting import Shells
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalConflict, RehearsalUnavailable
@@ -31,21 +32,6 @@ from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Conflict, Rehearsal
 from agent.waiting import completed, in_thread
-
-
-@dataclass(frozen=True, kw_only=True)
-class RehearsedShell:
-    """Everything a rehearser needs of the shell it belongs to.
-
-    `programs`: paths of bash (or what stands in for it) and of env(1), "" where there is none. `template`: a launch of this text but for
-    words, environment and sandbox.
-    """
-
-    state: Callable[[], ShellState]
-    adopt: Callable[[ShellState], None]
-    programs: Callable[[], tuple[str, str]]
-    template: Callable[[ApprovedRehearsal], Launch]
-    run: Callable[[Launch, OutputSink | None, CancellationToken], Awaitable[ExecutionResult]]
 
 
 @dataclass(frozen=True)
@@ -59,10 +45,23 @@ class _Held:
 
 
 class Rehearser:
-    """One per shell."""
+    """One per shell, whose state (`kept`), programs (`shells`) and helper it uses.
 
-    def __init__(self, shell: RehearsedShell, settings: RehearsalSettings) -> None:
-        self._shell = shell
+    `template`: a launch of a text but for words, environment and sandbox.
+    """
+
+    def __init__(
+        self,
+        kept: KeptState,
+        shells: Shells,
+        helper: Helper,
+        template: Callable[[ApprovedRehearsal], Launch],
+        settings: RehearsalSettings,
+    ) -> None:
+        self._kept = kept
+        self._shells = shells
+        self._helper = helper
+        self._template = template
         self._settings = settings
         self._held: dict[str, _Held] = {}
         self._removing: set[asyncio.Future[None]] = set()
@@ -85,7 +84,7 @@ class Rehearser:
             try:
                 if cancelled is not None:
                     raise cancelled
-                result = await self._shell.run(launch, sink, cancel)
+                result = await RunningCommand(launch, self._helper, sink).finished(cancel)
                 rehearsal, cancelled = await completed(partial(self._read, sandbox, result, command))
                 if cancelled is not None:
                     raise cancelled
@@ -113,7 +112,7 @@ class Rehearser:
             raise InvalidRequest("what was approved is not what was rehearsed")
         if held.rehearsal.obstacle:
             raise CommitFailed(f"this rehearsal cannot be committed: {held.rehearsal.obstacle}")
-        if self._shell.state() is not held.before:
+        if self._kept.now is not held.before:
             await self.discard(rehearsal)
             where = held.before.cwd
             changed = Conflict(path=where, reason="the shell's folder, variables or functions are not what they were")
@@ -126,7 +125,7 @@ class Rehearser:
                 await self.discard(rehearsal)  # what it held may have been moved already
                 raise
         if held.after is not None:
-            self._shell.adopt(held.after)
+            self._kept.take_over(held.after)
         del self._held[rehearsal.rehearsal_id]
         removing = asyncio.ensure_future(in_thread(held.sandbox.scratch.remove))  # nobody has to wait for that
         self._removing.add(removing)
@@ -157,12 +156,12 @@ class Rehearser:
 
     def _prepare(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
         """Plan the sandbox and the launch in it; blocking. Raises OSError where no scratch can be made, and RehearsalUnavailable."""
-        bash, env_program = self._shell.programs()
+        bash, env_program = self._shells.find(), self._shells.env_program
         if not bash.endswith("bash") or not env_program:
             raise RehearsalUnavailable(
                 "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
             )
-        state = self._shell.state()
+        state = self._kept.now
         home = state.env.get("HOME", "")
         sandbox = Sandbox(
             kind,
@@ -180,7 +179,7 @@ class Rehearser:
         return sandbox, self._launch(sandbox, command, bash, env_program)
 
     def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
-        state = self._shell.state()
+        state = self._kept.now
         source = shell_state.preamble(state, sandbox.put(STATE, b""), env_program)
         preamble = sandbox.put(b"start", shell_state.to_bytes(source))
         text = command.command
@@ -188,7 +187,7 @@ class Rehearser:
         if len(data) > shell_state.LONGEST_ARGUMENT:
             text = f'eval "$(cat {sandbox.put(b"command", data)})"'
         return replace(
-            self._shell.template(command),
+            self._template(command),
             argv=(bash, "-c", text),
             env=shell_state.launch_env(state, preamble),
             inherit_stdin=False,
@@ -204,11 +203,11 @@ class Rehearser:
         ran = sandbox.collect()
         if ran.failure and not result.interrupted:
             return Trouble(*ran.failure)
-        before = self._shell.state()
+        before = self._kept.now
         after = shell_state.parse(ran.dump, before)
         left_out: tuple[str, ...] = (STATE_NOT_KEPT,)
         if after is not None:
-            after, left_out = taken_over(after, before, self._shell.programs()[0])
+            after, left_out = taken_over(after, before, self._shells.find())
         notes = (*result.notes, *left_out)
         result = with_fields(
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
@@ -249,7 +248,7 @@ class Rehearser:
                 if command.preview
                 else ""
             ),
-            shell=shell_change.words(before, after) if after is not None else (),
+            shell=change_words(before, after) if after is not None else (),
         )
         self._held[rehearsal.rehearsal_id] = _Held(rehearsal, sandbox, ran.layers, read.steps, before, after)
         return rehearsal
@@ -269,13 +268,13 @@ class Rehearser:
         return ""
 
     def _commit(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
-        from agent.execution.journal.records import Run
+        from agent.execution.journal.records import Entry, now
         from agent.execution.journal.store import Journals
 
         settings = self._settings
         journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
-        time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        run = Run(settings.redact(command.command), held.rehearsal.cwd, time, session, command.command_id)
+        text, cwd = settings.redact(command.command), held.rehearsal.cwd
+        run = Entry("", now(), text, cwd, session=session, command_id=command.command_id)
         try:
             done = journals.commit(held.layers, held.steps, run)
         except (RehearsalConflict, CommitFailed) as error:

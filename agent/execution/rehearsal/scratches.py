@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from agent.execution.journal import trees
-from agent.execution.overlay.folders import FOLDER, closing, names_in, open_root
+from agent.execution.kernel import closing
+from agent.execution.overlay.folders import FOLDER, names_in, open_root
 from agent.execution.overlay.places import Base, existing_bases, make_private, tidy
 
 _SHELF = b"rehearsals"

@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 
 from agent.execution import kernel, network_watch
+from agent.execution.process_tree.cgroups import stat_fields
 from agent.execution.sandbox import mounts, views
 from agent.execution.sandbox.reports import Spec
 
@@ -87,8 +88,7 @@ def _take_a_plain_name() -> None:
     """Have `ps` show "init" for process 1, and not how the helper was started."""
     with suppress(OSError, ValueError, IndexError):  # it looks a little odd, then
         kernel.prctl(_PR_SET_NAME, ctypes.addressof(_NAME))
-        with open("/proc/self/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+        fields = stat_fields("self")
         start, end = int(fields[_ARGUMENTS]), int(fields[_ARGUMENTS + 1])
         if 0 < start < end:
             ctypes.memset(start, 0, end - start)

@@ -87,7 +87,7 @@ def test_letters_without_a_dash_are_options() -> None:
 )
 def test_bulk_deletion_through_a_list_of_names(place: str, command: str) -> None:
     found = breach(classify(command, CONTEXT))
-    assert (found.name if found is not None else "") == place
+    assert (found[0] if found is not None else "") == place
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def rated(command: str, facts: dict[str, tuple[str, ...]] | None = None) -> Risk
 
 def floor_of(command: str, facts: dict[str, tuple[str, ...]] | None = None) -> str:
     found = breach(rated(command, facts))
-    return found.name if found is not None else ""
+    return found[0] if found is not None else ""
 
 
 HELD = [

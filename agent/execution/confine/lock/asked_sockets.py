@@ -11,13 +11,11 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from agent.execution import kernel, system_calls
+from agent.execution.confine.call_filter import AF_NETLINK, DATAGRAM, SOCKET_KIND
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused, is_at, real_path
 from agent.execution.confine.lock.plan import LockPlan
 
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
-_NETLINK = 16
-_STREAM, _DATAGRAM = 1, 2
-_KIND = 0xF
 _PEOPLE = (b"/run/systemd/userdb/", b"/run/sssd/", b"/var/lib/sss/pipes/")
 """Sockets that look up names of users: everybody's, and nothing can be changed there."""
 _HOSTS = (b"/run/nscd/", b"/run/systemd/resolve/")
@@ -34,12 +32,12 @@ class AskedSockets:
 
     def make(self, family: int, kind: int) -> None:
         """None: the kernel may make it. Raises Refused."""
-        kind &= _KIND
+        kind &= SOCKET_KIND
         if family in _INTERNET:
-            if self._plan.interfaces and kind == _DATAGRAM:
+            if self._plan.interfaces and kind == DATAGRAM:
                 return
             # A datagram socket is what a name is looked up by; who cannot, shows the number.
-            raise Refused("use the network", needless=kind == _DATAGRAM)
+            raise Refused("use the network", needless=kind == DATAGRAM)
         # Of what this kernel has not, programs know that they have to do without.
         code = errno.EACCES if family == socket.AF_UNIX else errno.EAFNOSUPPORT
         raise Refused(f"make a socket of kind {family}", needless=True, code=code)
@@ -78,15 +76,12 @@ class AskedSockets:
     def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:
         """To the kernel, or with the network to an Internet address; not to a name that others would see. Raises as above."""
         data, family = _address(caller, address, length)
-        if family not in (_NETLINK, *(_INTERNET if self._plan.network else ())):
+        if family not in (AF_NETLINK, *(_INTERNET if self._plan.network else ())):
             raise Refused("offer a socket to others", needless=True)
         if not self._copies:
             return None
-        ours = self._dup(caller, number)
-        try:
+        with self._dup(caller, number) as ours:
             kernel.bind(ours.fileno(), data)
-        finally:
-            ours.close()
         return 0
 
     def _judged(self, caller: Caller, data: bytes) -> int:
@@ -111,15 +106,10 @@ class AskedSockets:
 def has_copies() -> bool:
     """Tell whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
     try:
-        process = kernel.pidfd_open(os.getpid())
+        with kernel.closing(kernel.pidfd_open(os.getpid())) as process:
+            os.close(kernel.pidfd_getfd(process, process))
     except OSError:
         return False
-    try:
-        os.close(kernel.pidfd_getfd(process, process))
-    except OSError:
-        return False
-    finally:
-        os.close(process)
     return True
 
 

@@ -153,7 +153,9 @@ def test_undo_refuses_after_a_later_edit_and_can_leave_or_force_it(world: Overla
         case.journals.turn(undo_id)
     assert {conflict.path for conflict in caught.value.conflicts} == set(conflicts)
     assert same(mine, case.now())
-    left = case.journals.turn(undo_id, skip=frozenset((f"{real}/a", f"{real}/new")), force=True)
+    left = case.journals.turn(
+        undo_id, skip=frozenset((f"{real}/a", f"{real}/new")), over=case.journals.conflicts(undo_id)
+    )
     assert {conflict.path for conflict in left.skipped} == {f"{real}/a", f"{real}/new"}
     assert (case.real / "a").read_text() == "mine\n"
     assert (case.real / "b").read_text() == "1\n"
@@ -169,7 +171,7 @@ def test_the_preview_of_doing_it_again_tells_what_really_comes_back(world: Overl
     undo_id = case.commit().undo_id
     world.prepare("printf 123456789012345678 > a")
     assert sizes(case, undo_id) == {(18, 8)}
-    case.journals.turn(undo_id, force=True)
+    case.journals.turn(undo_id, over=case.journals.conflicts(undo_id))
     assert sizes(case, undo_id) == {(8, 18)}
     case.journals.turn(undo_id)
     assert os.path.getsize(os.path.join(os.fsdecode(case.real), "a")) == 18
@@ -188,7 +190,7 @@ def test_force_keeps_what_was_there(world: OverlayWorld) -> None:
     world.prepare("echo mine > a; chmod 640 m; echo mine > hard-2; echo mine > from; rm linked; echo mine > linked")
     mine = case.now()
     assert len(case.journals.conflicts(undo_id)) >= 4
-    case.journals.turn(undo_id, force=True)
+    case.journals.turn(undo_id, over=case.journals.conflicts(undo_id))
     now = case.now()
     for path in ("/a", "/m", "/hard-1", "/hard-2", "/from"):
         assert {**now[path], "first_name": ""} == {**case.before[path], "first_name": ""}, path
@@ -279,7 +281,7 @@ def test_a_git_repository_is_files_like_any_others(world: OverlayWorld) -> None:
     assert same(case.after, case.now())
     log = subprocess.run(["git", "-C", case.real, "log", "--format=%s"], capture_output=True, text=True).stdout
     assert log == "two\none\n"
-    case.journals.turn(undo_id, force=True)  # git log may have refreshed its index
+    case.journals.turn(undo_id, over=case.journals.conflicts(undo_id))  # git log may have refreshed its index
     status = subprocess.run(["git", "-C", case.real, "status", "--short"], capture_output=True, text=True).stdout
     assert status == " M a\n"
 
@@ -303,7 +305,7 @@ def test_a_clock_that_went_ahead_takes_few_of_them(tmp_path: Path) -> None:
     folder = JournalFolder(str(tmp_path))
     with folder.locked():
         for _ in range(5):
-            entry = folder.new(replace(RUN, time="2001-01-01T00:00:00Z"), phase="committing")
+            entry = folder.new(replace(RUN, time="2001-01-01T00:00:00Z", phase="committing"))
             entry.state, entry.phase = "committed", ""
             folder.write(entry)
     journals = Journals(str(tmp_path), keep_days=30)

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agent.execution.journal import syscalls
-from agent.execution.journal.records import Run
+from agent.execution.journal.records import Entry
 from agent.execution.journal.store import Journals
 from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
 from tests.support.processes import killed_after
 from tests.support.tree_operations import differences, listing
 
-RUN = Run("something", "/", "2026-01-01T00:00:00Z")
+RUN = Entry("", "2026-01-01T00:00:00Z", "something", "/")
 # Names swapped, folders renamed into each other, a tree removed and made again, hard links written through and made, modes, owners.
 BUSY = """
 mkdir new; echo x > new/file; ln 1 new/one-more

@@ -105,7 +105,7 @@ def test_nothing_newer_is_lost_where_it_is_not_known_how_files_were_left(
     with pytest.raises(UndoConflict):
         case.journals.turn(folder.name)
     assert file.read_text() == "newer\n"
-    case.journals.turn(folder.name, force=True)
+    case.journals.turn(folder.name, over=case.journals.conflicts(folder.name))
     assert file.read_text() == "1\n"
 
 

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[4]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from agent.execution.journal.records import Run  # noqa: E402
+from agent.execution.journal.records import Entry, now  # noqa: E402
 from agent.execution.journal.store import Journals  # noqa: E402
 from agent.execution.overlay.model import Layer, Op, Step  # noqa: E402
 from agent.protocol.errors import CommitFailed, UndoFailed  # noqa: E402
@@ -58,7 +57,7 @@ class Bench:
         )
 
     def commit(self) -> str:
-        run = Run("x", "/", datetime.now(UTC).isoformat())
+        run = Entry("", now(), "x", "/")
         return Journals(str(self.state)).commit([self.layer], self.steps, run).undo_id
 
     def now(self) -> dict[str, dict[str, object]]:

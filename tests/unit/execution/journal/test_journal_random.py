@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.execution.journal.records import Run
+from agent.execution.journal.records import Entry
 from agent.execution.journal.store import Journals
 from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, why_not
@@ -17,7 +17,7 @@ from tests.support.tries import sampled, tries
 
 CASES = int(os.environ.get("AGENT_TEST_TREES", tries(25, 8)))
 FIRST = int(os.environ.get("AGENT_TEST_FIRST_TREE", "1000"))
-RUN = Run("something", "/", "2026-01-01T00:00:00Z")
+RUN = Entry("", "2026-01-01T00:00:00Z", "something", "/")
 
 
 @pytest.fixture(params=[FAITHFUL, PLAIN, FOR_USERS], ids=["faithful", "plain", "user"])

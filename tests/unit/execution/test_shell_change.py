@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution import state as shell_state
-from agent.execution.rehearsal.shell_change import words
+from agent.execution.leftovers import change_words
 from agent.execution.state import ShellState
 from tests.support.rehearsal_bench import Bench
 
@@ -49,9 +49,9 @@ def test_a_rehearsal_tells_it_and_says_nothing_of_its_own_doing(bench: Bench) ->
 
 def test_nothing_is_said_where_nothing_changed(tmp_path: Path) -> None:
     first = left(tmp_path, "true")
-    assert words(START, first) == ()
+    assert change_words(START, first) == ()
     second = left(tmp_path, "f() { echo 1; }; alias a=b; shopt -s extglob; set -o pipefail", first)
-    assert words(second, left(tmp_path, "f; echo", second)) == ()
+    assert change_words(second, left(tmp_path, "f; echo", second)) == ()
 
 
 def test_each_kind_by_its_names_and_without_values(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_each_kind_by_its_names_and_without_values(tmp_path: Path) -> None:
         "ls() { echo secret; }; function f { :; }; alias rm='rm -rf'; export PATH=/x:$PATH ANSWER=secret; unset GONE; "
         "set -o noclobber; shopt -s extglob; umask 0070; cd /usr"
     )
-    assert words(START, left(tmp_path, text)) == (
+    assert change_words(START, left(tmp_path, text)) == (
         "functions f, ls",
         "alias rm",
         "variables PATH, ANSWER",
@@ -75,7 +75,7 @@ def test_what_is_redefined_or_gone_counts(tmp_path: Path) -> None:
         tmp_path, "f() { cat <<'E'\nls () \n{\nE\n}; g() { :; }; alias a=1 b=\"it's\"; export -f g; set -o noglob"
     )
     after = left(tmp_path, "f() { :; }; unset -f g; alias a=2; unalias b; set +o noglob", before)
-    assert words(before, after) == (
+    assert change_words(before, after) == (
         "function f",
         "alias a",
         "option noglob off",
@@ -87,15 +87,15 @@ def test_what_is_redefined_or_gone_counts(tmp_path: Path) -> None:
 
 def test_many_and_long_names_are_bounded_and_what_decides_on_programs_comes_first() -> None:
     env = {**START.env, **{f"A{number:03}": "" for number in range(500)}, "PATH": "/x", "B" * 5_000: ""}
-    (said,) = words(START, replace(START, env=env))
+    (said,) = change_words(START, replace(START, env=env))
     assert said.startswith("variables PATH, A000, A001") and said.endswith(" and 482 more")
-    assert len(words(START, replace(START, env={**START.env, "B" * 5_000: ""}))[0]) < 300
+    assert len(change_words(START, replace(START, env={**START.env, "B" * 5_000: ""}))[0]) < 300
 
 
 def test_functions_from_the_environment_are_no_change(tmp_path: Path) -> None:
     start = replace(START, env={**START.env, **left(tmp_path, "m() { if true; then echo 1; fi; }; export -f m").env})
     assert "BASH_FUNC_m%%" in start.env and not start.functions
-    assert words(start, left(tmp_path, "m", start)) == ()
-    assert words(start, left(tmp_path, "m() { echo 2; }", start)) == ("function m",)
+    assert change_words(start, left(tmp_path, "m", start)) == ()
+    assert change_words(start, left(tmp_path, "m() { echo 2; }", start)) == ("function m",)
     forged = replace(left(tmp_path, "m", start), functions="m () \n{ \n    echo 3\n}\n")
-    assert words(start, forged) == ("function m",)
+    assert change_words(start, forged) == ("function m",)
