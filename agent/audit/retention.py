@@ -175,7 +175,7 @@ def is_in_use(session: SessionFile) -> bool:
 
 
 def prune(chosen: Chosen, heads: str, *, now: str, force: bool = False, signer: Signer | None = None) -> None:
-    """Replace the session by its tombstone: interrupted at any moment, it is there as a whole or buried.
+    """Replace the session by its tombstone: interrupted at any moment, it is there as a whole, or its tombstone is.
 
     Raises InvalidState where the log does not verify (it would be the proof of that), unless `force`; RecordingError where it is
     being written or cannot be replaced, IoError.

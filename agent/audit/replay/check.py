@@ -25,7 +25,7 @@ from agent.audit.replay.normalize import items, leniency
 from agent.audit.replay.player import Player
 from agent.audit.replay.recorded_person import RecordedPerson
 from agent.audit.replay.replies import TodaysJudges, is_comparable
-from agent.audit.replay.tape import RanDry, Tape
+from agent.audit.replay.tape import NotRecorded, Tape
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
@@ -115,10 +115,10 @@ class _Renamed:
 
 
 class Rerun(Struct, frozen=True, kw_only=True):
-    """The engine's new record of a goal. `ran_dry`: why it could not be fed to its end, "" where it was."""
+    """The engine's new record of a goal. `lacking`: why it could not be fed to its end, "" where it was."""
 
     records: tuple[Record, ...]
-    ran_dry: str = ""
+    lacking: str = ""
 
 
 async def rerun(app: AppState, case: Case) -> Rerun:
@@ -165,12 +165,12 @@ async def rerun(app: AppState, case: Case) -> Rerun:
     request = RunRequest(input=given.given, options=given.options)
     try:
         await Engine(fed).run(context, request, NullEmitter(), RecordedPerson(tape))
-    except RanDry as dry:
-        return Rerun(records=tuple(recorder.records), ran_dry=str(dry))
+    except NotRecorded as error:
+        return Rerun(records=tuple(recorder.records), lacking=str(error))
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise
-        return Rerun(records=tuple(recorder.records), ran_dry="the run was stopped from outside")
+        return Rerun(records=tuple(recorder.records), lacking="the run was stopped from outside")
     return Rerun(records=tuple(recorder.records))
 
 
@@ -206,11 +206,11 @@ async def check_case(app: AppState, case: Case) -> Checked:
     done: Rerun = await rerun(app, case)
     lenient = leniency(case.records)
     then, now = (items(records, lenient) for records in (case.records, done.records))
-    found = differences(then, now, until_dry=bool(done.ran_dry))
+    found = differences(then, now, is_lacking=bool(done.lacking))
     return Checked(
         case=case,
-        outcome="different" if found or done.ran_dry else "same",
-        reason=done.ran_dry,
+        outcome="different" if found or done.lacking else "same",
+        reason=done.lacking,
         differences=tuple(found),
         notes=_notes(case),
         now=done.records,

@@ -37,8 +37,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     place: int
 
 
-def differences(then: list[Item], now: list[Item], *, until_dry: bool = False) -> list[Difference]:
-    """All of them, in order. `until_dry`: the engine could not be fed to its end, so that what is missing at the end says nothing."""
+def differences(then: list[Item], now: list[Item], *, is_lacking: bool = False) -> list[Difference]:
+    """All of them, in order. `is_lacking`: the engine could not be fed to its end, so that what is missing at the end says nothing."""
     found: list[Difference] = []
     rated: set[str] = set()
     for equal, first, last, start, end in _aligned([item.key for item in then], [item.key for item in now]):
@@ -46,7 +46,7 @@ def differences(then: list[Item], now: list[Item], *, until_dry: bool = False) -
             for old, new in zip(then[first:last], now[start:end], strict=True):
                 found += _of_event(old, new, rated)
         else:
-            at_end = until_dry and end == len(now)
+            at_end = is_lacking and end == len(now)
             place = then[first].place if first < len(then) else (then[-1].place + 1 if then else 0)
             found += [] if at_end else [_whole(item, None, item.place, rated) for item in then[first:last]]
             found += [_whole(None, item, place, rated) for item in now[start:end]]

@@ -164,7 +164,7 @@ class MemoryRecorder:
         self._envelope = Envelope(self.session_id, clock, None)
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
-        if self._tape.is_dry:  # what is left is the unwinding
+        if self._tape.is_lacking:  # what is left is the unwinding
             return self.stamp(event, run=run, goal_id=goal_id)
         record = self._envelope.seal(event, seq=len(self.records) + 1, run=run, goal_id=goal_id)
         self.records.append(record)

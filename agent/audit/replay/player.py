@@ -39,7 +39,7 @@ _KEPT_OUT = re.compile(r"(?:only (.*) may be written|nothing may be written) \((
 
 
 class Player:
-    """ports.Executor, Rehearser, Checkpoints and Performer over a tape. Raises RanDry where nothing was recorded for what is asked."""
+    """ports.Executor, Rehearser, Checkpoints and Performer over a tape. Raises NotRecorded where nothing was recorded for what is asked."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape

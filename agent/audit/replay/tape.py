@@ -24,7 +24,7 @@ from agent.protocol.records import Record
 E = TypeVar("E")
 
 
-class RanDry(BaseException):
+class NotRecorded(BaseException):
     """Today's engine asks for something that the log does not have: it goes another way than it went then.
 
     No error of the program, so that nothing between the ports and the replay takes it for one.
@@ -56,14 +56,14 @@ class Tape:
         self._done: dict[str, int] = {}
         self.replies = [place for place, event in enumerate(self._events) if isinstance(event, PlannerFinished)]
         self.calls = _calls(self._events)
-        self.is_dry = False
+        self.is_lacking = False
         self.replies_taken = 0
         self.calls_begun = 0
 
-    def lacks(self, what: str) -> RanDry:
+    def lacks(self, what: str) -> NotRecorded:
         """Build the error for what was not recorded; what is recorded from now on counts no more."""
-        self.is_dry = True
-        return RanDry(what)
+        self.is_lacking = True
+        return NotRecorded(what)
 
     def follow(self, record: Record) -> None:
         """The engine has recorded something: what is fed next comes after it."""
