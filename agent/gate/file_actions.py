@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import unified_diff
 
 from agent.gate.asked_actions import AskedActions, failed_action
 from agent.gate.command_record import action_result, end
 from agent.gate.direct_runs import finish_checkpoint
-from agent.gate.verdicts import Judges, Rated, allowed_by, told
+from agent.gate.verdicts import Look, Rated, allowed_by, told
 from agent.protocol.actions import (
     DeleteFile,
     FileAction,
@@ -29,7 +28,6 @@ from agent.protocol.decisions import (
 from agent.protocol.errors import CoreError
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Checkpoint, Checkpoints, Performer
-from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.ports import RiskClassifier
 from agent.text.sizes import counted, size_words
 from agent.waiting import completed, computed
@@ -165,7 +163,7 @@ class FileActions:
         """The rating, and what it was held against; where that fails it is high."""
         judges = self.asked.judges
         try:
-            context = _ActionFacts(judges, action).risk_context("", folder)
+            context = self._looked_at(action, folder)
             return judges.rate_action(action, context), context
         except Exception as error:  # fail closed, whatever went wrong
             return failed_action(action, error), None
@@ -175,25 +173,14 @@ class FileActions:
         if rated.context is None:  # nothing could be known, and so it was rated
             return ""
         judges = self.asked.judges
-        rate: RiskClassifier = lambda text, known: judges.rate_action(action, known)  # noqa: E731 - a port, not a function
-        return judges.changed(rate, _ActionFacts(judges, action), rated.report, rated.context, None)
+        look: Look = lambda text, cwd: self._looked_at(action, cwd)  # noqa: E731 - ports, not functions
+        rate: RiskClassifier = lambda text, known: judges.rate_action(action, known)  # noqa: E731
+        return judges.changed(rate, look, rated.report, rated.context, None)
 
-
-@dataclass(frozen=True)
-class _ActionFacts:
-    """ports.Facts about one action: what is looked at are its paths, whatever text is given."""
-
-    judges: Judges
-    action: FileAction
-
-    async def environment(self, cwd: str) -> EnvironmentFacts:
-        return await self.judges.facts.environment(cwd)
-
-    def risk_context(self, command: str, cwd: str) -> RiskContext:
-        return self.context_of(lambda known: self.judges.rate_action(self.action, known), cwd)
-
-    def context_of(self, rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskContext:
-        return self.judges.facts.context_of(rate, cwd)
+    def _looked_at(self, action: FileAction, folder: str) -> RiskContext:
+        """The facts of its paths, whatever text is given."""
+        judges = self.asked.judges
+        return judges.facts.context_of(lambda known: judges.rate_action(action, known), folder)
 
 
 def preview(action: FileAction, found: Found) -> str:

@@ -94,7 +94,7 @@ class Rater:
         context, judges = rated.context, self.judges
         if context is None:  # nothing could be known, and so it was rated
             return ""
-        return judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+        return judges.changed(judges.classify, judges.facts.risk_context, rated.report, context, self.executor)
 
     def stricter(self, rated: Rated, cwd: str) -> str:
         """In words, that policy became another one since then which lets less pass; "" where what it said still holds. Blocks."""

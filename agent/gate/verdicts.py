@@ -22,7 +22,9 @@ from agent.protocol.ports import Facts, Redactor, RiskClassifier, StreamRedactio
 from agent.protocol.requests import Approval
 
 DecideFunction = Callable[[RiskReport, Approval, Policy], Verdict]
-Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
+Look = Callable[[str, str], RiskContext]
+"""The context of a command, or of another text, in a folder."""
+Changed = Callable[[RiskClassifier, Look, RiskReport, RiskContext, Executor | None], str]
 
 
 def rate_action(action: Action, context: RiskContext) -> RiskReport:
@@ -104,11 +106,11 @@ def failed_rating(command: str, error: Exception) -> RiskReport:
 
 
 def what_changed(
-    classify: RiskClassifier, facts: Facts, report: RiskReport, then: RiskContext, executor: Executor | None
+    classify: RiskClassifier, look: Look, report: RiskReport, then: RiskContext, executor: Executor | None
 ) -> str:
     """Say what of all that `report` was held against is not as it was `then`, in words; "" for nothing that matters to it."""
     try:
-        now = with_session(facts.risk_context(report.command, then.cwd), executor)
+        now = with_session(look(report.command, then.cwd), executor)
         words = change_words(then, now)
         if not words and now.facts != then.facts and classify(report.command, now).level.rank > report.level.rank:
             words = "there is more to lose"

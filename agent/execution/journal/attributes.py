@@ -179,7 +179,7 @@ def set_values(fd: int, values: Values, *, atime: int | None = None) -> list[str
     return missed
 
 
-def dress(fd: int, wanted: os.stat_result | None) -> None:
+def restore_mode_and_time(fd: int, wanted: os.stat_result | None) -> None:
     """Give a pinned file of ours the mode and mtime in `wanted`, where something (a right we lent, a copy) changed them."""
     if wanted is None or stat.S_ISLNK(wanted.st_mode):
         return

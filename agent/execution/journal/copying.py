@@ -55,7 +55,7 @@ class Copier:
             os.mkfifo(target, 0o600, dir_fd=target_fd)
         else:
             os.mknod(target, kind | 0o600, info.st_rdev, dir_fd=target_fd)
-        self.dress(source_fd, source, target_fd, target)
+        self.copy_values(source_fd, source, target_fd, target)
         if several:
             self._known[info.st_dev, info.st_ino] = os.dup(target_fd), target
 
@@ -70,7 +70,7 @@ class Copier:
             for name in map(os.fsencode, os.listdir(inner_source)):
                 self.copy(inner_source, name, inner_target, name, depth + 1)
 
-    def dress(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
+    def copy_values(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
         """Give `target` the owner, mode, times and attributes of `source`."""
         with closing(pin(source_fd, source)) as one, closing(pin(target_fd, target)) as other:
             missed = set_values(other, read_values(one), atime=os.fstat(one).st_atime_ns)

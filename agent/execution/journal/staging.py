@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.execution.journal import post_image, trees
-from agent.execution.journal.attributes import Facts, Values, dress, look, pinned, values_at
+from agent.execution.journal.attributes import Facts, Values, look, pinned, restore_mode_and_time, values_at
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.post_image import Misplaced, check_unchanged
@@ -217,9 +217,9 @@ class Stage:
         is_folder = stat.S_ISDIR(info.st_mode)
         if is_folder and not step.whole:
             os.mkdir(slot_name, 0o700, dir_fd=slot_fd)
-            self._copier.dress(image_fd, name, slot_fd, slot_name)
+            self._copier.copy_values(image_fd, name, slot_fd, slot_name)
             with pinned(self.folders, slot) as fd:
-                dress(fd, step.after)
+                restore_mode_and_time(fd, step.after)
             return
         if not layer.same_file_system:
             self._copier.copy(image_fd, name, slot_fd, slot_name)

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 
-from agent.execution.journal.attributes import dress, pin, way
+from agent.execution.journal.attributes import pin, restore_mode_and_time, way
 from agent.execution.kernel import closing
 from agent.execution.overlay.folders import FOLDER, open_root, status_at
 from agent.execution.overlay.overlay_notes import is_whiteout_device
@@ -156,7 +156,7 @@ def clean(folder_fd: int, name: bytes, prefix: bytes, *, like: os.stat_result | 
         _take_notes(fd, name, prefix)
         if stat.S_ISDIR(info.st_mode):
             _clean_inside(folder_fd, name, prefix, info)
-        dress(fd, like)
+        restore_mode_and_time(fd, like)
 
 
 def _clean_inside(folder_fd: int, name: bytes, prefix: bytes, info: os.stat_result) -> None:

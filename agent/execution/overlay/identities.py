@@ -23,7 +23,7 @@ Image = tuple[bytes, os.stat_result, Notes]  # absolute path, lstat, and what th
 
 
 @dataclass(slots=True)
-class LastWords:
+class EarlierWrite:
     """A file with several names that was written to through a name which is gone now. `image`: its new content."""
 
     lower: bytes
@@ -40,7 +40,7 @@ class Identities:
 
     moved: dict[bytes, Node] = field(default_factory=dict)
     names: dict[Inode, list[Node]] = field(default_factory=dict)
-    last_words: list[LastWords] = field(default_factory=list)
+    earlier_writes: list[EarlierWrite] = field(default_factory=list)
     loose: set[int] = field(default_factory=set)
     whole: set[int] = field(default_factory=set)
 
@@ -103,7 +103,7 @@ def _match_origins(
                 node.lower, node.lower_status = path, status
                 node.differs = tree.compare(joined(tree.layer.upper, node.path), node.status, node.notes, path)
         if handle in orphans:
-            found.last_words.append(LastWords(path, status, orphans.pop(handle)))
+            found.earlier_writes.append(EarlierWrite(path, status, orphans.pop(handle)))
 
 
 def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[bytes, os.stat_result, int, bytes]]:

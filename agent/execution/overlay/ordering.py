@@ -37,7 +37,7 @@ class Ordering:
 
     def order(self) -> list[Step]:
         """All steps of the layer. Raises Unreadable."""
-        for words in self._identities.last_words:
+        for words in self._identities.earlier_writes:
             # What was written into a file through a name that is gone now still shows under its other names.
             news = self._tree.compare(*words.image, words.lower)
             if news != "same":

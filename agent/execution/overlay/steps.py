@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from agent.execution.overlay.folders import joined
-from agent.execution.overlay.identities import LastWords
+from agent.execution.overlay.identities import EarlierWrite
 from agent.execution.overlay.model import Layer, Op, Step
 from agent.execution.overlay.upper_tree import Node, UpperTree
 
@@ -54,7 +54,7 @@ class StepMaker:
         in_place = op == "modify" and status.st_nlink > 1
         return self._imaged(op, node, before=status, was=self.real(lower), in_place=in_place)
 
-    def written_before(self, words: LastWords, op: Op) -> Step:
+    def written_before(self, words: EarlierWrite, op: Op) -> Step:
         """A real file gets what was written through a name of it that is gone now."""
         path = self.real(words.lower)
         image, after, _ = words.image

@@ -103,26 +103,26 @@ class _Guard:
 
     def _serve(self, pid: int, channel: socket.socket) -> int:
         """Answer and watch until process 1 has ended; the command's wait status."""
-        dog = _Watchdog(self._uppers, self._spec.most_files, self._spec.most_bytes)
+        budget = _BudgetWatch(self._uppers, self._spec.most_files, self._spec.most_bytes)
         poll = select.poll()
         poll.register(channel, select.POLLIN)
         reached = ""
         while self._listening and not reached:
-            for fd, events in poll.poll(dog.milliseconds()):
+            for fd, events in poll.poll(budget.milliseconds()):
                 if fd == channel.fileno():
                     self._hear(pid, channel, poll)
                 elif self._network is not None and events & select.POLLIN:
                     self._network.answer()
                 else:
                     poll.unregister(fd)  # nobody is under the filter any more
-            if dog.milliseconds() == 0:
-                reached = dog.look()
+            if budget.milliseconds() == 0:
+                reached = budget.look()
         if reached:
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         if self._network is not None and self._network.wanted:
             self._report.say("network", wanted=self._network.wanted)
-        if reached := reached or dog.look():
+        if reached := reached or budget.look():
             self._report.say("budget", what=reached)
         return self._status
 
@@ -184,7 +184,7 @@ def end_like(status: int) -> NoReturn:
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
 
 
-class _Watchdog:
+class _BudgetWatch:
     """Looks at upper folders from time to time. `folders`: descriptors of the scratch folders around them."""
 
     def __init__(self, folders: list[int], most_files: int, most_bytes: int) -> None:

@@ -53,7 +53,7 @@ def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
     pid = os.fork()
     if pid == 0:
         channel.close()
-        _become_innocent(spec, terminal)
+        _become_unprivileged(spec, terminal)
         return
     _serve(pid, channel, report_fd, terminal)
 
@@ -111,7 +111,7 @@ def _is_terminal(fd: int) -> bool:
         return False
 
 
-def _become_innocent(spec: Spec, terminal: bool) -> None:
+def _become_unprivileged(spec: Spec, terminal: bool) -> None:
     """Give the command what it itself needs: a group, its limits, and no right and no descriptor that is ours."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setpgid(0, 0)

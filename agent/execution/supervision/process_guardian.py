@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.execution.confine.lock.asked_calls import AskedCalls
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
-FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
+TIME_TO_END = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
@@ -251,7 +251,7 @@ class ProcessGuardian:
         if self._stage or ended_with_it:
             if background and self._stage < _KILLED:
                 self._tree.terminate()
-                self._tree.something_left(FAREWELL)
+                self._tree.something_left(TIME_TO_END)
             stuck = self._tree.kill()
             first, background = None, False
         if self._asked is not None and self._asked.broken and not self._over:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from agent.execution.process_tree.tree import PAUSE, states_in_group
 
-_FAREWELL = 0.3  # seconds for a program to leave its screen
+_TIME_TO_LEAVE = 0.3  # seconds for a program to leave its screen
 _BUSY = 1.0  # seconds that it may take for that while it is not asleep
 _AT_REST = frozenset((b"T", b"t", b"Z", b"X"))
 
@@ -31,11 +31,11 @@ def stop_whole_group(group: int, members: Callable[[], Collection[int]]) -> None
 def _comes_to_rest(group: int, members: Callable[[], Collection[int]]) -> bool:
     """Wait for the whole group to stop; False where one of it just sleeps, or is busy for too long."""
     now = time.monotonic()
-    deadline, latest = now + _FAREWELL, now + _BUSY
+    deadline, latest = now + _TIME_TO_LEAVE, now + _BUSY
     while awake := states_in_group(group, members()) - _AT_REST:
         now = time.monotonic()
         if awake != {b"S"}:
-            deadline = now + _FAREWELL
+            deadline = now + _TIME_TO_LEAVE
         if now >= min(deadline, latest):
             return False
         time.sleep(PAUSE)
