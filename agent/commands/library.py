@@ -154,14 +154,15 @@ def _what_to_save(rest: str) -> SaveRole | SaveSession | str:
     return SaveRole(name.strip() or None)
 
 
+_EDITED: dict[str, type] = {
+    "config": EditConfig, "session": EditSession, "role": EditRole, "rag-docs": EditRagDocs, "agent": EditAgentConfig,
+}  # fmt: skip
+
+
 def _what_to_edit(rest: str) -> Any:
     kind, _, name = rest.partition(" ")
-    if rest in ("config", "session"):
-        return EditConfig() if rest == "config" else EditSession()
-    if rest in ("role", "rag-docs"):
-        return EditRole() if rest == "role" else EditRagDocs()
-    if rest == "agent":
-        return EditAgentConfig()
+    if rest in _EDITED:
+        return _EDITED[rest]()
     if kind in ("role", "macro", "rag-docs", "agent") and name.strip():
         return rest
     raise InvalidRequest("name what to edit, as in `:edit role`, `:edit macro NAME` or `:edit config`")

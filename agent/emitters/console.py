@@ -12,7 +12,7 @@ from agent.emitters.streams import Sink, sink_of
 from agent.protocol.errors import CoreError, EmitError, WriteFailed
 from agent.protocol.ports import Emitter
 from agent.protocol.records import Record
-from agent.text.inert_json import inert_json
+from agent.text.inert_json import json_line
 
 
 def print_rows(
@@ -27,17 +27,9 @@ def print_rows(
 
 
 def _json_lines(rows: Iterable[Mapping[str, Any]], out: Sink) -> int:
-    from msgspec import json
-
     count = 0
     for row in rows:
-        try:
-            line = json.encode(row)
-        except UnicodeEncodeError:  # lone surrogates, from names of files
-            from json import dumps
-
-            line = dumps(row, default=str).encode()
-        out.write(inert_json(line.decode()).encode() + b"\n")
+        out.write(json_line(row).encode() + b"\n")
         count += 1
     return count
 

@@ -14,7 +14,7 @@ from typing import Any
 from agent.emitters.console import padded
 from agent.emitters.paint import cell_width, cut_to_width, fitting, paint, safe_cell
 from agent.emitters.streams import Sink
-from agent.text.inert_json import inert_json
+from agent.text.inert_json import json_line
 from agent.text.shown import shown
 from agent.text.sizes import counted
 
@@ -135,13 +135,11 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
 
 def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     """One object a row; two columns of one name get numbers. How many rows. Raises EmitError."""
-    from msgspec import json
-
     names = list(_unique(columns))
     count = 0
     for row in rows:
-        line = json.encode(dict(zip(names, map(jsonable, row), strict=True)))
-        out.write(inert_json(line.decode()).encode() + b"\n")
+        line = json_line(dict(zip(names, map(jsonable, row), strict=True)))
+        out.write(line.encode() + b"\n")
         count += 1
     return count
 

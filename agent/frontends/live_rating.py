@@ -38,7 +38,8 @@ class LiveRating:
 
     def level(self, text: str) -> Level | None:
         """The level of exactly `text`, None while it is not known."""
-        return self._known.level if self._known is not None and self._known.command == text else None
+        report = self.report(text)
+        return report.level if report is not None else None
 
     def report(self, text: str) -> RiskReport | None:
         return self._known if self._known is not None and self._known.command == text else None

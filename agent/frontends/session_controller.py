@@ -58,9 +58,9 @@ class SessionController:
         self.take_signals()
 
     def take_signals(self) -> None:
-        """Have this session's emitter draw around what a signal does to the terminal."""
-        self.signals.before_stop = self._pause
-        self.signals.after_echo = self._after_echo
+        """Have this session's emitter draw around what a signal does to the terminal, where it is one for a terminal."""
+        self.signals.before_stop = lambda: getattr(self.emitter, "pause", int)()  # noqa: PLW0108  # it may be another one by then
+        self.signals.after_echo = lambda: getattr(self.emitter, "after_echo", int)()  # noqa: PLW0108  # likewise
 
     async def take_choices(self, before: RequestContext) -> None:
         """Let what was chosen in another session count here, too. Raises RecordingError."""
@@ -223,12 +223,6 @@ class SessionController:
         """Go on in a session that is open already."""
         await self.close(reason)
         self.ctx = opened
-
-    def _pause(self) -> None:
-        getattr(self.emitter, "pause", int)()  # only one for a terminal has it
-
-    def _after_echo(self) -> None:
-        getattr(self.emitter, "after_echo", int)()  # likewise
 
     async def record(self, event: Event) -> None:
         """Record an event of the front end's own, then show it. Raises RecordingError."""

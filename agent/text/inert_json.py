@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
 
 
 @cache
@@ -25,3 +26,15 @@ def inert_json(text: str) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return _acting().sub(_escaped, text)
+
+
+def json_line(value: Any) -> str:
+    """`value` as JSON on one line that can be shown as it is; lone surrogates, which UTF-8 cannot carry, are escaped."""
+    from msgspec import json
+
+    try:
+        return inert_json(json.encode(value).decode())
+    except (ValueError, TypeError, OverflowError):
+        from json import dumps
+
+        return inert_json(dumps(value, default=str))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from prompt_toolkit.application.run_in_terminal import run_in_terminal
 
-from agent.frontends.screen import Screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.text.shown import shown_line
@@ -30,8 +30,7 @@ def left_open_line(services: Services, session: str) -> str:
 class BehindFirstFrame:
     """`say_hint` shows a line above the prompt. Nothing here is waited for, but for what the first goal needs anyway."""
 
-    def __init__(self, screen: Screen, controller: SessionController, say_hint: Callable[[str], None]) -> None:
-        self._screen = screen
+    def __init__(self, controller: SessionController, say_hint: Callable[[str], None]) -> None:
         self._controller = controller
         self._services = controller.services
         self._say_hint = say_hint
@@ -40,8 +39,11 @@ class BehindFirstFrame:
 
     def begin(self) -> None:
         """Load what the first goal needs, and look for a local model where none was chosen, or for a goal that was left open."""
-        offer = self._offer() if self._services.first_run else self._offer_left_open()
-        self._offering = asyncio.get_running_loop().create_task(offer)
+        services, session = self._services, self._controller.ctx
+        look: Callable[[], Awaitable[str]] = partial(asyncio.to_thread, left_open_line, services, session.session_id)
+        if services.first_run:
+            look = partial(local_offer, services, session.planner.name)
+        self._offering = asyncio.get_running_loop().create_task(self._offer(look))
 
         def work() -> None:
             try:
@@ -61,20 +63,11 @@ class BehindFirstFrame:
             await asyncio.to_thread(self._warming.join, 5.0)
             self._warming = None
 
-    async def _offer(self) -> None:
+    async def _offer(self, look: Callable[[], Awaitable[str]]) -> None:
+        """Say what `look` finds, if anything. Not a moment of the first frame is spent on it."""
         try:
-            text = await local_offer(self._services, self._controller.ctx.planner.name)
+            text = await look()
         except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
-            return
-        if text:
-            await run_in_terminal(lambda: self._screen.tell(text, "class:hint"))
-
-    async def _offer_left_open(self) -> None:
-        """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
-        services, session = self._services, self._controller.ctx.session_id
-        try:
-            text = await asyncio.to_thread(left_open_line, services, session)
-        except Exception:  # likewise a courtesy
             return
         if text:
             await run_in_terminal(lambda: self._say_hint(text))

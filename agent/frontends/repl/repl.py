@@ -80,7 +80,7 @@ class Repl:
         self._screen = screen
         self._services = controller.services
         self._environ = controller.services.loaded.environ
-        self._behind = BehindFirstFrame(screen, controller, self._say_hint)
+        self._behind = BehindFirstFrame(controller, self._say_hint)
         self._prompt = None if screen.dumb else self._goal_prompt()
         self._interviews: InterviewMode | None = None
 

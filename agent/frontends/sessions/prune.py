@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.audit.queries.choosing import listed
@@ -98,13 +99,13 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return code
 
 
+@dataclass
 class _Row:
     """One session and what became of it: would go, pruned, removed (a tombstone), failed, in-use."""
 
-    def __init__(self, found: Survey, reason: str, state: str = "would go") -> None:
-        self.found = found
-        self.reason = reason
-        self.state = state
+    found: Survey
+    reason: str
+    state: str = "would go"
 
     def as_json(self) -> dict[str, Any]:
         found = self.found

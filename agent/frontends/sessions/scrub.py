@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -89,15 +90,15 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return code
 
 
+@dataclass
 class _Row:
     """One session on its way: looked through, perhaps scrubbed. `trouble`: why it is not as it should be, in words."""
 
-    def __init__(self, session: SessionFile, *, proven: bool) -> None:
-        self.session = session
-        self.found: Found | None = None
-        self.proven = proven
-        self.scrubbed = False
-        self.trouble = ""
+    session: SessionFile
+    found: Found | None = None
+    proven: bool = True
+    scrubbed: bool = False
+    trouble: str = ""
 
     def tell(self) -> None:
         """Tell a person what was found; never a value."""
@@ -147,7 +148,7 @@ class _Row:
 
 
 def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor, prefilter: Prefilter) -> _Row:
-    row = _Row(session, proven=True)
+    row = _Row(session)
     try:
         row.found = find_secrets(session, redactor, prefilter)
         if row.found.lines:

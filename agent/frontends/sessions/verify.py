@@ -83,16 +83,10 @@ def _print_json(found: Iterable[Checked], out: Sink) -> int:
         nonlocal touched
         for checked in found:
             touched = touched or not checked.sound
-            told = ("state", "sound", "events", "bytes", "files", "path", "log")
-            yield {
-                "session": checked.session_id,
-                **{name: getattr(checked, name) for name in told},
-                "end": {"seq": checked.end.seq, "hash": checked.end.hash},
-                "signed": checked.signed,
-                "note": checked.note,
-                "problems": [{"file": each.file, "line": each.line, "text": each.text} for each in checked.problems],
-                "more_problems": checked.more_problems,
-            }
+            told = (
+                "state", "sound", "events", "bytes", "files", "path", "log", "end", "signed", "note", "problems", "more_problems",
+            )  # fmt: skip
+            yield {"session": checked.session_id, **{name: getattr(checked, name) for name in told}}
 
     print_rows(rows(), json=True, out=out)
     return int(touched)

@@ -9,8 +9,6 @@ import sys
 from contextlib import nullcontext
 from typing import Any, BinaryIO
 
-from msgspec import to_builtins
-
 from agent.emitters.console import complain, complain_about, say
 from agent.frontends.services import Services
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
@@ -19,7 +17,7 @@ from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
 from agent.protocol.requests import PlannerRequest
-from agent.text.inert_json import inert_json
+from agent.text.inert_json import json_line
 from agent.text.shown import shown
 
 _MAX_LINE = 4_000_000
@@ -38,7 +36,7 @@ async def run_plan(services: Services, *, goal: str, batch: str | None = None) -
         planner = services.engine.app.make_planner(None, None)
         answer = await _ask(services, planner, goal)
         if services.settings.json:
-            say(_json(_as_object(services, goal, answer)))
+            say(json_line(_as_object(services, goal, answer)))
         else:
             _print_bare(answer)
         return ExitCode.DONE
@@ -86,7 +84,7 @@ def _print_bare(answer: PlannerReply) -> None:
             complain(shown(message))
         case ToolCalls(calls=calls):
             for call in calls:
-                say(_json({"name": call.name, "arguments": call.arguments}))
+                say(json_line({"name": call.name, "arguments": call.arguments}))
 
 
 def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str, Any]:
@@ -95,7 +93,7 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
     match answer.reply:
         case Chat(message=message, choices=choices):
             out |= {"mode": "chat", "message": message}
-            out |= {"choices": to_builtins(choices)} if choices else {}
+            out |= {"choices": choices} if choices else {}
         case Command() as reply:
             out |= {"mode": "command", "command": reply.command}
             out |= {"message": reply.reason} if reply.reason else {}
@@ -109,7 +107,7 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
             out["mode"] = "plan" if reply.plan else "tools"
             out |= {"plan": reply.plan} if reply.plan else {}
             out |= {"message": reply.text} if reply.text else {}
-            out["tool_calls"] = [to_builtins(call) for call in reply.calls]
+            out["tool_calls"] = reply.calls
     return out
 
 
@@ -134,7 +132,7 @@ def _risk(services: Services, reply: Command | PlanStep) -> dict[str, Any]:
 def _beside(reply: Command | PlanStep) -> dict[str, Any]:
     """Tell how the goal was read, what the command leaves out of it, and what else it may mean."""
     found = {"reading": reply.reading, "unused": reply.unused, "alternatives": reply.alternatives}
-    return {key: to_builtins(value) for key, value in found.items() if value}
+    return {key: value for key, value in found.items() if value}
 
 
 async def _batch(services: Services, path: str) -> int:
@@ -155,7 +153,7 @@ async def _batch(services: Services, path: str) -> int:
             except CoreError as error:
                 bad = True
                 out = {"error": error.message}
-            say(_json(out))
+            say(json_line(out))
     return ExitCode.USAGE if bad else ExitCode.DONE
 
 
@@ -177,12 +175,3 @@ def _open(path: str) -> Any:
         return open(path, "rb")
     except OSError as error:
         raise IoError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _json(value: Any) -> str:
-    try:
-        text = inert_json(json.dumps(value, ensure_ascii=False))
-        text.encode("utf-8")
-    except UnicodeEncodeError:  # lone surrogates
-        return json.dumps(value)
-    return text

@@ -12,13 +12,12 @@ import msgspec
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
 from agent.risk.classifier import classify
-from agent.text.inert_json import inert_json
+from agent.text.inert_json import json_line
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.frontends.subcommands.risk_policy import Held
 
-_encoder = msgspec.json.Encoder()
 Report = dict[str, Any]
 
 
@@ -35,14 +34,6 @@ def report_object(report: RiskReport) -> Report:
 
 def _told(value: object, *names: str) -> Report:
     return {name: msgspec.to_builtins(getattr(value, name)) for name in names}
-
-
-def encode(value: Report) -> str:
-    """One line of JSON; lone surrogates, which JSON text cannot carry in UTF-8, are escaped."""
-    try:
-        return inert_json(_encoder.encode(value).decode())
-    except (UnicodeEncodeError, ValueError, TypeError):
-        return json.dumps(value)
 
 
 def context_for(cwd: str | None) -> RiskContext:
@@ -108,7 +99,7 @@ def run_risk(
             from agent.risk.explain.report import explanation
 
             value["explanation"] = explanation(report, rating.context(command))
-        write(encode(value))
+        write(json_line(value))
         return ExitCode.DONE
     if explain:
         from agent.risk.explain.report import WIDTH
@@ -198,9 +189,9 @@ def _rate_lines(lines: IO[str], rating: _Rating, *, write: Callable[[str], None]
         row, problem = _decode(line)
         if row is None:
             failed = True
-            write(encode({"error": f"line {number}: {problem}"}))
+            write(json_line({"error": f"line {number}: {problem}"}))
             continue
-        write(encode({**row, **rating.told(rating.of(row["command"]))}))
+        write(json_line({**row, **rating.told(rating.of(row["command"]))}))
     return ExitCode.USAGE if failed else ExitCode.DONE
 
 

@@ -17,19 +17,11 @@ from agent.risk.classifier import classify
 from agent.text.visible import make_visible
 
 
-def _no_policy(cwd: str) -> Policy:
-    return Policy()
-
-
-def _no_facts(command: str, cwd: str) -> RiskContext:
-    return RiskContext()
-
-
 class Held(Struct, frozen=True, kw_only=True):
     """Things that a command is held against: `policy(cwd)`, and the facts that the gate would collect there."""
 
-    policy: Callable[[str], Policy] = _no_policy
-    context: Callable[[str, str], RiskContext] = _no_facts
+    policy: Callable[[str], Policy] = lambda cwd: Policy()
+    context: Callable[[str, str], RiskContext] = lambda command, cwd: RiskContext()
     approval: Approval = Approval()
 
 

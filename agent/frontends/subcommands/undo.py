@@ -85,15 +85,8 @@ async def _undo(controller: SessionController, store: UndoStore, wanted: str, *,
 
 
 def _refused(wanted: str, error: UndoConflict) -> dict[str, Any]:
-    conflicts = [{"path": conflict.path, "reason": conflict.reason} for conflict in error.conflicts]
-    return {"undo_id": wanted, "restored": 0, "error": error.message, "conflicts": conflicts}
+    return {"undo_id": wanted, "restored": 0, "error": error.message, "conflicts": error.conflicts}
 
 
 def _object(done: Undone) -> dict[str, Any]:
-    return {
-        "undo_id": done.undo_id,
-        "state": done.state,
-        "restored": done.restored,
-        "skipped": [{"path": conflict.path, "reason": conflict.reason} for conflict in done.skipped],
-        "notes": list(done.notes),
-    }
+    return {name: getattr(done, name) for name in ("undo_id", "state", "restored", "skipped", "notes")}
