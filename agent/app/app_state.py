@@ -10,7 +10,7 @@ from msgspec import structs
 
 from agent.app.lazy_ports import LazyJobs, built_late
 from agent.app.session_factory import SessionFactory
-from agent.config.paths import config_dir, state_dir
+from agent.config.paths import state_dir
 
 if TYPE_CHECKING:
     from agent.app.process import Process
@@ -26,7 +26,6 @@ def app_state(process: Process) -> AppState:
     """Hold what each engine of the process is built from."""
     from agent.engine.context import AppState
 
-    config = process.settings.config or os.path.join(config_dir(process.environ), "config.toml")
     return AppState(
         classify=process.policies.classify,
         decide=process.policies.decide,
@@ -52,7 +51,7 @@ def app_state(process: Process) -> AppState:
         open_sub_agent=lambda parent, name: _open_sub_agent(process, parent, name),
         prelude=tuple(filter(str.strip, (process.settings.prelude or "").split(";"))),
         settings_rows=process.loaded.rows,
-        config_path=config,
+        config_path=process.loaded.config_path,
         services=_command_services(process),
         is_root=process.is_root,
         debug=process.settings.debug,

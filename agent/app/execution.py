@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.app.lazy_ports import LazyJobs, NothingKept
 from agent.config.load import Loaded
-from agent.config.paths import config_dir, default_session_dir, state_dir
+from agent.config.paths import config_dir, state_dir
 from agent.config.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class ProcessExecution:
     """Builds executors, jobs, rehearsals and undo of a process's sessions, as its settings say."""
 
     def __init__(self, loaded: Loaded, secret: Callable[[str], str] = str) -> None:
+        self._loaded = loaded
         self._environ = loaded.environ
         self._settings = loaded.settings
         self._secret = secret
@@ -126,10 +127,9 @@ class ProcessExecution:
         from agent.planner.facts.git_facts import workspace_of
 
         environ, home = self._environ, os.path.expanduser("~")
-        sessions = settings.session_dir or default_session_dir(environ)
         return WriteFolders(
             workspace=workspace_of(cwd, home),
             also=settings.confine_write,
-            protected=(config_dir(environ), state_dir(environ), os.path.abspath(sessions)),
+            protected=(config_dir(environ), state_dir(environ), os.path.abspath(self._loaded.session_dir)),
             home=home,
         )

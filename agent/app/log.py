@@ -6,15 +6,16 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agent.config.paths import default_session_dir, state_dir
+from agent.config.paths import state_dir
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.events.session import SessionStarted
 
 if TYPE_CHECKING:
-    from agent.config.settings import Settings
+    from agent.config.load import Loaded
     from agent.protocol.events.session import SessionStarted
     from agent.protocol.outcomes import Origin
     from agent.protocol.ports import Clock, Recorder, Redactor
+    from agent.recording.integrity.log_proof import Signer
     from agent.recording.jsonl import JsonlRecorder
     from agent.recording.left_open import LeftOpen
     from agent.recording.past import Past
@@ -23,16 +24,14 @@ if TYPE_CHECKING:
 class ProcessLogs:
     """The session folder of one process."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], clock: Clock, *, is_root: bool) -> None:
-        self._settings = settings
-        self._environ = environ
+    def __init__(self, loaded: Loaded, clock: Clock, *, is_root: bool) -> None:
+        self._settings = loaded.settings
+        self._state = state_dir(loaded.environ)
+        self._heads = os.path.join(self._state, "heads")
         self._clock = clock
         self._is_root = is_root
-
-    @property
-    def folder(self) -> str:
+        self.folder = loaded.session_dir
         """The folder that logs are in."""
-        return self._settings.session_dir or default_session_dir(self._environ)
 
     def choose(self, wanted: str, *, attended: bool, besides: str = "") -> str:
         """The id of the session that a person means; see `agent.recording.past`. Raises InvalidRequest, NotFound, IoError."""
@@ -50,7 +49,7 @@ class ProcessLogs:
         """The session of that name, "" for none. Raises InvalidRequest where there are several, IoError."""
         from agent.audit.queries.choosing import sessions_named
 
-        found = sessions_named(self.folder, state_dir(self._environ), name)
+        found = sessions_named(self.folder, self._state, name)
         if len(found) > 1:
             raise InvalidRequest(
                 f"{len(found):,} sessions are called {name}", hint=f"say which one: {', '.join(found[:6])}"
@@ -83,16 +82,11 @@ class ProcessLogs:
         from agent.conversation.persistence.forgetting import forget_interviews
         from agent.recording.reader import list_sessions
 
-        heads, signer = os.path.join(state_dir(self._environ), "heads"), None
-        if self._settings.sign_key:
-            from agent.recording.integrity.signing import signer_with
-
-            signer = signer_with(self._settings.sign_key, heads)
-        kept_in = (self._settings.interview_database, state_dir(self._environ))
+        signer = self._signer()
         for session in list_sessions(self.folder):
             if session.session_id == session_id:
-                forget_interviews(*kept_in, [session.path])
-                prune(Chosen(survey(session), "deleted"), heads, now=self._clock.now(), signer=signer)
+                forget_interviews(self._settings.interview_database, self._state, [session.path])
+                prune(Chosen(survey(session), "deleted"), self._heads, now=self._clock.now(), signer=signer)
 
     def left_open(self, besides: str = "") -> LeftOpen | None:
         """The session that a crash ended in the middle of a goal, None where there is none."""
@@ -114,7 +108,7 @@ class ProcessLogs:
         """Tell whether nobody was told of it yet; from now on they were."""
         from agent.recording.left_open import Offered
 
-        return Offered(os.path.join(state_dir(self._environ), "offered.json")).first_time(found)
+        return Offered(os.path.join(self._state, "offered.json")).first_time(found)
 
     def open(
         self,
@@ -169,26 +163,23 @@ class ProcessLogs:
         except CoreError:
             return False
 
-    @property
-    def _heads(self) -> str:
-        return os.path.join(state_dir(self._environ), "heads")
+    def _signer(self) -> Signer | None:
+        if not self._settings.sign_key:
+            return None
+        from agent.recording.integrity.signing import signer_with
+
+        return signer_with(self._settings.sign_key, self._heads)
 
     def _recorder(self, session_id: str | None, started: SessionStarted, redactor: Redactor) -> JsonlRecorder:
         from agent.recording.jsonl import open_session
 
-        heads = self._heads
-        signer = None
-        if self._settings.sign_key:
-            from agent.recording.integrity.signing import signer_with
-
-            signer = signer_with(self._settings.sign_key, heads)
         return open_session(
             self.folder,
             clock=self._clock,
             redactor=redactor,
             session_id=session_id,
             started=started,
-            heads=heads,
+            heads=self._heads,
             rotate_bytes=self._settings.rotate_bytes,
-            signer=signer,
+            signer=self._signer(),
         )

@@ -15,7 +15,7 @@ from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
 from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
-from agent.config.paths import config_dir, default_session_dir, state_dir
+from agent.config.paths import config_dir, state_dir
 from agent.protocol.errors import CoreError
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ class Process:
         self.execution = ProcessExecution(loaded, self.vault.value)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self.logs = ProcessLogs(loaded.settings, loaded.environ, self.clock, is_root=self.is_root)
-        self.memory = ProcessMemory(loaded.settings, loaded.environ, self.logs.folder, is_here=self.planners.stays_here)
+        self.logs = ProcessLogs(loaded, self.clock, is_root=self.is_root)
+        self.memory = ProcessMemory(
+            loaded.settings, loaded.environ, loaded.session_dir, is_here=self.planners.stays_here
+        )
 
     @property
     def first_run(self) -> bool:
@@ -76,8 +78,7 @@ class Process:
         personal = self.settings.redact == "pii"
         if not self.settings.persist:
             return SecretRedactor(known, personal=personal)
-        folder = self.settings.session_dir or default_session_dir(self.environ)
-        return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
+        return SecretRedactor(known, key=lambda: folder_key(self.loaded.session_dir), personal=personal)
 
     def _learn(self, name: str, value: str) -> None:
         """Know a secret from now on, in each session too that is open."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import structs
 
@@ -141,11 +142,11 @@ class SessionFactory:
                 is_sound=lambda: process.logs.is_sound(recorder.path),
             )
             if resumed.settings.role != settings.role:
-                role = self._role(resumed)
+                role = _restored(resumed, "role", process.role_text, "")
             if resumed.settings.agent != settings.agent:
                 own, planner = self._other_agent(resumed, past, plain_rag, redactor), configured
             if resumed.settings.rag != settings.rag:
-                retriever = self._retriever(resumed)
+                retriever = _restored(resumed, "rag", process.rags.open, None)
             todo = own.todo(past, resumed, cwd) if own is not None else ()
             planner = self._planner(resumed, planner, redactor)
             settings = resumed.settings
@@ -239,27 +240,19 @@ class SessionFactory:
         resumed.keep(said)
         return planner
 
-    def _retriever(self, resumed: Resumed) -> Retriever | None:
-        name = resumed.settings.rag
-        try:
-            found = self._process.rags.open(name) if name else None
-            resumed.keep(f"rag {name}" if name else "no rag")
-            return found
-        except CoreError as error:
-            resumed.settings = structs.replace(resumed.settings, rag=None)
-            resumed.drop(error.message)
-            return None
 
-    def _role(self, resumed: Resumed) -> str:
-        name = resumed.settings.role
-        try:
-            text = self._process.role_text(name) if name else ""
-            resumed.keep(f"role {name}" if name else "no role")
-            return text
-        except CoreError as error:
-            resumed.settings = structs.replace(resumed.settings, role=None)
-            resumed.drop(error.message)
-            return ""
+def _restored(resumed: Resumed, key: str, find: Callable[[str], Any], nothing: Any) -> Any:
+    """Find the role or rag that the session was left with; `nothing` for none, and where it can be had no more, which is said."""
+    name = getattr(resumed.settings, key)
+    try:
+        found = find(name) if name else nothing
+        resumed.keep(f"{key} {name}" if name else f"no {key}")
+        return found
+    except CoreError as error:
+        gone: dict[str, Any] = {key: None}
+        resumed.settings = structs.replace(resumed.settings, **gone)
+        resumed.drop(error.message)
+        return nothing
 
 
 def _agent(process: Process, settings: Settings) -> OpenedAgent:

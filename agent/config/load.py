@@ -31,6 +31,16 @@ class Loaded(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     environ: dict[str, str] = {}
 
+    @property
+    def config_path(self) -> str:
+        """The person's settings file, there or not."""
+        return self.settings.config or os.path.join(paths.config_dir(self.environ), "config.toml")
+
+    @property
+    def session_dir(self) -> str:
+        """The folder that logs are in."""
+        return self.settings.session_dir or paths.default_session_dir(self.environ)
+
     def given(self, variable: str) -> str:
         """The value of a key in the environment or a `.env` file, "" for none."""
         return (self.environ.get(variable) or self.secrets.get(variable, "")).strip()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent.config.paths import default_session_dir, state_dir
+from agent.config.paths import state_dir
 from agent.protocol.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ OWN_HELP = "for a branch, only its own goals, numbered from the branch on"
 
 def session_folder(services: Services) -> str:
     """The folder that logs are in."""
-    return os.path.abspath(services.settings.session_dir or default_session_dir(services.loaded.environ))
+    return os.path.abspath(services.loaded.session_dir)
 
 
 def find_session(services: Services, wanted: str | None, known: Sequence[SessionFile] | None = None) -> SessionFile:

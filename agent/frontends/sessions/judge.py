@@ -74,9 +74,9 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         report = Report(options.only)
         async for judgement in _breathing(found):
             report.add(judgement)
-        _show(report.summary(len(sessions)), out)
+        say(report.summary(len(sessions)), out)
         for heading, rows in report.tables():
-            _show(f"\n{heading}", out)
+            say(f"\n{heading}", out)
             print_rows(rows, json=False, out=out)
         for note in report.notes():
             complain(f"agent-shell: {note}")
@@ -164,7 +164,3 @@ async def _told(found: Iterator[Judgement], only: str | None, out: Sink) -> None
             print_rows(rows, json=True, out=out)
             rows = []
     print_rows(rows, json=True, out=out)
-
-
-def _show(text: str, out: Sink) -> None:
-    say(text, out)

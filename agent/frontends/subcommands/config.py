@@ -15,11 +15,6 @@ from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.outcomes import ExitCode
 
 
-def config_path(loaded: Loaded) -> str:
-    """The user's settings file, there or not."""
-    return loaded.settings.config or os.path.join(config_dir(loaded.environ), "config.toml")
-
-
 def config_rows(loaded: Loaded) -> list[dict[str, Any]]:
     """Each setting, and the names of secrets in `.env` files."""
     secrets = ({"setting": name, "value": "(set, not shown)", "from": ".env"} for name in sorted(loaded.secrets))
@@ -30,7 +25,7 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
     """show, path or edit; the exit code."""
     try:
         if action == "path":
-            say(config_path(loaded))
+            say(loaded.config_path)
             policy = os.path.join(config_dir(loaded.environ), "policy.toml")
             if os.path.lexists(policy):
                 say(policy)
@@ -48,7 +43,7 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
 
 def _edit(loaded: Loaded) -> NoReturn:
     """Open the file in the person's editor; it is created (0600) with a few commented lines."""
-    path = config_path(loaded)
+    path = loaded.config_path
     if sys.stdin.isatty():
         try:
             begin_file(path)

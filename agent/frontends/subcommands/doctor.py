@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from agent.config.paths import default_session_dir, state_dir
+from agent.config.paths import state_dir
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.paint import paint
 from agent.emitters.streams import sink_of
@@ -162,11 +162,9 @@ async def _policy(services: Services) -> Check:
 
 
 async def _sessions(services: Services) -> Check:
-    settings = services.settings
-    if not settings.persist:
+    if not services.settings.persist:
         return Check("sessions", "note", "not kept (--no-persist)")
-    folder = settings.session_dir or default_session_dir(services.loaded.environ)
-    place = folder
+    folder = place = services.loaded.session_dir
     while not os.path.exists(place) and place != os.path.dirname(place):
         place = os.path.dirname(place)
     if not os.path.isdir(place) or not os.access(place, os.W_OK | os.X_OK):

@@ -8,7 +8,6 @@ from typing import Any
 from agent.config.load import Loaded
 from agent.emitters.console import complain, complain_about, print_rows, say
 from agent.emitters.streams import sink_of
-from agent.frontends.subcommands.config import config_path
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
 from agent.providers.choosing import CASCADE_HINT, NOTHING_HERE, meant, model_rows, use_model
@@ -64,7 +63,7 @@ def _show(loaded: Loaded, *, json_output: bool) -> int:
 
 
 def _use(loaded: Loaded, planner: str, model: str) -> int:
-    written, warnings = use_model(loaded, config_path(loaded), planner, model)
+    written, warnings = use_model(loaded, loaded.config_path, planner, model)
     for line in written:
         say(line)
     for line in warnings:
