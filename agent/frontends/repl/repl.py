@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_
 from agent.frontends.repl.goal_history import GoalHistory, HistoryController
 from agent.frontends.repl.goal_prompt import GoalPrompt
 from agent.frontends.repl.toolbar import prompt_marks, toolbar_text
-from agent.frontends.screen import Fragments, Screen, open_screen
+from agent.frontends.screen import Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import EndingProcesses, Signals
@@ -148,19 +149,17 @@ class Repl:
                 logs=logs_in_clone(settings),
             )
         )
-        warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
-        self._screen.say_all(wrapped(warnings, self._screen.columns))
+        self._say(self._services.loaded.warnings, "class:warn")
         if settings.session_id:
-            past: list[Fragments] = [
-                [("class:hint", shown(line))] for line in opening_lines(self._controller.ctx, new=self._named_anew)
-            ]
-            self._screen.say_all(wrapped(past, self._screen.columns))
+            self._say(opening_lines(self._controller.ctx, new=self._named_anew))
         if self._prompt is None:  # else it is said when the first frame stands
             self._say_hint(left_open_line(self._services, self._controller.ctx.session_id))
 
     def _say_hint(self, text: str) -> None:
-        if text:
-            self._screen.say_all(wrapped([[("class:hint", shown(text))]], self._screen.columns))
+        self._say([text] if text else [])
+
+    def _say(self, lines: Sequence[str], style: str = "class:hint") -> None:
+        self._screen.say_all(wrapped([[(style, shown(line))] for line in lines], self._screen.columns))
 
     async def _read(self) -> str | None:
         if self._controller.signals.ended_by is not None:
