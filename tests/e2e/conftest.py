@@ -1,4 +1,4 @@
-"""A home with an empty folder of settings."""
+"""A home with an empty folder of settings, and a folder to work in."""
 
 from __future__ import annotations
 
@@ -11,4 +11,12 @@ import pytest
 def home(tmp_path: Path) -> Path:
     folder = tmp_path / "home"
     (folder / ".config" / "agent-shell").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "note3.txt").write_text("x\n" * 37)
     return folder

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_repl_person import chat, command, events, home, script, statuses, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import chat, command, events, script, statuses
 from tests.support.terminal import CTRL_C, Terminal
 
 HELPER = """---
@@ -28,14 +28,14 @@ def count(file: str) -> dict[str, str]:
     return command(f"wc -l {file}", "counts")
 
 
-def agent(home: Path) -> None:  # noqa: F811
+def agent(home: Path) -> None:
     folder = home / ".config" / "agent-shell" / "agents"
     folder.mkdir()
     (folder / "counter.md").write_text(HELPER)
 
 
 @pytest.mark.covers("S1-42", "S1-57")
-def test_a_starter_is_worked_off_and_the_list_is_seen(home: Path, work: Path) -> None:  # noqa: F811
+def test_a_starter_is_worked_off_and_the_list_is_seen(home: Path, work: Path) -> None:
     agent(home)
     (work / "note4.txt").write_text("x\n" * 5)
     planner = script(
@@ -74,7 +74,7 @@ def test_a_starter_is_worked_off_and_the_list_is_seen(home: Path, work: Path) ->
 
 
 @pytest.mark.thorough
-def test_ctrl_c_ends_it_and_the_session_has_agent_and_list_again(home: Path, work: Path) -> None:  # noqa: F811
+def test_ctrl_c_ends_it_and_the_session_has_agent_and_list_again(home: Path, work: Path) -> None:
     agent(home)
     planner = script(
         home,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.test_repl_person import events, home, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import events
 from tests.support.terminal import Terminal
 
 
-def test_the_offline_planner_goes_on_and_says_so(home: Path, work: Path) -> None:  # noqa: F811
+def test_the_offline_planner_goes_on_and_says_so(home: Path, work: Path) -> None:
     arguments = ("--planner", "openai", "--base-url", "http://127.0.0.1:9/v1", "--model", "gone")
     with Terminal(*arguments, home=home, cwd=work, columns=140, OPENAI_API_KEY="none", AGENT_MAX_RETRIES="0") as person:
         person.at_prompt()

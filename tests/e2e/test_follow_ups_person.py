@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.test_repl_person import events, home, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import events
 from tests.support.terminal import Terminal
 
 
-def test_three_follow_ups_in_a_row(home: Path, work: Path) -> None:  # noqa: F811
+def test_three_follow_ups_in_a_row(home: Path, work: Path) -> None:
     (work / "src").mkdir(exist_ok=True)
     (work / "src" / "a.py").write_text("a\n")
     (work / "src" / "b.txt").write_text("b\n")

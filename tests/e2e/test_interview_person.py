@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_repl_person import home, work  # noqa: F401  # fixtures
 from tests.support.interview_case import asking
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 
@@ -15,7 +14,7 @@ ASKS = "interview ❯ ?$"
 F3 = "\x1bOR"
 
 
-def interview(home: Path, work: Path, *words: str, columns: int = 90) -> Terminal:  # noqa: F811
+def interview(home: Path, work: Path, *words: str, columns: int = 90) -> Terminal:
     return Terminal("interview", "--planner", "offline", *words, home=home, cwd=work, rows=50, columns=columns)
 
 
@@ -28,7 +27,7 @@ def engine(tmp_path: Path) -> Path:
     return folder
 
 
-def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -> None:  # noqa: F811
+def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -> None:
     with interview(home, work) as person:
         person.see("Which problem do you want to solve")
         person.see(ASKS, where="line")
@@ -59,7 +58,7 @@ def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -
     assert all("telemetry" in each["steps"] for each in events if each["type"] == "interview.turned")
 
 
-def test_the_panel_stands_beside_the_answers_and_nothing_of_it_stays(home: Path, work: Path) -> None:  # noqa: F811
+def test_the_panel_stands_beside_the_answers_and_nothing_of_it_stays(home: Path, work: Path) -> None:
     with interview(home, work, columns=120) as person:
         person.see(r"interview ❯ +│ Getting Started", where="screen")
         person.type("our 会員名簿 differ\r")
@@ -85,7 +84,7 @@ def test_the_panel_stands_beside_the_answers_and_nothing_of_it_stays(home: Path,
 
 
 @pytest.mark.thorough
-def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home: Path, work: Path) -> None:  # noqa: F811
+def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home: Path, work: Path) -> None:
     replies = [
         {"json": {}},
         {"text": "Since when?", "delay": 0.3},
@@ -115,7 +114,7 @@ def test_keys_typed_ahead_are_the_next_answer_and_ctrl_c_ends_turn_and_talk(home
 
 
 @pytest.mark.thorough
-def test_as_a_mode_of_the_repl_it_is_left_gone_on_with_and_hands_over(home: Path, work: Path, engine: Path) -> None:  # noqa: F811
+def test_as_a_mode_of_the_repl_it_is_left_gone_on_with_and_hands_over(home: Path, work: Path, engine: Path) -> None:
     (work / "a.txt").write_text("x")
     with Terminal("--planner", "offline", home=home, cwd=work, rows=50, columns=120) as person:
         person.at_prompt()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.e2e.test_repl_person import events, home, statuses, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import events, statuses
 from tests.support.terminal import Terminal
 
 
-def test_it_is_marked_and_listed(home: Path, work: Path) -> None:  # noqa: F811
+def test_it_is_marked_and_listed(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
         person.at_prompt()
         person.type("zorble the frobnitz\r")

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_repl_person import events, home, statuses, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import events, statuses
 from tests.support.terminal import CTRL_C, CTRL_U, Terminal
 
 F6 = "\x1b[17~"
 
 
-def origins(home: Path) -> list[str]:  # noqa: F811
+def origins(home: Path) -> list[str]:
     return [event["origin"] for event in events(home) if event["type"] == "goal.started"]
 
 
-def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) -> None:  # noqa: F811
+def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) -> None:
     (work / "src").mkdir()
     (work / "src" / "inner.txt").write_text("")
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
@@ -42,7 +42,7 @@ def test_low_ones_run_at_once_and_the_shell_remembers(home: Path, work: Path) ->
 
 
 @pytest.mark.thorough
-def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work: Path) -> None:  # noqa: F811
+def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="ask", columns=140) as person:
         person.at_prompt()
         person.type("sort note3.txt\r")
@@ -60,7 +60,7 @@ def test_the_key_switches_at_the_confirmation_and_runs_nothing(home: Path, work:
 
 
 @pytest.mark.thorough
-def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  # noqa: F811
+def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
         person.type("count the lines of note3.txt")
@@ -85,7 +85,7 @@ def test_the_key_makes_a_goal_of_it_and_back(home: Path, work: Path) -> None:  #
 
 
 @pytest.mark.thorough
-def test_what_is_no_program_is_said_before_enter(home: Path, work: Path) -> None:  # noqa: F811
+def test_what_is_no_program_is_said_before_enter(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
         person.type("gti status")
@@ -101,7 +101,7 @@ def test_what_is_no_program_is_said_before_enter(home: Path, work: Path) -> None
     assert statuses(home) == []
 
 
-def test_a_setting_has_each_of_them_asked_about(home: Path, work: Path) -> None:  # noqa: F811
+def test_a_setting_has_each_of_them_asked_about(home: Path, work: Path) -> None:
     (home / ".config" / "agent-shell" / "config.toml").write_text('own = "ask"\n')
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
@@ -115,7 +115,7 @@ def test_a_setting_has_each_of_them_asked_about(home: Path, work: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -> None:  # noqa: F811
+def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", "ls -a note*", home=home, cwd=work, own="") as person:
         person.see(r"note3\.txt")
         assert person.leaves() == 0
@@ -127,7 +127,7 @@ def test_one_line_on_the_command_line_is_a_command_too(home: Path, work: Path) -
 
 
 @pytest.mark.thorough
-def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
+def test_an_editor_opens_at_once(home: Path, work: Path) -> None:
     editor = home / "bin" / "vi"  # in the project it would be asked about
     editor.parent.mkdir()
     editor.write_text('#!/bin/sh\necho "edits $1"; read line; echo "wrote $line"\n')
@@ -147,7 +147,7 @@ def test_an_editor_opens_at_once(home: Path, work: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.thorough
-def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path, work: Path) -> None:  # noqa: F811
+def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path, work: Path) -> None:
     """What runs unasked may not write to the home folder; a pager that would like to is not ended for it."""
     (work / "long.txt").write_text("\n".join(f"line {n}" for n in range(400)))
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
@@ -164,7 +164,7 @@ def test_programs_that_keep_a_history_are_left_as_they_are_elsewhere(home: Path,
     assert statuses(home) == ["completed"]
 
 
-def test_a_command_of_ours_typed_at_a_confirmation_runs_nothing(home: Path, work: Path) -> None:  # noqa: F811
+def test_a_command_of_ours_typed_at_a_confirmation_runs_nothing(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="ask") as person:
         person.at_prompt()
         person.type("sort note3.txt\r")
@@ -180,7 +180,7 @@ def test_a_command_of_ours_typed_at_a_confirmation_runs_nothing(home: Path, work
 
 
 @pytest.mark.thorough
-def test_what_ctrl_c_ended_is_said_once(home: Path, work: Path) -> None:  # noqa: F811
+def test_what_ctrl_c_ended_is_said_once(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, own="") as person:
         person.at_prompt()
         person.type("echo begun; sleep 30\r")

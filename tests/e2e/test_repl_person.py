@@ -20,14 +20,6 @@ LONG_WAIT = 600  # seconds a scripted planner or a command would take if nobody 
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "note3.txt").write_text("x\n" * 37)
-    return folder
-
-
-@pytest.fixture
 def shims(tmp_path: Path) -> Path:
     """A `userdel` that only leaves a mark."""
     folder = tmp_path / "bin"

@@ -14,14 +14,6 @@ from tests.e2e.test_repl_person import chat, command, events, script, statuses
 from tests.support.terminal import CTRL_C, CTRL_D, ROOT, Terminal
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "note3.txt").write_text("x\n" * 37)
-    return folder
-
-
 @pytest.mark.thorough
 def test_narrow_window_wide_characters_and_resize(home: Path, work: Path) -> None:
     planner = script(home, command("echo 漢字漢字 größe e\u0301 " + "long " * 20), chat("ok"))

@@ -6,14 +6,14 @@ import re
 import threading
 from pathlib import Path
 
-from tests.e2e.test_repl_person import events, home, work  # noqa: F401  # fixtures
+from tests.e2e.test_repl_person import events
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.terminal import Terminal
 
 COMMAND = ('{"mode": "command", "reason": "It counts', ' them.", "command": "wc -l', ' note3.txt"}')
 
 
-def test_what_is_seen_while_a_model_thinks(home: Path, work: Path) -> None:  # noqa: F811
+def test_what_is_seen_while_a_model_thinks(home: Path, work: Path) -> None:
     aside = Behaviour(thoughts=("The person wants", " lines counted."), pieces=COMMAND, pace=0.05)
     tagged = Behaviour(pieces=("<think>Again", " lines.</think>", *COMMAND), pace=0.05)
     seconds_seen = threading.Event()
