@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Literal
 
@@ -17,16 +18,16 @@ from agent.protocol.events.command import UndoFinished
 from agent.protocol.events.session import SessionFinished, Warned
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record
+from agent.recording.bounds import MAX_LINE
 from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside, records_of, turns
 from agent.recording.chained_lines import name_of
+from agent.recording.disk import without_waiting
 from agent.recording.line import microseconds
 from agent.recording.reader import BadLine, SessionFile, read_session, record_in, session_at
 from agent.text.sizes import counted
 
 _WORD = b'"undo.finished"'
-_CHUNK = 2 * 1024 * 1024
 _QUICK = 4 * 1024 * 1024  # bytes of each end of a long log that are looked at when somebody waits
-_AROUND = 64 * 1024  # of a match to each side: a line of this kind is short
 _OTHER_BYTES = 256 * 1024  # a log that was opened for an undo alone is small
 _MOST_OTHERS, _MOST_OTHERS_THOROUGH = 64, 4_000
 
@@ -56,43 +57,16 @@ def undone_states(
 
 
 def _look(path: str, states: dict[str, str], *, thorough: bool) -> None:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        size = os.fstat(fd).st_size
-        if thorough or size <= 2 * _QUICK:
-            _search(fd, 0, size, states)
-        else:
-            _search(fd, 0, _QUICK, states)
-            _search(fd, size - _QUICK, size, states)
-    except OSError:
-        pass  # not readable after all: less is known
-    finally:
-        os.close(fd)
-
-
-def _search(fd: int, start: int, end: int, states: dict[str, str]) -> None:
-    while start < end:
-        data = os.pread(fd, min(_CHUNK + len(_WORD), end - start), start)
-        at = data.find(_WORD)
-        while at >= 0:
-            _take(fd, start + at, states)
-            at = data.find(_WORD, at + len(_WORD))
-        if not data:
-            return
-        start += _CHUNK
-
-
-def _take(fd: int, place: int, states: dict[str, str]) -> None:
-    before = min(place, _AROUND)
-    around = os.pread(fd, before + _AROUND, place - before)
-    begin = around.rfind(b"\n", 0, before) + 1
-    end = around.find(b"\n", before)
-    record = record_in(around[begin : end if end >= 0 else len(around)])
-    if record is not None and isinstance(record.event, UndoFinished):
-        states[record.event.undo_id] = record.event.state
+    # what is not readable after all tells nothing
+    with suppress(OSError), open(path, "rb", opener=without_waiting) as file:
+        size = os.fstat(file.fileno()).st_size
+        is_short = thorough or size <= 2 * _QUICK
+        for start, end in [(0, size)] if is_short else [(0, _QUICK), (size - _QUICK, size)]:
+            at = file.seek(start)
+            while at < end and (line := file.readline(MAX_LINE)):
+                at += len(line)
+                if _WORD in line and (record := record_in(line)) and isinstance(record.event, UndoFinished):
+                    states[record.event.undo_id] = record.event.state
 
 
 BRANCHED = "branch.begins"
