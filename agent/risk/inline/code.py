@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.inline.fetching import judge_fetching
 from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, sends_secret
 from agent.risk.inline.origins import feed_findings, first
 from agent.risk.inline.programs import judge_suspects, starts_programs, suspect_text
@@ -81,7 +82,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
             walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
 
 
-def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
+def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """Findings for what gives itself away in `code`, whatever it is that is written there."""
     place = invocation.place
     code = home_named(code)
@@ -118,14 +119,8 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
         walker.add(
             "send" if sign("send").search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
-        if re.search(
-            r"\b(?:exec|eval(?:[-_]\w+)?|iex|Invoke-Expression|load(?:[-_]?string)?|instance_eval|vm\.run\w+)\b\s*[\s()]"
-            r"|[(,]\s*(?:eval|exec|loadstring|Function)\s*[,)]",  # handed on as a function: `.then(eval)`
-            code,
-            re.I,
-        ):
-            walker.add("run-remote", [], place)
     _over_the_network(walker, invocation, code, network)
+    judge_fetching(walker, invocation, code, network=network)
     _runs_input(walker, invocation, code, language)
     if sign("eval").search(code):
         _evaluated(walker, invocation, code, language)
@@ -195,7 +190,7 @@ _READERS = {
 }  # fmt: skip
 _WITHOUT = names("plain.languages")
 _ODD_LINE_END = re.compile("[\r\0\x1a\x85\u2028\u2029]")
-_OTHER_NAMES = {"irb": "ruby", "ptpython": "python", "luajit": "lua", "jjs": "node", "psysh": "php"}
+_OTHER_NAMES = {"irb": "ruby", "ptpython": "python", "luajit": "lua", "jjs": "node", "psysh": "php", "bb": "clojure"}
 
 
 def read(code: str, language: str) -> Reading | None:

@@ -202,9 +202,10 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
             fetched |= "net" in suspect_text(walker, invocation, filled(text, code, begun=True))[1].split()
-    if fetched and sign("evaluates").search(code):
-        reason = "evaluates what a program that it starts fetches"
-        walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.fetched")
+    if sign("evaluates").search(code) or (fetched and sign("runs_output").search(code)):
+        reason = f"evaluates what a program that it starts {'fetches' if fetched else 'prints'}"
+        kind = "run-remote" if fetched else "run-opaque"
+        walker.add(kind, [], invocation.place, reason=reason, rule="inline.fetched" if fetched else "inline.printed")
     reason = (
         "starts other programs from inline code" if found else "starts programs that cannot be seen from inline code"
     )

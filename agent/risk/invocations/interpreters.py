@@ -43,8 +43,11 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     for word in args.values("-f", "--file") if table.name == "php" else []:
         return script_file(walker, invocation, word, "php")
     if args.operands and args.operands[0].text != "-":
-        checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
-        if args.names and args.names <= checks:  # with any other option, it may load something first
+        checks = _CHECKS.get(table.name, set())
+        if args.names & checks and args.names <= checks | {
+            "-w",
+            "-W",
+        }:  # with any other option, it may load something first
             return None, ""
         if table.name == "perl" and args.has("-M", "-m"):  # `-M'strict;code'` runs before the script does
             judge_language(walker, invocation, _loaded(walker, invocation, table, args), "perl")
@@ -61,6 +64,10 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         judge_language(walker, invocation, text, _language(table, invocation), taint)
         judge_loaded(walker, invocation, text, table.name)
     return None, taint
+
+
+# Options with which a file is only read. Perl's -c is none: it runs what is to be done at once (BEGIN).
+_CHECKS: dict[str, set[str]] = {"node": {"-c", "--check"}, "php": {"-l", "--syntax-check"}, "ruby": {"-c", "--syntax"}}
 
 
 def _judge_management(walker: Walker, invocation: Invocation, script: Word) -> None:

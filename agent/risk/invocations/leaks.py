@@ -6,7 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Finding, Level
+from agent.risk.invocations.confidential import confides, discloses
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import names, pattern
@@ -23,6 +24,7 @@ _CONTAINERS = names("leaks.containers")
 _KEPT = ("secrets", "account-secret", "history")
 _SENDERS = names("leaks.senders")
 _ASKERS = names("leaks.askers")
+_OUTGOING, _STORING = names("leaks.outgoing"), names("leaks.storing")
 _SERVERS = names("leaks.servers")
 _FETCHERS = names("leaks.fetchers")
 _LOGGED_IN = names("leaks.logged_in")
@@ -43,7 +45,8 @@ _LOGS_IN = LazyPattern(
 
 def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
     """Secrets that `name` would send, serve or tell."""
-    if name in _SENDERS or (table is not None and table.name in _ASKERS):
+    connects = name == "openssl" and _reaches_out(name, invocation, table)
+    if connects or name in _SENDERS or (table is not None and table.name in _ASKERS):
         _judge_sender(walker, invocation)
     if name in _CONTAINERS and any(word.text in ("cp", "push") for word in invocation.words[1:4]):
         _judge_sender(walker, invocation)
@@ -86,6 +89,7 @@ def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bo
         "websocat",
         "stunnel",
         "cryptcat",
+        "gnutls-cli",
     )
 
 
@@ -105,7 +109,7 @@ def judge_metadata(walker: Walker, invocation: Invocation) -> None:
 def _judge_sender(walker: Walker, invocation: Invocation) -> None:
     """A program that uploads: is a secret among its words, in what it reads, or in the commands it reads?"""
     text, taint = invocation.stdin or ("", "")
-    if confides(taint):
+    if discloses(taint):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
     walker.work.spend(len(invocation.words) * 2)
@@ -142,9 +146,22 @@ def _paths(words: list[Word]) -> list[Word]:
     return found
 
 
-def confides(taint: str) -> bool:
-    """Tell whether data of that origin is secret, or a variable of the environment whose name says so."""
-    return "secret" in taint or "credential" in taint
+def judge_sent_on(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """Secrets that a program is given which, by what was found about it, hands texts on to other machines."""
+    kinds = {one.effect.kind for one in found if one.effect is not None}
+    if kinds.isdisjoint(_OUTGOING) or any(one.level is Level.HIGH for one in found):
+        return
+    verbs = {word.text for word in invocation.words[1:4]}
+    if not _STORING.isdisjoint(verbs):
+        return
+    told = any(
+        "secret" in word.taint and not _LOGS_IN.match(before.text) and not _LOGS_IN.match(word.text)
+        for before, word in pairwise(invocation.words)
+    )
+    if told:
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+    elif "send" not in kinds:
+        _judge_sender(walker, invocation)
 
 
 def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:

@@ -67,10 +67,14 @@ def judge_project_files(walker: Walker, name: str, invocation: Invocation, found
 
 
 def _judge_content(walker: Walker, invocation: Invocation, path: str, content: tuple[str, str]) -> None:
-    text, taint = content
     base = path.rpartition("/")[2]
     program = invocation.words[0].text.rpartition("/")[2]
     language = _LANGUAGES.get(base) or _LANGUAGES.get(f".{base.rpartition('.')[2]}") or _LANGUAGES.get(f"{program}:")
+    judge_content(walker, invocation, *content, language or "")
+
+
+def judge_content(walker: Walker, invocation: Invocation, text: str, taint: str, language: str) -> None:
+    """Judge code of a language, or, without one, each line and each text that begins like a command: only high counts."""
     if language == "sh":
         suspect_text(walker, invocation, text)
         return

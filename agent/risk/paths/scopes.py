@@ -135,6 +135,10 @@ class Scopes:
             (f"{self.workspace}/", f"{self.home}/")
         )
 
+    def is_temp(self, path: str) -> bool:
+        """Tell whether an absolute path is a folder for everybody's temporary files itself."""
+        return path in _TEMP
+
     def _followed(self, path: str) -> str:
         for link, leads in (*self.mounts.items(), *self.links.items()):
             if path == link or path.startswith(f"{link}/"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.inline.texts import joined
 from agent.risk.invocations.option_names import judge_evaluation
+from agent.risk.invocations.written_code import judge_text
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, unseen
 from agent.risk.tables.names import pattern
@@ -23,6 +24,7 @@ _SQL_DELETE = pattern("sql.delete", re.I | re.S)
 _SQL_CHANGE = pattern("sql.change", re.I)
 _SQL_SHELL = pattern("sql.shell", re.I)
 _SQL_PROGRAM = pattern("sql.program", re.I | re.S)
+_SQL_FETCHES = pattern("sql.fetches", re.I)
 _SQL_EDIT = pattern("sql.edit", re.I)
 _SQL_WRITES = pattern("sql.writes", re.I)
 _SQL_FILE = pattern("sql.file", re.I)
@@ -46,6 +48,8 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
         texts.append((invocation.stdin[0], invocation.stdin[1]))
     for text, taint in texts:
         judge_sql(walker, invocation, text, taint)
+    if table.name == "mongosh":
+        _judge_javascript(walker, invocation, texts)
     if not texts and invocation.stdin is not None:
         made = not _KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
         reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
@@ -67,6 +71,14 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
             walker.add(table.roles[name], [given], invocation.place, invocation=invocation)
     walker.reads = True  # as far as nothing of it is told
     return None, ""
+
+
+def _judge_javascript(walker: Walker, invocation: Invocation, texts: list[tuple[str, str]]) -> None:
+    """Its statements are JavaScript, with all that Node.js has."""
+    for text, taint in texts:
+        judge_text(walker, invocation, text, taint, "node")
+    if "net" in (invocation.stdin or ("", ""))[1]:
+        walker.add("run-remote", [], invocation.place)
 
 
 def _judge_words(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
@@ -121,6 +133,8 @@ def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
     for match in _SQL_SHELL.finditer(text):
         walker.script(next(g for g in match.groups() if g).replace('\\"', '"'), place, invocation)
         walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
+    if "://" in text and _SQL_FETCHES.search(text):
+        walker.add("run-remote", [], place, rule="db.fetched")
     for match in _SQL_EDIT.finditer(text):  # sqlite gives the command a file with the text
         walker.script(f"{match.group(1)} edited.txt", place, invocation)
         walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.shells import program_file
-from agent.risk.invocations.written_code import judge_language
+from agent.risk.invocations.written_code import judge_language, judge_text
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
 from agent.risk.tables.options import Args, split_args
@@ -92,7 +92,11 @@ def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word
     for language, code in found.code:
         judge_language(walker, invocation, code, language, word.taint)
     for file in found.files:
-        program_file(walker, invocation, word.part(file or "Session.vim"))
+        program_file(
+            walker, invocation, word.part(found.opened if file == "%" and found.opened else file or "Session.vim")
+        )
+    if found.unread:
+        judge_text(walker, invocation, word.text, word.taint, "vim")
     if found.shell:
         walker.add("shell-escape", [], place)
     for name in found.writes:

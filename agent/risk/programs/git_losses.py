@@ -33,6 +33,9 @@ def git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -
         walker.add("discard", [], place, rule="discard.reset")
         return None, ""
     if verb == "checkout":
+        if args.has("-f", "--force"):
+            walker.add("discard", args.operands[1:], place)
+            return None, ""
         if args.has("-b", "-B", "--orphan"):
             walker.add(
                 "vcs-change" if args.has("-B") else "vcs-safe",
@@ -40,9 +43,6 @@ def git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -
                 place,
                 level=Level.MEDIUM if args.has("-B") else None,
             )
-            return None, ""
-        if args.has("-f", "--force"):
-            walker.add("discard", args.operands[1:], place)
             return None, ""
         paths = args.operands[1:]
         if "--" in texts:

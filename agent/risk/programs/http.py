@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.leaks import confides, is_kept, judge_left, metadata
+from agent.risk.invocations.confidential import confides, discloses
+from agent.risk.invocations.leaks import is_kept, judge_left, metadata
 from agent.risk.paths.absolute import absolute
 from agent.risk.programs.network import judge_wire
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
@@ -221,7 +222,7 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
             named.append(word.part(file))
     for word in named:
         if word.text in ("-", "."):
-            if invocation.stdin is not None and confides(invocation.stdin[1]):
+            if invocation.stdin is not None and discloses(invocation.stdin[1]):
                 return True
         elif is_kept(walker, invocation, word):
             return True

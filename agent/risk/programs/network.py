@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.leaks import confides, is_kept
+from agent.risk.invocations.confidential import discloses
+from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.words import Invocation, Output, Word, join_taint
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
@@ -29,7 +30,7 @@ def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:
 def judge_wire(walker: Walker, invocation: Invocation, where: list[Word], sent: Output) -> None:
     """Judge what is written to a socket: secrets, or words that have a server destroy what it keeps."""
     text, taint = sent
-    if confides(taint):
+    if discloses(taint):
         walker.add("send-secret", where, invocation.place)
     if text and pattern("requests.spoken_destroys").search(text):
         walker.add("remote-destroy", where, invocation.place)
@@ -50,7 +51,7 @@ def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     elif args.has("-l", "--listen", "-lvp", "-lp"):
         walker.add("serve", [], place)
-        if invocation.stdin is not None and confides(invocation.stdin[1]):
+        if invocation.stdin is not None and discloses(invocation.stdin[1]):
             walker.add("send-secret", [], place)
         return None, "net socket"
     else:
@@ -64,6 +65,8 @@ def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 
 def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """socat: any EXEC or SYSTEM on one side and the network on the other is a shell for others."""
+    if invocation.words[1:] and all(re.fullmatch(r"-(?:V|[h?]{1,3})", word.text) for word in invocation.words[1:]):
+        return None, ""
     texts = [word.text for word in args.operands]
     runs = [text for text in texts if re.match(r"(?:exec|system|shell):", text, re.I)]
     network = [text for text in texts if re.match(r"(?:tcp|udp|openssl|ssl|sctp|socks|proxy)", text, re.I)]
@@ -88,6 +91,8 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
             walker.add("run", [option], invocation.place, reason="has it run a local command")
     if invocation.words[0].text.rpartition("/")[2] == "sftp":
         _batch(walker, invocation, args)
+    if not args.operands and len(invocation.words) < 3:  # it tells how it is called
+        return None, ""
     if len(args.operands) < 2:
         walker.add("remote-shell", args.operands, invocation.place)
         return None, ""
@@ -146,7 +151,7 @@ def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in args.values("-a", "-A"):
         if is_kept(walker, invocation, word):
             taint = join_taint(taint, "secret")
-    walker.add("send-secret" if confides(taint) else "send", args.operands, invocation.place)
+    walker.add("send-secret" if discloses(taint) else "send", args.operands, invocation.place)
     return None, ""
 
 

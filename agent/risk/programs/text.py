@@ -118,14 +118,14 @@ def _judge_commands(walker: Walker, invocation: Invocation, program: Word, comma
     for command in commands:
         if command.startswith("/inet"):
             continue
+        known = command.strip(UNKNOWN)
+        brings = bool(known) and "net" in walker.script(command, place, invocation)[1].split()
+        fetched = fetched or brings
         if UNKNOWN in command:
-            computed = True
+            computed = computed or not brings  # what a command is to fetch is no code
             judge_suspects(walker, invocation, program.text)
             reason = "has awk run what it computes"
             walker.add("run-opaque", [program], place, reason=reason, level=Level.MEDIUM)
-        if command.strip(UNKNOWN):
-            _, taint = walker.script(command, place, invocation)
-            fetched = fetched or "net" in taint.split()
     if fetched and computed:
         walker.add("run-remote", [], place, reason="has awk run what a command may have fetched", rule="awk.fetched")
 

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
+from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
 from agent.risk.invocations.folder_files import judge_folder_files
-from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
+from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
-from agent.risk.invocations.written_code import judge_fetched, keep_fetched_folders
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
@@ -104,6 +104,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return result
         enter(invocation, name)
         judge_surroundings(walker, name, invocation)
+        own = len(walker.findings)
         judge_gtfobins(walker, name, invocation)
         table = find_program(name)
         judge_leaks(walker, name, invocation, table)
@@ -115,28 +116,38 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             nothing_known = Program(name)
             judge_telling_options(walker, invocation, nothing_known, split_args(invocation.words[1:], nothing_known))
             judge_named_destruction(walker, invocation, walker.findings[before:])
-            return None, invocation.stdin[1] if invocation.stdin else ""
+            keep_fetched(walker, name, invocation, walker.findings[before:])
+            return with_origin(name, invocation, (None, invocation.stdin[1] if invocation.stdin else ""))
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
         if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:], table)
+        keep_fetched(walker, name, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
-        if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
-            judge_named_secrets(walker, name, invocation)
-            judge_shown_files(walker, name, invocation, table)
         if not isinstance(inner, Invocation):
-            suspect_behind_dashes(walker, invocation, table, walker.findings[before:])
-            judge_told_secrets(walker, invocation, table)
-            judge_named_destruction(walker, invocation, walker.findings[before:])
+            _look_back(walker, name, invocation, table, before)
             read_elevated(walker, invocation, begin, reads=table.reader or walker.reads)
-            return _with_secrets(as_numbers(name, invocation, inner), walker.findings[before:])
+            return with_origin(
+                name, invocation, _with_secrets(as_numbers(name, invocation, inner), walker.findings[own:])
+            )
         if not inner.words:
             return None, ""
         invocation = inner
         walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped too deep to be followed")
     return None, ""
+
+
+def _look_back(walker: Walker, name: str, invocation: Invocation, table: Program, before: int) -> None:
+    """Judge what is only seen once a program was looked at: secrets it names, shows or sends on, and commands behind `--`."""
+    if all(found.level is Level.LOW for found in walker.findings[before:]):
+        judge_named_secrets(walker, name, invocation)
+        judge_shown_files(walker, name, invocation, table)
+    suspect_behind_dashes(walker, invocation, table, walker.findings[before:])
+    judge_told_secrets(walker, invocation, table)
+    judge_named_destruction(walker, invocation, walker.findings[before:])
+    judge_sent_on(walker, invocation, walker.findings[before:])
 
 
 def _with_secrets(output: Output, found: list[Finding]) -> Output:
@@ -155,7 +166,6 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
         from agent.risk.invocations.project_files import judge_project_files  # with readers of languages: rarely needed
 
         judge_project_files(walker, name, invocation, found)
-    keep_fetched_folders(walker, invocation, found)
     if not _TOLD.isdisjoint(finding.effect.kind for finding in found if finding.effect is not None):
         from agent.risk.programs.sent_code import judge_told_elsewhere
 

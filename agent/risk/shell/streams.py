@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.endless import ENDLESS, judge_endless
 from agent.risk.invocations.leaks import judge_left
+from agent.risk.invocations.start_files import judge_started
 from agent.risk.invocations.written_code import judge_later
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import is_secret, names_secret
@@ -148,9 +149,12 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             from agent.risk.programs.network import judge_wire
 
             judge_wire(walker, invocation, [target.word], output)
-        elif judge_left(walker, invocation, target.word, taint):
             continue
-        elif "net" in taint and scope in ("schedule", "config", "account", "system"):
+        if takes_output(target):
+            judge_started(walker, invocation, absolute(target.word.text, walker.state.cwd), output)
+        if judge_left(walker, invocation, target.word, taint):
+            continue
+        if "net" in taint and scope in ("schedule", "config", "account", "system"):
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
         elif text and scope in ("schedule", "config"):  # lines that will run later
             judge_later(walker, invocation, text)
