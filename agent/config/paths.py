@@ -38,7 +38,8 @@ def checkout_root() -> str | None:
     return root if inside else None
 
 
-def _xdg(environ: Mapping[str, str], variable: str, default: str) -> str:
+def xdg(environ: Mapping[str, str], variable: str, default: str) -> str:
+    """Return the folder that a variable of the XDG rules names, else `default` in the home folder."""
     value = environ.get(variable, "")
     if os.path.isabs(value):  # the XDG rules say: relative values are invalid and ignored
         return value
@@ -50,17 +51,17 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> str:
 
 def config_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_CONFIG_HOME/agent-shell`."""
-    return os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "agent-shell")
+    return os.path.join(xdg(environ, "XDG_CONFIG_HOME", ".config"), "agent-shell")
 
 
 def state_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_STATE_HOME/agent-shell`: history and, for an installed program, session logs."""
-    return os.path.join(_xdg(environ, "XDG_STATE_HOME", os.path.join(".local", "state")), "agent-shell")
+    return os.path.join(xdg(environ, "XDG_STATE_HOME", os.path.join(".local", "state")), "agent-shell")
 
 
 def cache_dir(environ: Mapping[str, str]) -> str:
     """`$XDG_CACHE_HOME/agent-shell`: what can be made anew at any time."""
-    return os.path.join(_xdg(environ, "XDG_CACHE_HOME", ".cache"), "agent-shell")
+    return os.path.join(xdg(environ, "XDG_CACHE_HOME", ".cache"), "agent-shell")
 
 
 def default_session_dir(environ: Mapping[str, str]) -> str:

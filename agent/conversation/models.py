@@ -16,17 +16,13 @@ from agent.protocol.outcomes import add_usage
 from agent.protocol.ports import Completer, ModelRequest
 
 
-def has_model(goal: Goal) -> bool:
-    return _has_model(goal.ctx)
-
-
-def _has_model(ctx: RequestContext) -> bool:
+def has_model(ctx: RequestContext) -> bool:
     return isinstance(ctx.planner, Completer) and ctx.planner.name != "offline"
 
 
 def model_name(ctx: RequestContext) -> str:
     """Return the planner and model that is asked in a session, "" without one."""
-    return f"{ctx.planner.name}:{ctx.planner.model}" if _has_model(ctx) else ""
+    return f"{ctx.planner.name}:{ctx.planner.model}" if has_model(ctx) else ""
 
 
 def context_tokens(goal: Goal) -> int:
@@ -51,7 +47,7 @@ def asking_beside(ctx: RequestContext) -> Complete | None:
         ctx.usage = add_usage(ctx.usage, answer.usage)
         return answer.text
 
-    return ask if _has_model(ctx) else None
+    return ask if has_model(ctx) else None
 
 
 class GoalContext:

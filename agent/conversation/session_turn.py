@@ -68,7 +68,7 @@ class SessionTurn:
         self._understood: list[FieldExtracted] = []
         self._store = _LastOnes() if kept is not None else None
         self._later: list[StepDone] = []
-        self._form = None if has_model(goal) else GuidedForm(engine.config)
+        self._form = None if has_model(goal.ctx) else GuidedForm(engine.config)
 
     async def run(self, *, spoken: bool = True) -> EngineResponse:
         """Raises CoreError where there is no reply. `spoken`: the goal is what the person said."""

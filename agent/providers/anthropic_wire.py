@@ -11,7 +11,7 @@ from agent.protocol.outcomes import Usage
 from agent.protocol.replies import StreamPiece
 from agent.providers.faults import error_of_event, malformed
 from agent.providers.settings import Endpoint
-from agent.providers.wire import Assembler, FinishReason, OpenCall, count
+from agent.providers.wire import Assembler, FinishReason, OpenCall, count, mapping
 
 REPLY_TOOL = "reply"  # the tool through which a schema is enforced
 
@@ -42,14 +42,14 @@ class MessageAssembler(Assembler):
         event = self._decoded(data, "sent a malformed event")
         match event.get("type"):
             case "content_block_delta":
-                yield from self._delta(event.get("index"), _dict(event.get("delta")))
+                yield from self._delta(event.get("index"), mapping(event.get("delta")))
             case "content_block_start":
-                yield from self._block(event.get("index"), _dict(event.get("content_block")))
+                yield from self._block(event.get("index"), mapping(event.get("content_block")))
             case "message_start":
-                self._about(_dict(event.get("message")))
+                self._about(mapping(event.get("message")))
             case "message_delta":
                 self._about(event)
-                self._stop = _str(_dict(event.get("delta")).get("stop_reason")) or self._stop
+                self._stop = _str(mapping(event.get("delta")).get("stop_reason")) or self._stop
             case "message_stop":
                 self.done = True
             case "error":
@@ -67,7 +67,7 @@ class MessageAssembler(Assembler):
         self._about(message)
         self._stop = _str(message.get("stop_reason"))
         for index, block in enumerate(content):
-            yield from self._block(index, _dict(block))
+            yield from self._block(index, mapping(block))
         self.done = True
 
     def _summary(self) -> tuple[Sequence[OpenCall], FinishReason, Usage]:
@@ -85,7 +85,7 @@ class MessageAssembler(Assembler):
 
     def _about(self, message: dict[str, Any]) -> None:
         self._model = _str(message.get("model")) or self._model
-        self._usage.update({key: value for key, value in _dict(message.get("usage")).items() if value is not None})
+        self._usage.update({key: value for key, value in mapping(message.get("usage")).items() if value is not None})
 
     def _block(self, index: Any, block: dict[str, Any]) -> Iterator[StreamPiece]:
         if block.get("type") == "tool_use":
@@ -121,10 +121,6 @@ class MessageAssembler(Assembler):
 
     def _is_reply(self, tool: OpenCall) -> bool:
         return self._reply_tool and tool.name == REPLY_TOOL
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _str(value: Any) -> str:

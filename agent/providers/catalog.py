@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.protocol.errors import ConfigError, NotFound
+from agent.protocol.outcomes import Usage
 from agent.providers.settings import Endpoint, HttpSettings, checked
 from agent.struct_types import built
 
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from agent.providers.anthropic import Anthropic
     from agent.providers.openai_chat import OpenAIChat
 
-
-from msgspec.structs import replace
-
-from agent.protocol.outcomes import Usage
 
 PRICES_FILE = os.path.join(os.path.dirname(__file__), "prices.toml")
 _VERSION = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)\Z")

@@ -14,7 +14,7 @@ from agent.providers.catalog import ProviderEntry, load_catalog
 from agent.providers.faults import one_line
 from agent.providers.http import Deadline, HttpClient, preload
 from agent.providers.settings import Endpoint, HttpSettings, checked
-from agent.providers.wire import model_names
+from agent.providers.wire import mapping, model_names
 
 LOOPBACK = "127.0.0.1"
 MAX_LIST_BYTES = 1024 * 1024
@@ -138,8 +138,8 @@ async def _told(server: LocalServer) -> dict[str, dict[str, Any]]:
         return {
             str(model.get("name")): {
                 "size": model.get("size"),
-                "parameters": _inner(model, "details").get("parameter_size"),
-                "quantisation": _inner(model, "details").get("quantization_level"),
+                "parameters": mapping(model.get("details")).get("parameter_size"),
+                "quantisation": mapping(model.get("details")).get("quantization_level"),
                 "loaded": model.get("name") in awake,
             }
             for model in await _listed(server, "/api/tags", "models")
@@ -155,9 +155,9 @@ async def _told(server: LocalServer) -> dict[str, dict[str, Any]]:
         }
     return {
         str(model.get("id")): {
-            "size": _inner(model, "meta").get("size"),
-            "parameters": _billions(_inner(model, "meta").get("n_params")),
-            "context": model.get("max_model_len") or _inner(model, "meta").get("n_ctx_train"),
+            "size": mapping(model.get("meta")).get("size"),
+            "parameters": _billions(mapping(model.get("meta")).get("n_params")),
+            "context": model.get("max_model_len") or mapping(model.get("meta")).get("n_ctx_train"),
             "loaded": True,  # these servers hold what they list
         }
         for model in await _listed(server, "/v1/models", "data")
@@ -168,11 +168,6 @@ async def _listed(server: LocalServer, path: str, key: str) -> list[dict[str, An
     value = await _answer(server.provider, server.base_url.removesuffix("/v1"), path, _SECONDS)
     entries = value.get(key) if isinstance(value, dict) else None
     return [entry for entry in entries[: 4 * MOST] if isinstance(entry, dict)] if isinstance(entries, list) else []
-
-
-def _inner(value: dict[str, Any], key: str) -> dict[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _text(value: Any) -> str:

@@ -19,7 +19,7 @@ from agent.providers.client import wait_before_retry
 from agent.providers.faults import error_of_event, malformed
 from agent.providers.http import Deadline, HttpClient
 from agent.providers.settings import Endpoint
-from agent.providers.wire import Assembler, FinishReason, OpenCall, count, encode_body
+from agent.providers.wire import Assembler, FinishReason, OpenCall, count, encode_body, mapping
 from agent.struct_types import built
 
 
@@ -219,7 +219,7 @@ def _text(content: str | list[Any] | None) -> str:
 
 def usage_of(usage: dict[str, Any]) -> Usage:
     """Tokens and, where a router tells it, the cost in dollars. xAI and Google count thoughts in the total alone."""
-    details, written_details = (_dict(usage.get(f"{what}_tokens_details")) for what in ("prompt", "completion"))
+    details, written_details = (mapping(usage.get(f"{what}_tokens_details")) for what in ("prompt", "completion"))
     cached = details.get("cached_tokens", usage.get("prompt_cache_hit_tokens"))  # the latter is DeepSeek's
     cost = usage.get("cost")
     if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < 1e6:
@@ -235,7 +235,3 @@ def usage_of(usage: dict[str, Any]) -> Usage:
         reasoning_tokens=min(count(written_details.get("reasoning_tokens")), written),
         cost=cost,
     )
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

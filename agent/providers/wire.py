@@ -117,6 +117,11 @@ def count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else 0
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """An object as servers send it; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
 def model_names(value: Any) -> tuple[str, ...] | None:
     """The names in a `{"data": [{"id": …}]}` document, None where `value` is no such thing."""
     entries = value.get("data") if isinstance(value, dict) else None

@@ -10,6 +10,7 @@ from itertools import islice
 import msgspec
 from msgspec import Struct
 
+from agent.config.paths import xdg
 from agent.protocol.errors import ConfigError
 from agent.providers.faults import one_line
 from agent.providers.local.gguf import Gguf, read_header
@@ -37,10 +38,8 @@ class ModelFile(Struct, frozen=True, kw_only=True):
 def folders(environ: Mapping[str, str], models_dir: str) -> tuple[str, ...]:
     """List the folders of model files, in order; those that are not there are left out."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    data = environ.get("XDG_DATA_HOME", "")
-    cache = environ.get("XDG_CACHE_HOME", "")
-    data = data if os.path.isabs(data) else os.path.join(home, ".local", "share")
-    cache = cache if os.path.isabs(cache) else os.path.join(home, ".cache")
+    data = xdg(environ, "XDG_DATA_HOME", os.path.join(".local", "share"))
+    cache = xdg(environ, "XDG_CACHE_HOME", ".cache")
     places = [
         os.path.join(home, models_dir[2:]) if models_dir.startswith("~/") else models_dir,
         os.path.join(data, "agent-shell", "models"),

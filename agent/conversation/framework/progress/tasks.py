@@ -17,13 +17,18 @@ from agent.conversation.framework.progress.conditions import rating
 from agent.conversation.framework.state import background_data as setup
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition, Duration
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.ports import Evaluator, TaskBackend, TaskFailureStrategy, TaskReport
+from agent.conversation.framework.state.ports import (
+    AfterFailure,
+    Evaluator,
+    TaskBackend,
+    TaskFailureStrategy,
+    TaskReport,
+)
 from agent.conversation.framework.state.values import reaches
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, PendingTask, WorkingMemory
 from agent.planner.untrusted import clip
 from agent.protocol.errors import ConfigError, words_of
 
-AfterFailure = Literal["retry", "degrade", "stall", "proceed-with-gap"]
 WAITING = "Waiting for background research..."
 RETRY_OF_STALLED = 30.0
 """Seconds after which a task that everything waits for is tried again."""

@@ -29,6 +29,7 @@ class TurnMetadata(Struct, frozen=True, kw_only=True):
     user_id: str = ""
 
 
+AfterFailure = Literal["retry", "degrade", "stall", "proceed-with-gap"]
 ListChange = Literal["", "adds", "removes", "replaces"]
 
 
@@ -154,9 +155,7 @@ class TechniqueScheduler(Protocol):
 
 
 class TaskFailureStrategy(Protocol):
-    async def handle_failure(
-        self, task: BackgroundTaskDefinition, error: str, attempt_number: int
-    ) -> Literal["retry", "degrade", "stall", "proceed-with-gap"]: ...
+    async def handle_failure(self, task: BackgroundTaskDefinition, error: str, attempt_number: int) -> AfterFailure: ...
 
 
 class JourneyCompressor(Protocol):
