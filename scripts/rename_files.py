@@ -25,6 +25,7 @@ from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
+from agent.repo_agent.repository import Repository
 from agent.repo_agent.tools.registry import AgentTools
 from agent.repo_agent.workplace import Workplace
 from agent.risk.file_actions import rate_action
@@ -71,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments |= {"overwrite": True} if options.overwrite else {}
     arguments |= {"dry_run": True} if options.dry_run else {}
     root = os.path.realpath(options.repo)
-    tools = AgentTools(Workplace(root=root, task=0, processes=HostProcesses()), _AsAsked(root))
+    tools = AgentTools(Workplace(task=0, repository=Repository(HostProcesses(), root)), _AsAsked(root))
     result = asyncio.run(tools.call("rename_files", **arguments))
     if not result.content.startswith("{"):
         parser.error(result.content)

@@ -55,7 +55,6 @@ async def _of_submission(task: int, place: Workplace) -> str:
     entry = tasks_here(place).find(task)
     if entry is None:
         return f"task {task} is not in {TASK_FILE} any more; put it back, with its new status"
-    assert place.repository is not None
     before = read_tasks(await place.repository.text_at(place.base, TASK_FILE) or "").find(task)
     if entry.status not in _SUBMITTED or (before is not None and before.status is entry.status):
         return f"the status of task {task} in {TASK_FILE} is still {entry.status}: set it to review (or done) by write_file first"
@@ -78,7 +77,7 @@ async def _untested(place: Workplace) -> str:
         return ""
     if not progress.is_green:
         return _UNTESTED
-    if progress.tree is None or place.repository is None:
+    if progress.tree is None:
         return ""
     changed = await changed_since(place.repository, progress.tree)
     hint = "is not what it was when they began; what the tests themselves write belongs into .gitignore"

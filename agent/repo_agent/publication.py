@@ -8,7 +8,7 @@ from agent.policy.grants import push_text
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.ports import PullRequests
 from agent.repo_agent import git_commands, messages, secret_check
-from agent.repo_agent.repository import Repository, changed_settings
+from agent.repo_agent.repository import changed_settings
 from agent.repo_agent.task_file import Entry, read_tasks
 from agent.repo_agent.test_settings import test_setup
 from agent.repo_agent.workplace import TASK_FILE, Doors, Workplace
@@ -27,25 +27,24 @@ class Publication:
 
     place: Workplace
     doors: Doors
-    repository: Repository
 
     async def check(self, task: int) -> None:
         """Refuse what must not be committed here."""
         place = self.place
         if task != place.task:
             raise NotPublished(f"this cycle is for task {place.task}, not for task {task}")
-        branch = await self.repository.branch()
-        why = await self.repository.obstacle(branch)
+        branch = await self.place.repository.branch()
+        why = await self.place.repository.obstacle(branch)
         if why or branch != place.branch:
             raise NotPublished(why or f"{branch} is checked out and not {place.branch}: switch back to it first")
-        if await self.repository.is_protected(branch):
+        if await self.place.repository.is_protected(branch):
             raise NotPublished(f"{branch} is protected: nothing is committed to it or pushed to it here")
         await self._check_settings()
 
     async def _check_settings(self) -> None:
         """Refuse to go on with settings of git that have changed: they may name programs, and places to push to."""
         then = self.place.settings
-        names = changed_settings(then, await self.repository.settings()) if then is not None else ""
+        names = changed_settings(then, await self.place.repository.settings()) if then is not None else ""
         if names:
             raise NotPublished(
                 f"git's settings are not what they were when the cycle began: {names}. Put them back as they were; nothing is "
@@ -54,7 +53,7 @@ class Publication:
 
     async def commit(self, message: str) -> bool:
         """Commit all that differs; False where nothing does."""
-        changes = await self.repository.changes()
+        changes = await self.place.repository.changes()
         if not changes:
             return False
         secret = [each.path for each in changes if each.state == "??" and is_secret(f"/{each.path}")]
@@ -65,12 +64,10 @@ class Publication:
             raise NotPublished(
                 f"{', '.join(nested[:5])} is a repository of its own: add it to .gitignore, or delete it"
             )
-        if self.place.redact is not None:
-            if self.place.redact(message) != message:
-                raise NotPublished("the message holds what looks like a secret: say it without")
-            _refuse_secrets(
-                await secret_check.in_changes(self.repository, changes, self.place.redact), "nothing was committed"
-            )
+        if self.place.redact(message) != message:
+            raise NotPublished("the message holds what looks like a secret: say it without")
+        found = await secret_check.in_changes(self.place.repository, changes, self.place.redact)
+        _refuse_secrets(found, "nothing was committed")
         item = await self.doors.run(
             git_commands.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
         )
@@ -82,12 +79,12 @@ class Publication:
         """Push a branch; False where there is no remote."""
         await self._check_settings()
         place, remote = self.place, self.place.remote
-        address = await self.repository.address(remote) if remote and place.settings is None else place.address
+        address = await self.place.repository.address(remote) if remote and place.settings is None else place.address
         if address != place.address:
             raise NotPublished("pushes would go elsewhere than when the cycle began: put the remote back as it was")
         if not remote:
             return False
-        tip = await self.repository.tip(branch)
+        tip = await self.place.repository.tip(branch)
         _refuse_secrets(await self._secrets(tip), f"{branch} was not pushed")
         item = await self.doors.run(
             push_text(remote, branch), reason=f"others see {branch}, and it is kept", grant="push"
@@ -106,12 +103,10 @@ class Publication:
     async def _secrets(self, tip: str) -> tuple[str, ...]:
         """Return the files by which a commit would bring the remote a secret that it has not got."""
         place = self.place
-        if place.redact is None:
-            return ()
-        found = await secret_check.in_commits(self.repository, tip, self._known, place.redact)
+        found = await secret_check.in_commits(self.place.repository, tip, self._known, place.redact)
         if found:  # the model may have brought in what others have pushed since
             await self.fetch()
-            found = await secret_check.in_commits(self.repository, tip, self._known, place.redact)
+            found = await secret_check.in_commits(self.place.repository, tip, self._known, place.redact)
         return found
 
     @property
@@ -124,8 +119,8 @@ class Publication:
     async def _rejected(self, remote: str, branch: str) -> str:
         """Say what the remote has that is not here, where that is why."""
         item = await self.doors.run(git_commands.fetch(remote), reason="why the push was rejected")
-        theirs = (await self.repository.fetched()).get(branch, "") if succeeded(item) else ""
-        there = await self.repository.ahead_behind(theirs) if theirs else None
+        theirs = (await self.place.repository.fetched()).get(branch, "") if succeeded(item) else ""
+        there = await self.place.repository.ahead_behind(theirs) if theirs else None
         if not there or not there[1]:
             return ""
         return (
@@ -144,7 +139,7 @@ class Publication:
         )
         if not succeeded(item):
             raise NotPublished(f"{place.remote} could not be fetched: {said_by(item)}")
-        there = await self.repository.fetched()
+        there = await self.place.repository.fetched()
         if place.base_branch not in there:
             raise NotPublished(f"{place.remote} has no branch {place.base_branch} any more")
         if (
@@ -158,7 +153,7 @@ class Publication:
         """Refuse what would conflict with what has become of the base since."""
         place = self.place
         name = f"{place.remote}/{place.base_branch}" if place.remote else place.base_branch
-        conflicts = await self.repository.conflicts(place.base if place.remote else f"refs/heads/{name}")
+        conflicts = await self.place.repository.conflicts(place.base if place.remote else f"refs/heads/{name}")
         if conflicts:
             raise NotPublished(
                 f"merging with {name} would conflict in {', '.join(conflicts[:20])}: look at `git diff HEAD...{name}`, "
@@ -184,9 +179,9 @@ class Publication:
     async def _proof(self) -> messages.Proof:
         progress = self.place.progress
         features = await self.place.features_done()
-        files = await self.repository.changed_files(self.place.base)
+        files = await self.place.repository.changed_files(self.place.base)
         progress.test_setup = await test_setup(self.place, committed=files)
-        entry = read_tasks(await self.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
+        entry = read_tasks(await self.place.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
         return messages.Proof(
             tests=messages.words_on_tests(
                 untestable=progress.untestable,

@@ -37,7 +37,7 @@ async def test_setup(
     `differing`: files that differ from the last commit; `committed`: those that the branch changes, where that is known.
     """
     repository = place.repository
-    if repository is None or not place.base:
+    if not place.base:
         return ()
     try:
         if committed is None:
@@ -51,7 +51,6 @@ async def test_setup(
 
 async def _says_otherwise(place: Workplace, path: str) -> bool:
     """Tell whether a file says something else of the tests than on the base."""
-    assert place.repository is not None
     now = said_of_tests(path, text_in(root_of(place.root), path))
     return now is None or now != said_of_tests(path, await place.repository.text_at(place.base, path))
 

@@ -71,19 +71,19 @@ class Progress:
 
 @dataclass(eq=False, kw_only=True)
 class Workplace:
-    """`root`: the worktree, an absolute path without links. `task`: the number of the task that the cycle is for, `title` its title.
+    """`repository`: that of the worktree, whose `root` is an absolute path without links. `task`: the number of the task that the cycle is
+    for, `title` its title.
 
     `branch` is the task's own, `base` the commit that it began from, `base_branch` the branch to merge it into, at `remote`. `there`: the
     branches of the remote, each with the commit at which a fetch or push of our own left it. `address`: where pushes went when the cycle
-    began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person
-    vouches for their commits by a line in each. `resumed`: it was begun before, and `left` is in no commit yet. `questions` keeps one that
-    is asked. Where it is a rehearsal, all of this is in `copied`,
-    a copy of `original`, which `held` keeps. `claim` keeps other processes from the task. `redact` hides the secrets of a text.
+    began, "" without a remote; `settings`: git's, as they were then; `marks`: of the task. `sign_off`: the person vouches for their
+    commits by a line in each. `resumed`: it was begun before, and `left` is in no commit yet. `questions` keeps one that is asked. Where
+    it is a rehearsal, all of this is in `copied`, a copy of `original`, which `held` keeps. `claim` keeps other processes from the task.
+    `redact` hides the secrets of a text.
     """
 
-    root: str
     task: int
-    processes: Processes
+    repository: Repository
     title: str = ""
     branch: str = ""
     base: str = ""
@@ -91,7 +91,6 @@ class Workplace:
     remote: str = ""
     there: dict[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
-    repository: Repository | None = None
     pull_requests: PullRequests | None = None
     address: str = ""
     settings: Settings | None = None
@@ -102,16 +101,23 @@ class Workplace:
     original: str = ""
     held: IO[str] | None = None
     claim: IO[str] | None = None
-    redact: Callable[[str], str] | None = None
+    redact: Callable[[str], str] = str
     resumed: bool = False
     left: tuple[Change, ...] = ()
+
+    @property
+    def root(self) -> str:
+        return self.repository.root
+
+    @property
+    def processes(self) -> Processes:
+        return self.repository.processes
 
     async def features_done(self) -> list[FeatureCommit]:
         """Return the commits on the branch that count as features.
 
         They change a file, and their features got a commit from finish_feature: here, or where the branch was when it came from a remote.
         """
-        assert self.repository is not None
         marks = self.marks
         known = set(marks.features) if marks is not None else set()
         if marks is not None and marks.begun:

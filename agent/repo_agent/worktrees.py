@@ -84,9 +84,8 @@ class Worktrees:
             raise IoError(f"{branch} is checked out in {at}", hint="switch to another branch there first")
         inside, marks = Repository(here.processes, folder, here.protected), await self.marks(task)
         prepared = Workplace(
-            root=folder,
             task=task,
-            processes=here.processes,
+            repository=inside,
             branch=branch,
             base=base.commit,
             base_branch=base.branch,
@@ -94,7 +93,6 @@ class Worktrees:
             there=dict(there),
             address=address,
             marks=marks,
-            repository=inside,
             resumed=os.path.lexists(os.path.join(folder, ".git")),
         )
         if not prepared.resumed:

@@ -15,6 +15,7 @@ from agent.policy.model import Rule
 from agent.protocol.actions import FileAction, Performed
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import ToolResult
+from agent.repo_agent.repository import Repository
 from agent.repo_agent.tools.registry import TOOLS
 from agent.repo_agent.workplace import Workplace
 from tests.support.fakes import FakePerson
@@ -41,10 +42,11 @@ class ToolPlace:
         self.root = Path(os.path.realpath(base)) / "work"
         self.root.mkdir()
         git(self.root, "init", "-q", "-b", "main")
+        git(self.root, "commit", "-q", "--allow-empty", "-m", "begun")
         self.person = person or FakePerson()
         self.world = World(self.root, self.person, rules=rules)
         self.ran: list[str] = []
-        self.place = Workplace(root=str(self.root), task=1, processes=HostProcesses())
+        self.place = Workplace(task=1, repository=Repository(HostProcesses(), str(self.root)))
 
     async def perform(self, action: FileAction) -> Performed:
         return await self.world.gate.perform(action)

@@ -42,8 +42,6 @@ async def run_command(arguments: RunCommand, place: Workplace, doors: Doors) -> 
 
 async def _states(place: Workplace) -> dict[str, object] | None:
     """Return the commit, by "", and what tells of every file that differs from it whether it was changed again; None: it is not known."""
-    if place.repository is None:
-        return None
     try:
         states: dict[str, object] = {"": await place.repository.head()}
         for change in await place.repository.changes():

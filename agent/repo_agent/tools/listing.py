@@ -112,8 +112,6 @@ async def search(arguments: Search, place: Workplace, doors: Doors) -> ToolResul
 
 async def _changed(place: Workplace, spec: str) -> frozenset[str] | None:
     """Return the files that `spec` means and that differ from the index, new ones included; None for too many, or unknown."""
-    if place.repository is None:
-        return None
     paths = {change.path for change in await place.repository.changes()}
     if not 0 < len(paths) <= _MOST_CHANGED:
         return None if paths else frozenset()

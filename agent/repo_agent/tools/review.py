@@ -35,11 +35,11 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
     task, feature = arguments.task_id, arguments.feature_id
     name = f"{task}.{feature}"
     try:
-        publication = _publication(place, doors)
+        publication = Publication(place, doors)
         await publication.check(task)
         text = messages.feature_message(task, feature, arguments.title, arguments.message)
         made = await publication.commit(text)
-        commit = await publication.repository.head()
+        commit = await place.repository.head()
         if made and place.marks is not None:
             place.marks.feature(name, commit)
         elif not made and name not in [each.feature for each in await place.features_done()]:
@@ -59,11 +59,11 @@ async def finish_feature(arguments: FinishFeature, place: Workplace, doors: Door
 async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors: Doors) -> ToolResult:
     """Commit what is left, push, and open a pull request; where it is open, its text is written anew."""
     try:
-        publication = _publication(place, doors)
+        publication = Publication(place, doors)
         if place.pull_requests is None:
             raise NotPublished("this session opens no pull requests")
         await publication.check(arguments.task_id)
-        repository = publication.repository
+        repository = place.repository
         await publication.fetch()
         await publication.commit(messages.submit_message(place.task, arguments.task_title))
         ahead = await repository.ahead_behind(place.base)
@@ -85,12 +85,6 @@ async def submit_for_review(arguments: SubmitForReview, place: Workplace, doors:
 
 def _failed(error: Exception) -> ToolResult:
     return ToolResult(content=error.terminal_message() if isinstance(error, CoreError) else str(error), is_error=True)
-
-
-def _publication(place: Workplace, doors: Doors) -> Publication:
-    if place.repository is None:
-        raise NotPublished("there is no repository to commit to")
-    return Publication(place, doors, place.repository)
 
 
 TOOLS = (

@@ -45,7 +45,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
         return ToolResult(content=_json(_result(2, "", "nothing in the repository says how its tests are run")))
     command = shlex.join((*(before if words[0] == python else ()), *words))
     try:
-        tree = await tree_of(place.repository) if place.repository is not None else None
+        tree = await tree_of(place.repository)
     except IoError as error:
         return refused(_json(_result(_NOT_FOUND, "", error.terminal_message())))
     item = await doors.run(command, reason="run the tests of the repository")
@@ -63,7 +63,7 @@ async def run_tests(arguments: RunTests, place: Workplace, doors: Doors) -> Tool
     if item.timed_out:
         limit = f"the tests took longer than a command may, and were ended after {seconds(item.duration)}; --command-timeout sets the limit"
         result |= {"ok": False, "stderr": "\n".join(filter(None, (result["stderr"], limit)))}
-    place.progress.test_setup = await test_setup(place, tree.files if tree is not None else ())
+    place.progress.test_setup = await test_setup(place, tree.files)
     place.progress.tested(ok=bool(result["ok"]), passed=result["passed"], total=result["total"], tree=tree)
     return ToolResult(content=_json(result), is_error=not result["ok"])
 

@@ -208,7 +208,7 @@ def test_only_the_branch_of_the_task_is_committed_to(world: RepoWorld, state: tu
 @pytest.mark.covers("S2-23")
 def test_a_protected_branch_is_never_committed_to(world: RepoWorld) -> None:
     place = world.place()
-    place.root, place.repository, place.branch = str(world.checkout), world.repository(), "main"
+    place.repository, place.branch = world.repository(), "main"
     write(world, place, hello__py="x\n")
     assert "main is protected" in feature(world, place).content
     assert "main is protected" in submit(world, place).content

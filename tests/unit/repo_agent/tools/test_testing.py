@@ -127,7 +127,7 @@ def test_a_worktree_has_the_interpreter_of_its_repository_but_its_own_code(here:
     git(here.root, "commit", "-qm", "x")
     git(here.root, "worktree", "add", "-q", str(tmp_path / "tree"))
     other, here.root = here.root, tmp_path / "tree"
-    here.place.root = str(here.root)
+    here.place.repository = Repository(here.place.processes, str(here.root))
     here.write("src/pkg.py", "where = 'worktree'\n")
     told = here.told("run_tests")
     assert told["stdout"] == "worktree\n" and f"{other}/.venv/bin/python" in here.ran[0]
@@ -167,11 +167,11 @@ def test_files_that_a_command_changes_are_changes(here: ToolPlace, command: str,
     git(here.root, "add", "b")
     git(here.root, "commit", "-qm", "two")
     here.write("dirty", "x\n")
-    here.place.repository = Repository(here.place.processes, str(here.root))
     assert here.call("run_command", command=command).files_written == written
 
 
-def test_without_a_repository_a_command_may_have_changed_anything(here: ToolPlace) -> None:
+def test_without_a_repository_a_command_may_have_changed_anything(here: ToolPlace, tmp_path: Path) -> None:
+    here.place.repository = Repository(here.place.processes, str(tmp_path))
     assert here.call("run_command", command="true").files_written == (".",)
 
 
