@@ -8,11 +8,12 @@ already. CPU of this process is counted, not the clock, so that what else the ma
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import statistics
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from msgspec import structs
 
 from agent.engine.context import AppState
 from agent.engine.engine import Engine
@@ -68,7 +69,7 @@ class Known:
     def of(self, app: AppState) -> AppState:
         """The same with these answers."""
         names = ("classify", "decide", "policy", "rules_due", "lacking")
-        return dataclasses.replace(
+        return structs.replace(
             app,
             facts=_Facts(app.facts, self._once("facts", app.facts.risk_context)),
             **{name: self._once(name, getattr(app, name)) for name in names},  # type: ignore[arg-type]
@@ -98,7 +99,7 @@ class _Facts:
 
 async def _goals(made: Services, kind: str, turns: int, goals: int) -> list[float]:
     """Milliseconds of CPU for each turn, by goals: those of a second session, which does what a first one has done before."""
-    engine = Engine(Known().of(dataclasses.replace(made.make_engine().app, tools={"nothing": Nothing()})))
+    engine = Engine(Known().of(structs.replace(made.make_engine().app, tools={"nothing": Nothing()})))
     for _ in range(2):
         ctx, taken = made.open_session("benchmark"), []
         ctx.planner, ctx.executor = AtOnce(turns, kind), FakeExecutor(cwd=ctx.cwd)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -211,7 +210,7 @@ def open_conversation(
 
     process = Process(loaded or load({"cwd": base_path}))
     process.policies.check()
-    app = replace(app_state(process), tools=tools if tools is not None else own_tools(base_path))
+    app = structs.replace(app_state(process), tools=tools if tools is not None else own_tools(base_path))
     context = SessionFactory(process).open(process.settings, base_path, "embedded")
     context.planner = LLMPlanner(
         provider, model or "default", redactor=context.redactor, codec=codec, system_prompt=system_prompt

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, field
 
 from agent.engine.strategy import TurnStrategy
 from agent.gate.verdicts import Changed, DecideFunction, Judges, rate_action, what_changed
@@ -59,8 +60,7 @@ def _no_sub_agent(parent: RequestContext, name: str) -> RequestContext:
     raise NotFound("agent", name, hint="this program opens no sessions for agents")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AppState:
+class AppState(Struct, frozen=True, eq=False):
     """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
 
     `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
@@ -104,6 +104,8 @@ class AppState:
     services: CommandServices = field(default_factory=_no_services)
     is_root: bool = False
     debug: bool = False
+
+    __repr__ = object.__repr__  # what a service knows is not for a traceback
 
     def judges(self, ctx: RequestContext) -> Judges:
         """Everything that decides about a session's actions: rating, policy with the session's own rules, facts and redaction."""
@@ -163,8 +165,7 @@ class SessionLock(asyncio.Lock):
             raise
 
 
-@dataclass(eq=False, repr=False)
-class RequestContext:
+class RequestContext(Struct, eq=False, weakref=True):
     """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log, `strategy` how its
     goals are pursued.
 
@@ -227,6 +228,8 @@ class RequestContext:
     unlisted: bool = False
     show_secrets: bool = False
     closed: bool = False
+
+    __repr__ = object.__repr__  # it has read secrets
 
     @property
     def session_id(self) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from agent.recording.left_open import LeftOpen
 
 
-@dataclass(frozen=True, eq=False)
-class RuleController:
+class RuleController(Struct, frozen=True, eq=False):
     """`path` is the person's own policy file, `rules` what counts for the session only.
 
     `policy(cwd)` is everything that counts for a command in that folder, with the place it is held against.
@@ -62,8 +62,7 @@ async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Services:
+class Services(Struct, frozen=True, eq=False, dict=True):
     """The engine with what a front end needs beside it.
 
     `open_session(frontend, session_id=None, cwd=None, …)` opens a new session (None) or goes on in a named one, as `SessionFactory.open`
@@ -108,6 +107,8 @@ class Services:
     left_open: Callable[[str], LeftOpen | None] = lambda besides: None
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
+
+    __repr__ = object.__repr__  # settings hold keys
 
     async def opened(self, frontend: str, session_id: str | None = None, **besides: Any) -> RequestContext:
         """`open_session` off the loop: looking through the folder, reading a past and waiting for the disk take their time.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as with_fields
+from msgspec.structs import replace
 
 from agent.cli import entry as cli
 from agent.frontends.opening_words import past_text
@@ -109,7 +108,7 @@ def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> No
     def with_past(*given: Any, **more: Any) -> Any:
         context = opened(*given, **more)
         context.history = [GoalItem(goal_id="g", text="make the report")]
-        context.earlier_goals = (OLD, with_fields(OLD, status=GoalStatus.PLANNER_ERROR))
+        context.earlier_goals = (OLD, replace(OLD, status=GoalStatus.PLANNER_ERROR))
         context.notes = ("the session zero is not there any more",)
         return context
 

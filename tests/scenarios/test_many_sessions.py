@@ -6,11 +6,11 @@ import asyncio
 import json
 import random
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.app.composition import build_services, load
 from agent.commands.undo import UndoController

@@ -12,12 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.app.composition import build_services, load, open_conversation
 from agent.engine.plain_emitters import CollectingEmitter
@@ -165,7 +166,7 @@ class Place:
 
     def services(self, emitter: CollectingEmitter) -> Services:
         services = with_tools(build_services(load({})), str(self.work))
-        return replace(services, make_emitter=lambda **besides: emitter)
+        return structs.replace(services, make_emitter=lambda **besides: emitter)
 
 
 def told(place: Place, records: Iterable[Record | bytes]) -> list[list[dict[str, Any]]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
@@ -54,7 +53,9 @@ class CommandWorld:
     ) -> None:
         planner = FakePlanner(say())
         made = make_app(planner)
-        self.app: AppState = replace(made, services=structs.replace(made.services, **(services or {})), **(app or {}))
+        self.app: AppState = structs.replace(
+            made, services=structs.replace(made.services, **(services or {})), **(app or {})
+        )
         self.recorder = FakeRecorder()
         self.context = RequestContext(
             **{

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -63,8 +62,8 @@ class Place:
         script.write_text(json.dumps([{"usage": USAGE, **reply} for reply in replies]))
         flags = {"planner": f"scripted:{script}", "codec": "native", "session_dir": str(self.base / "logs")}
         services = build_services(load({**flags, "memory": "off"}))
-        app = dataclasses.replace(services.make_engine().app, tools=own_tools(str(self.work)))
-        return dataclasses.replace(services, make_engine=lambda: Engine(app))
+        app = replace(services.make_engine().app, tools=own_tools(str(self.work)))
+        return replace(services, make_engine=lambda: Engine(app))
 
     def do(self, services: Services, *requests: RunRequest, emitter: Emitter | None = None) -> RunOutcome:
         """The outcome of the last one; `emitter` has the events of that one alone."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.app.composition import build_services, load
 from agent.engine.engine import Engine

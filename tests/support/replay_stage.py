@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,7 @@ class Stage:
         }
         services = build_services(load({**own, **flags}))
         app: AppState = services.engine.app
-        services.engine.app = replace(
+        services.engine.app = with_fields(
             app, facts=StageFacts(), is_root=False, tools={"write_file": WriteFile(str(self.work))} if tools else {}
         )
         controller = SessionController(

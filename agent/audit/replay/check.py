@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import replace
 from typing import Literal
 
 from msgspec import Struct, structs
@@ -131,7 +130,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
     planner = RecordedPlanner(tape, given.tools)
     player = Player(tape)
     tools = {ALIASES.get(spec.name, spec.name): RecordedTool(spec, tape) for spec in given.tools}
-    fed = replace(
+    fed = structs.replace(
         app,
         classify=judges.classify,
         decide=judges.decide,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     screen = screen or open_screen(theme=settings.theme)
     services.hand_unread(screen.set_aside)
     signals = Signals()
-    services = replace(services, processes=EndingProcesses(services.processes, signals))
+    services = structs.replace(services, processes=EndingProcesses(services.processes, signals))
     named, is_new = await in_thread(partial(_named, services)) if settings.session_id else (None, False)
     controller = SessionController(
         services=services,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,7 @@ def test_nothing_is_kept_or_deleted_that_the_log_does_not_tell_before(tmp_path: 
     world = world_with(folder)
     session = {"choose_session": lambda wanted, **_: wanted, "session_is_there": bool, "bury_session": buried.append}
     services = structs.replace(world.app.services, **session)
-    world.app = replace(world.app, services=services)
+    world.app = structs.replace(world.app, services=services)
     role(folder, "tutor", "x")
     world.do(":role terse")
     before, world.recorder.broken_after = tree(), 0

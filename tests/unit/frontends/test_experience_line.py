@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.frontends.confirm.heading import details
 from agent.frontends.confirm.plain_confirm import PlainConfirmer

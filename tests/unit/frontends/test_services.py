@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.engine.context import RequestContext
 from agent.protocol.errors import NotFound

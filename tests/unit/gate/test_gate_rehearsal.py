@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import replace as with_field
 
 import msgspec
 import pytest
+from msgspec.structs import replace as with_field
 
 from agent.protocol.confinement import Confining
 from agent.protocol.decisions import Approved, CancelGoal, Commit, Discard, EditAgain, Rehearse, Remark

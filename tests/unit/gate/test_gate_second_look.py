@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import replace as with_field
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as with_field
 
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace as with_field
 
 import pytest
+from msgspec.structs import replace as with_field
 
 from agent.gate.direct_runs import undo_words
 from agent.protocol.decisions import Approved, CancelGoal

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import replace as with_field
 
 import pytest
+from msgspec.structs import replace as with_field
 
 from agent.gate import previews
 from agent.protocol.decisions import Approved, CancelGoal, RiskContext, Skipped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as with_parts
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ def _stricter(command: str, context: RiskContext) -> RiskReport:
 
 
 def test_a_risk_that_became_higher_is_told_as_a_rating_and_the_goal_is_followed_to_its_end() -> None:
-    app = with_parts(APP, classify=_stricter)
+    app = replace(APP, classify=_stricter)
     found = checked(REPLAYS / "opinions.jsonl", app)
     mild = found[2]  # ran unasked then
     assert mild.outcome == "same"  # it was medium before
@@ -66,7 +65,7 @@ def test_a_risk_that_became_higher_is_told_as_a_rating_and_the_goal_is_followed_
 
 
 def test_what_would_be_asked_for_today_and_ran_unasked_then_shows_who_decided() -> None:
-    app = with_parts(APP, classify=_stricter)
+    app = replace(APP, classify=_stricter)
     first = checked(REPLAYS / "limits.jsonl", app)[0]
     told = {(each.event, each.field): (each.kind, each.then, each.now) for each in first.differences}
     assert told["command.rated", "verdict.action"] == ("rating", "allow", "ask")
@@ -79,7 +78,7 @@ def test_another_reason_for_the_same_level_is_wording() -> None:
         report = APP.classify(command, context)
         return replace(report, findings=tuple(replace(finding, reason="put better") for finding in report.findings))
 
-    found = checked(REPLAYS / "unattended.jsonl", with_parts(APP, classify=reworded))
+    found = checked(REPLAYS / "unattended.jsonl", replace(APP, classify=reworded))
     kinds = {each.kind for goal in found for each in goal.differences if each.event == "command.rated"}
     assert kinds == {"wording"}
 
@@ -88,9 +87,9 @@ def test_a_stricter_policy_ends_where_the_log_has_nothing_more_to_tell() -> None
     def never(report: RiskReport, *_: object) -> Verdict:
         return Verdict(action="refuse", rule="floor.new", reason="not at all")
 
-    found = checked(REPLAYS / "chat.jsonl", with_parts(APP, decide=never))
+    found = checked(REPLAYS / "chat.jsonl", replace(APP, decide=never))
     assert [each.outcome for each in found] == ["same"] * 3
-    ran = checked(REPLAYS / "confirmations.jsonl", with_parts(APP, decide=never))[0]
+    ran = checked(REPLAYS / "confirmations.jsonl", replace(APP, decide=never))[0]
     fields = {(each.event, each.field) for each in ran.differences}
     assert ("command.rated", "verdict.action") in fields
     assert ("command.confirmed", "decision") in fields
@@ -101,7 +100,7 @@ def test_a_looser_policy_runs_what_did_not_run_and_says_that_nothing_is_known_of
     def always(report: RiskReport, *_: object) -> Verdict:
         return Verdict(action="allow", rule="approve-medium", reason="why not")
 
-    found = checked(REPLAYS / "unattended.jsonl", with_parts(APP, decide=always))
+    found = checked(REPLAYS / "unattended.jsonl", replace(APP, decide=always))
     second = found[1]
     assert second.outcome == "different"
     assert "did not run then" in second.reason
@@ -119,7 +118,7 @@ def test_a_guard_with_another_patience_is_a_difference_of_the_protocol(monkeypat
 def test_a_normal_form_that_tells_commands_apart_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = iter(range(10_000))
     found = checked(
-        REPLAYS / "going-round.jsonl", with_parts(APP, normal_form=lambda command: (command, str(next(numbers))))
+        REPLAYS / "going-round.jsonl", replace(APP, normal_form=lambda command: (command, str(next(numbers))))
     )
     assert found[0].outcome == "different"
 

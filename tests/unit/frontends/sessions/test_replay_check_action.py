@@ -6,11 +6,11 @@ import argparse
 import asyncio
 import json
 import shutil
-from dataclasses import replace as with_parts
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from msgspec.structs import replace as with_parts
 
 from agent.cli.arguments import parse
 from agent.emitters.streams import MemorySink
