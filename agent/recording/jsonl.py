@@ -119,6 +119,7 @@ class JsonlRecorder:
         link = Link(seq, line_hash(line))
         synced = isinstance(event, SYNCED)
         ended = isinstance(event, SessionFinished)
+        self._log.check()  # the head must not forget what may stand there behind a failure
         self._proof.before(link)
         try:
             self._log.append(before + line, sync=synced)

@@ -121,8 +121,7 @@ class LogFile:
 
         What could not be written whole is taken back, as far as that is possible.
         """
-        if self._broken:
-            raise self._broken
+        self.check()
         try:
             written = self._disk.write(self._fd, line)
             if written < len(line):  # asking again for the rest tells the reason
@@ -146,6 +145,11 @@ class LogFile:
         except OSError as error:
             if error.errno not in _CANNOT_SYNC:
                 raise self._break("kept safe", error) from error
+
+    def check(self) -> None:
+        """Raise RecordingError where it may not be written to any more."""
+        if self._broken:
+            raise self._broken
 
     @property
     def intact(self) -> bool:

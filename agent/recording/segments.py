@@ -86,6 +86,10 @@ class SessionLog:
         """Tell whether it may be written to again after a write that failed."""
         return self._file.intact
 
+    def check(self) -> None:
+        """Raise RecordingError where it may not be written to any more."""
+        self._file.check()
+
     def append(self, line: bytes, *, sync: bool) -> None:
         """Write whole lines at the end."""
         self._file.append(line, sync=sync)

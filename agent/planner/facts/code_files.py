@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from agent.planner.facts.file_systems import listed
 from agent.planner.facts.git_facts import repository_of
@@ -22,6 +22,7 @@ _KEY = os.urandom(16)
 _USED = frozenset(
     (
         *("schedule", "persist", "environment", "remote-shell", "shell-escape", "configure-system", "cluster-change"),
+        "package-install",
         *(
             "container-change",
             "container-run",
@@ -35,6 +36,9 @@ _USED = frozenset(
 )
 _FED = frozenset(("run-opaque", "run-remote", "remote-shell", "db-change", "db-destroy"))
 """Effects whose code may come from what other programs of the command print."""
+_PUTS = frozenset(("copy-to", "write", "append", "move", "create"))
+_LATER = (".config", ".vcs", ".schedule")
+"""Ends of rules about places from which something runs later: start-up files, hooks, timers."""
 _NAMED = frozenset(("run.script", "run.path", "run.unknown"))
 """Rules whose targets are the code itself; of other programs that run something, all that they name may be."""
 _OF_PROJECTS = frozenset(
@@ -44,17 +48,20 @@ _OF_PROJECTS = frozenset(
     compose.yml compose.yaml package.json .npmrc deno.json deno.jsonc bunfig.toml gulpfile.js Gruntfile.js vite.config.js
     vite.config.ts webpack.config.js jest.config.js pyproject.toml setup.py setup.cfg tox.ini noxfile.py conftest.py pytest.ini
     manage.py tasks.py fabfile.py Cargo.toml build.rs go.mod Rakefile rakefile Gemfile composer.json mix.exs build.sbt pom.xml
-    build.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts .envrc ansible.cfg
+    build.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts .envrc ansible.cfg requirements.txt
+    kustomization.yaml Chart.yaml values.yaml helmfile.yaml Pulumi.yaml serverless.yml
     """.split()
 )
-_FED_FROM = re.compile(r"<\s*([^\s<>&|;()]{1,4096})")
+_OF_PLANS = (".tf", ".tfvars", ".tofu", ".hcl")
+"""Ends of names of files that a tool reads all of, in its folder."""
+FED_FROM = re.compile(r"<\s*([^\s<>&|;()]{1,4096})")
 
 
 def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """An identity for each file whose contents the command would run, each folder it names or names a file in, and `cwd`. Never raises."""
     found: dict[str, str] = {}
     hashed = 0
-    for path in dict.fromkeys(_code(report)):
+    for path in dict.fromkeys(_code(report, cwd)):
         if path not in found and (told := _content(path, hashed=hashed < MAX_HASHED)):
             found[path] = told
             hashed += 1
@@ -80,12 +87,18 @@ def _programs(report: RiskReport) -> dict[str, str]:
     return {name: f"program {path}" for name in bare if (path := which(name))}
 
 
-def _code(report: RiskReport) -> Iterator[str]:
+def _code(report: RiskReport, cwd: str) -> Iterator[str]:
     """Paths that may hold code, and whatever else is named where code may be; not all of them are there."""
     for folder in dict.fromkeys(run.cwd for run in report.programs if run.words[:1] == ("git",) and not run.remote):
         yield from _hooks(folder)
     for finding in report.findings:
         effect = finding.effect
+        if effect is not None and effect.kind == "environment":
+            yield from _of_variables(effect.targets, report)
+        if effect is not None and effect.kind in _PUTS and finding.rule.endswith(_LATER):
+            for run in report.programs:
+                yield from () if run.remote else _named(run)
+            yield from (_path(text, cwd) for text in FED_FROM.findall(report.command))
         if finding.program < 0 or effect is None or not (effect.kind.startswith("run") or effect.kind in _USED):
             continue
         run = report.programs[finding.program]
@@ -96,8 +109,17 @@ def _code(report: RiskReport) -> Iterator[str]:
         if not named or finding.rule not in _NAMED:
             yield from _around(run)
         if effect.kind in _FED or finding.rule.endswith(".stdin"):
-            texts = [word for other in report.programs for word in other.words] + _FED_FROM.findall(report.command)
+            texts = [word for other in report.programs for word in other.words] + FED_FROM.findall(report.command)
             yield from (_path(text, run.cwd) for text in texts)
+
+
+def _of_variables(targets: Sequence[str], report: RiskReport) -> Iterator[str]:
+    """Files that variables name, and the programs of the command in folders that they name."""
+    values = [value for target in targets for value in target.partition("=")[2].split(":")]
+    for run in report.programs if values else ():
+        paths = [path for value in values if not run.remote and (path := _path(value, run.cwd))]
+        yield from paths
+        yield from (f"{path}/{run.words[0]}" for path in paths if run.words and "/" not in run.words[0])
 
 
 def _hooks(folder: str) -> Iterator[str]:
@@ -120,12 +142,16 @@ def _places(target: str, run: ProgramRun) -> list[str]:
     return [place for place in places if place]
 
 
+def _named(run: ProgramRun) -> list[str]:
+    return [_path(part, run.cwd) for word in run.words[1:] for part in {word, word.rpartition("=")[2]}]
+
+
 def _around(run: ProgramRun) -> Iterator[str]:
     """All files that a program names, and what folders hold that such programs read unnamed."""
-    paths = [_path(part, run.cwd) for word in run.words[1:] for part in {word, word.rpartition("=")[2]}]
+    paths = _named(run)
     yield from paths
     for folder in (run.cwd, *paths):
-        names = [name for name in listed(folder) if name in _OF_PROJECTS]
+        names = [name for name in listed(folder) if name in _OF_PROJECTS or name.endswith(_OF_PLANS)]
         yield from (f"{folder.rstrip('/')}/{name}" for name in names)
 
 

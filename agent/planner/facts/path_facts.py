@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 from agent.planner.facts import file_systems
+from agent.planner.facts.code_files import FED_FROM
 from agent.planner.facts.file_systems import STORES, repositories_below, size_of, size_words
 from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
@@ -78,6 +79,8 @@ class _Collector:
             if not run.remote:
                 first = 0 if "/" in "".join(run.words[:1]) else 1  # a bare name is looked for elsewhere
                 named += [(_value(word), run.cwd) for word in run.words[first:]]
+                parts = [part for word in run.words[1:] for part in _parts(word)] + FED_FROM.findall(report.command)
+                named += [(part, run.cwd) for part in parts if self._is_there(part, run.cwd)]
         for text, folder in named:
             key = self._key(text, folder)
             if key and key not in self.facts and len(self.facts) < MAX_PATHS:
@@ -127,6 +130,10 @@ class _Collector:
         if text == "~" or text.startswith("~/"):
             text = self.context.home + text[1:]
         return absolute(text, folder)
+
+    def _is_there(self, text: str, folder: str) -> bool:
+        key = self._key(text, folder)
+        return bool(key) and os.path.lexists(key)
 
     def _add(self, key: str, more: list[str]) -> None:
         known = self.facts.get(key, ())
@@ -294,3 +301,9 @@ def _value(word: str) -> str:
     """`--file=x`, `of=/dev/y`: the part that may be a path."""
     name, equals, value = word.partition("=")
     return value if equals and "/" not in name else word
+
+
+def _parts(word: str) -> list[str]:
+    """`@file`, `name=@file`, `file:/inside`, `src=file,dst=…`: parts of a word that may be paths."""
+    found = [part for piece in word.split(",") for part in (piece.rpartition("@")[2], _value(piece).partition(":")[0])]
+    return [part for part in dict.fromkeys(found) if part != word] if "@" in word or ":" in word or "," in word else []

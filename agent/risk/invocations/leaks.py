@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.confidential import confides, discloses
 from agent.risk.paths.absolute import absolute
+from agent.risk.paths.known_facts import is_link, read_at
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.store import Program
@@ -113,7 +115,7 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
     walker.work.spend(len(invocation.words) * 2)
-    named = _paths(invocation.words[1:])
+    named = _paths(invocation.words[1:], lambda text: is_link(text, invocation.cwd, walker.rater.context.facts))
     told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
     for found in _UPLOADS.finditer("\n".join(told)):
         named.append(invocation.words[0].part(found.group(1)))
@@ -123,7 +125,7 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
         walker.add("send-secret", secret, invocation.place, reason=reason, invocation=invocation)
 
 
-def _paths(words: list[Word]) -> list[Word]:
+def _paths(words: list[Word], is_link: Callable[[str], bool]) -> list[Word]:
     """Words that may name what is sent: not what a program logs in with, and without `@`, `name=` and the like."""
     found: list[Word] = []
     skip = False
@@ -141,7 +143,7 @@ def _paths(words: list[Word]) -> list[Word]:
             *text.split()[1:],
         )
         for piece in dict.fromkeys(pieces):
-            if piece and ("/" in piece or "." in piece):
+            if piece and ("/" in piece or "." in piece or is_link(piece)):
                 found.append(word.part(piece))
     return found
 
@@ -166,7 +168,8 @@ def judge_sent_on(walker: Walker, invocation: Invocation, found: list[Finding]) 
 
 def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
     """Tell whether `word` names a file or folder whose content is secret."""
-    return walker.rater.scopes.of(word, invocation.cwd) in _KEPT
+    places = read_at(word, invocation.cwd, walker.rater.context.facts)
+    return any(walker.rater.scopes.of(place, invocation.cwd) in _KEPT for place in places)
 
 
 def is_served(walker: Walker, word: Word, cwd: str) -> bool:

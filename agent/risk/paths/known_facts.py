@@ -135,6 +135,16 @@ def also_at(kind: str, word: Word, cwd: str, facts: Facts) -> list[Word]:
     return places
 
 
+def read_at(word: Word, cwd: str, facts: Facts) -> list[Word]:
+    """The places that are read where `word` is: itself, and what links lead to."""
+    return [word, *also_at("read", word, cwd, facts)] if facts else [word]
+
+
+def is_link(text: str, cwd: str, facts: Facts) -> bool:
+    """Tell whether a path is known to be a link, or to stand behind one."""
+    return any(fact.startswith(("to=", "at=")) for fact in facts.get(absolute(text, cwd), ()))
+
+
 def weigh(kind: str, words: list[Word], cwd: str, facts: Facts, *, recursive: bool) -> tuple[Level, str]:
     """The level that facts demand at least, and what to add to the sentence ("1,204 entries, 3.1 GB; is a mount point")."""
     level = Level.LOW

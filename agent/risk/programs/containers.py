@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.paths.known_facts import read_at
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -65,6 +66,8 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     for word in args.values("-v", "--volume", "--mount", "--device"):
         source = re.sub(r"^.*(?:source|src)=", "", word.text).split(",")[0] if "=" in word.text else word.text
         wide = wide or bool(_HOST_PATHS.match(source)) or source.split(":")[0] in (walker.state.home, "~")
+        places = read_at(word.part(source.partition(":")[0]), invocation.cwd, walker.rater.context.facts)
+        wide = wide or any(gives_host(each.text) or each.text == walker.state.home for each in places[1:])
     if wide:
         walker.add("container-host", [], place)
     position = text_words.index(verb)

@@ -98,7 +98,7 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         return None, ""
     target = args.operands[-1]
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:|(?:scp|sftp)://", target.text):
-        secret = any(walker.rater.scopes.of(w, invocation.cwd) in _KEPT for w in args.operands[:-1])
+        secret = any(is_kept(walker, invocation, word) for word in args.operands[:-1])
         walker.add("send-secret" if secret else "send", [target], invocation.place)
         judge_far_copy(walker, invocation, target)
     else:

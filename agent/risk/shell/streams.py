@@ -10,6 +10,7 @@ from agent.risk.invocations.leaks import judge_left
 from agent.risk.invocations.start_files import judge_started
 from agent.risk.invocations.written_code import judge_later
 from agent.risk.paths.absolute import absolute
+from agent.risk.paths.known_facts import read_at
 from agent.risk.paths.secret_paths import is_secret, names_secret
 from agent.risk.reader.cursor import STEP
 from agent.risk.reader.tree import Redirect, Sequence
@@ -92,7 +93,7 @@ def judge_redirect(walker: Walker, target: Target, place: tuple[int, int], *, of
         walker.add("send", [word], place, rule="network.device")
         return
     if operator == "<":
-        if is_secret(absolute(word.text, walker.state.cwd)):
+        if any(is_secret(absolute(each.text, walker.state.cwd)) for each in _read_at(walker, word)):
             walker.add("secret", [word], place)
         return
     kind = _WRITES.get(operator)
@@ -117,7 +118,12 @@ def file_input(walker: Walker, word: Word) -> Output:
         return "", ""
     if word.text in ENDLESS:
         return None, "file endless"
-    return None, "file secret" if names_secret(word, walker.state.cwd) else "file"
+    secret = any(names_secret(each, walker.state.cwd) for each in _read_at(walker, word))
+    return None, "file secret" if secret else "file"
+
+
+def _read_at(walker: Walker, word: Word) -> list[Word]:
+    return read_at(word, walker.state.cwd, walker.rater.context.facts)
 
 
 def takes_output(target: Target) -> bool:

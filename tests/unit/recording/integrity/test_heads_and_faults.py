@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
+from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.session import Notice, SessionStarted
 from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
@@ -50,6 +51,24 @@ def test_a_head_that_cannot_be_kept_is_said_once_and_the_log_goes_on(place, erro
 def test_a_head_that_can_be_kept_again_vouches_for_all_of_the_log(place, allowed: int, times: int) -> None:
     path = place.write(disk=NoHeads(errno.EIO, allowed, times))
     assert sum("cannot be kept" in line for line in path.read_text().splitlines()) == 1
+    assert place.one().sound
+
+
+def test_a_log_that_could_not_be_kept_safe_verifies(place) -> None:
+    class Unsafe(Disk):
+        broken = False
+
+        def fsync(self, fd: int) -> None:
+            if self.broken and os.readlink(f"/proc/self/fd/{fd}").endswith(".jsonl"):
+                raise OSError(errno.EIO, "broken")
+
+    disk = Unsafe()
+    recorder = place.open(disk=disk)
+    disk.broken = True
+    for _ in range(3):  # who is refused may try to say so
+        with pytest.raises(RecordingError):
+            recorder.append(GoalStarted(goal="count"), goal_id="g")
+    place.crash(recorder)
     assert place.one().sound
 
 
