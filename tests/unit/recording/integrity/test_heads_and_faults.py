@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events.goal import GoalStarted
+from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.session import Notice, SessionStarted
 from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
@@ -67,7 +67,7 @@ def test_a_log_that_could_not_be_kept_safe_verifies(place) -> None:
     disk.broken = True
     for _ in range(3):  # who is refused may try to say so
         with pytest.raises(RecordingError):
-            recorder.append(GoalStarted(goal="count"), goal_id="g")
+            recorder.append(CommandStarted(command_id="c", command="ls"))
     place.crash(recorder)
     assert place.one().sound
 
