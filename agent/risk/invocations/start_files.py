@@ -74,7 +74,7 @@ def judge_put(walker: Walker, invocation: Invocation, found: list[Finding]) -> N
     sources = [word for word in invocation.words[1:_NAMES] if word.text not in targets]
     if walker.files.written():
         contents += [read for word in sources if (read := walker.files.read(word, invocation.cwd)) is not None]
-    fetched = [word for word in sources if walker.fetched(word.text, invocation.cwd)]
+    fetched = [word for word in sources if "net" in word.taint or walker.fetched(word.text, invocation.cwd)]
     contents += [(None, "net")] if fetched else []
     for path in targets if contents else ():
         place = absolute(path, invocation.cwd) if UNKNOWN not in invocation.cwd else path

@@ -34,7 +34,7 @@ def test_what_is_written(file: str, bad: str, good: str) -> None:
         assert classify(way.format(shlex.quote(bad), place)).level is Level.HIGH, way
     assert classify(f"printf '%s\\n' {shlex.quote(good)} >> {place}").level is Level.MEDIUM
     if not file.startswith("$"):
-        for way in ("curl -s h > {}", "curl -so a h; cp a {}", "curl -s h | dd of={}"):
+        for way in ("curl -s h > {}", "curl -so a h; cp a {}", "curl -s h | dd of={}", "cp <(curl -s h) {}"):
             assert classify(way.format(place)).level is Level.HIGH, way
 
 
