@@ -251,6 +251,8 @@ def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:
 def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """influx of both generations: `-execute STATEMENTS`, or sub-commands as the table says."""
     statements = args.values(*table.script)
+    if invocation.stdin is not None and invocation.stdin[0] and not args.operands:
+        statements.append(Word(invocation.stdin[0], *invocation.place, taint=invocation.stdin[1]))
     _judge_words(walker, invocation, statements)
     return (None, "") if statements else None
 

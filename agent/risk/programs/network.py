@@ -68,6 +68,8 @@ def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if invocation.words[1:] and all(re.fullmatch(r"-(?:V|[h?]{1,3})", word.text) for word in invocation.words[1:]):
         return None, ""
     texts = [word.text for word in args.operands]
+    if not texts and not args.names.isdisjoint(table.dry):
+        return None, ""
     runs = [text for text in texts if re.match(r"(?:exec|system|shell):", text, re.I)]
     network = [text for text in texts if re.match(r"(?:tcp|udp|openssl|ssl|sctp|socks|proxy)", text, re.I)]
     if runs and network:
@@ -78,8 +80,19 @@ def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         walker.add("send", args.operands, invocation.place)
         judge_wire(walker, invocation, args.operands, invocation.stdin or (None, ""))
     else:
-        walker.add("change", args.operands, invocation.place)
+        _admin_socket(walker, invocation, args.operands)
     return None, "net socket"
+
+
+def _admin_socket(walker: Walker, invocation: Invocation, where: list[Word]) -> None:
+    """What is said to a server through its socket: known words that only ask are low, those that end or disable something high."""
+    said = (invocation.stdin or (None, ""))[0] or ""
+    lines = [line.strip() for line in re.split(r"[\n;]", said) if line.strip()]
+    if lines and all(pattern("requests.spoken_asks").match(line) for line in lines):
+        return
+    ends = any(pattern("requests.spoken_ends").match(line) for line in lines)
+    walker.add("remote-destroy" if ends else "change", where, invocation.place)
+    judge_wire(walker, invocation, where, invocation.stdin or (None, ""))
 
 
 def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

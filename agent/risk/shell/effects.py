@@ -164,7 +164,7 @@ def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Ar
             rule="run.subcommand" if kind == "change" else f"{kind}.any",
             invocation=invocation,
         )
-    elif table.bare:
+    elif table.bare and args.names.isdisjoint(table.lines):
         walker.add(table.bare, [], invocation.place, invocation=invocation)
 
 

@@ -120,6 +120,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return with_origin(name, invocation, (None, invocation.stdin[1] if invocation.stdin else ""))
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
+        _judge_input(walker, invocation, table, before, inner)
         if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:], table)
         keep_fetched(walker, name, invocation, walker.findings[before:])
@@ -148,6 +149,16 @@ def _look_back(walker: Walker, name: str, invocation: Invocation, table: Program
     judge_told_secrets(walker, invocation, table)
     judge_named_destruction(walker, invocation, walker.findings[before:])
     judge_sent_on(walker, invocation, walker.findings[before:])
+
+
+def _judge_input(
+    walker: Walker, invocation: Invocation, table: Program, before: int, inner: Output | Invocation
+) -> None:
+    """Judge what a program is fed that may obey it; what a wrapper is fed, the program that it runs reads."""
+    if invocation.stdin is not None and table.input != "data" and not isinstance(inner, Invocation):
+        from agent.risk.invocations.consoles import judge_fed
+
+        judge_fed(walker, invocation, table, before)
 
 
 def _with_secrets(output: Output, found: list[Finding]) -> Output:
@@ -283,6 +294,10 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
         walker.reads = True
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
+    if table.lines or table.input == "commands":
+        from agent.risk.invocations.consoles import judge_given_lines
+
+        judge_given_lines(walker, invocation, table, args)
     if len(walker.findings) > before:
         judge_sources(walker, invocation, walker.findings[before:])
         judge_tunnels(walker, invocation, walker.findings[before:])

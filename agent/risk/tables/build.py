@@ -22,8 +22,8 @@ from agent.risk.tables.variables import compile_variables
 from agent.struct_types import built
 
 _LEVELS = ("low", "medium", "high")
-_TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
-_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates", "loads")
+_TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output", "input")
+_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates", "loads", "lines")
 VARIABLES = "variables.toml"
 WAYS = ("_ways.toml", "_loaders.toml")
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
@@ -48,6 +48,24 @@ _KNOWN = frozenset(
 )
 # Files of programs that read, where no option or sub-command says otherwise.
 _READERS = ("readers.toml", "text.toml", "filters.toml", "searching.toml", "machine.toml")
+# Files of programs that take data on standard input, or nothing, where no table says that it obeys what it reads.
+_TAKE_DATA = (
+    *_READERS,
+    "archives.toml",
+    "rewriting.toml",
+    "media.toml",
+    "documents.toml",
+    "development.toml",
+    "build.toml",
+    "science.toml",
+    "desktop.toml",
+)
+_INPUTS = ("data", "code", "commands", "unknown")
+# Handlers that read standard input as code, or as what is sent.
+_JUDGES_INPUT = (
+    "invocations.interpreters:", "invocations.shells:", "programs.databases:database", "programs.databases:redis",
+    "programs.editors:", "programs.text:", "programs.http:", "programs.network:mail", "programs.network:netcat", "programs.network:socat",
+)  # fmt: skip
 _WRAPS = {kind: f"invocations.wrappers:{kind}" for kind in ("argv", "keyword", "joined", "each")}
 
 
@@ -92,6 +110,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         for option in options.split():
             roles[option] = role
     value = set(table.get("value", "").split()) | set(roles) | set(table.get("script", "").split())
+    value |= set(table.get("lines", "").split())
     cases: dict[str, list[CaseRule]] = {}
     flags: list[CaseRule] = []
     for effect, phrases in table.get("cases", {}).items():
@@ -137,7 +156,20 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         reader=table.get("reads", table.get("_file") in _READERS and table.get("handler") != "programs.editors:pager"),
         evaluates=frozenset(table.get("evaluates", "").split()),
         loads=frozenset(table.get("loads", "").split()),
+        input=input_of(table),
+        lines=frozenset(table.get("lines", "").split()),
     )
+
+
+def input_of(table: dict[str, Any]) -> str:
+    """What a program takes standard input for: as its table says, or data, code that its handler judges, or nobody knows what."""
+    if "input" in table:
+        if table["input"] not in _INPUTS:
+            raise ValueError(f"{table.get('_file')}: input is none of {', '.join(_INPUTS)}")
+        return str(table["input"])
+    if table.get("handler", "").startswith(_JUDGES_INPUT):
+        return "code"
+    return "data" if table.get("_file") in _TAKE_DATA else ""
 
 
 def dry_options(table: dict[str, Any]) -> list[str]:

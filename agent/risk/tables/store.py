@@ -65,6 +65,8 @@ class Program(Struct, frozen=True, array_like=True):
     reader: bool = False
     evaluates: frozenset[str] = frozenset()
     loads: frozenset[str] = frozenset()
+    input: str = ""
+    lines: frozenset[str] = frozenset()
 
 
 class LevelRow(Struct, frozen=True):
