@@ -85,7 +85,7 @@ def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 
 
 def _admin_socket(walker: Walker, invocation: Invocation, where: list[Word]) -> None:
-    """What is said to a server through its socket: known words that only ask are low, those that end or disable something high."""
+    """Judge what is said to a server through its socket: known words that only ask are low, those that end or disable something high."""
     said = (invocation.stdin or (None, ""))[0] or ""
     lines = [line.strip() for line in re.split(r"[\n;]", said) if line.strip()]
     if lines and all(pattern("requests.spoken_asks").match(line) for line in lines):

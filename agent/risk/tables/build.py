@@ -162,7 +162,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
 
 
 def input_of(table: dict[str, Any]) -> str:
-    """What a program takes standard input for: as its table says, or data, code that its handler judges, or nobody knows what."""
+    """Tell what a program takes standard input for: as its table says, or data, code that its handler judges, or nobody knows what."""
     if "input" in table:
         if table["input"] not in _INPUTS:
             raise ValueError(f"{table.get('_file')}: input is none of {', '.join(_INPUTS)}")
