@@ -111,6 +111,7 @@ def test_import_again_and_what_is_new(target: tuple[str, Ask], world: Path, impo
     assert counts(ask)["goals"] == 9
 
 
+@pytest.mark.few(1)
 def test_rows_are_those_of_the_views(target: tuple[str, Ask], world: Path, imported: Any) -> None:
     pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
     from agent.audit.sql.database import LogDatabase
@@ -139,6 +140,7 @@ def _plain(row: tuple[Any, ...]) -> str:
     ).replace(".0", "")
 
 
+@pytest.mark.few(1)
 def test_a_failure_in_the_middle_leaves_what_was_there(
     target: tuple[str, Ask], world: Path, imported: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +187,7 @@ def test_hostile_lines_become_rows_or_are_counted(target: tuple[str, Ask], tmp_p
     assert ask("SELECT status, exit_code FROM goals") == [("interrupted", None)]
 
 
+@pytest.mark.few(1)
 def test_other_tables_and_versions_are_left_alone(target: tuple[str, Ask], world: Path, imported: Any) -> None:
     url, ask = target
     imported("--to", url)
