@@ -110,4 +110,6 @@ def _dispatch(walker: Walker, invocation: Invocation, words: list[Word]) -> None
     if words:
         inner = invocation.inner([invocation.words[0], *words], "console")
         inner.stdin = None
+        downloads = set(walker.downloads)
         walker.dispatch(inner)
+        walker.downloads = downloads  # what a session brings is told by all of its lines
