@@ -50,6 +50,9 @@ def _reaches_all(given: str, language: str) -> bool:
     return any(_ALL.match(target) for target in targets)
 
 
+_GIVEN = re.compile(
+    r"""\s*\(\s*[rbuRBU]{0,2}['"]"""
+)  # what is unpacked stands there: its author can have it call anything
 _NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
 
 
@@ -100,7 +103,8 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
         walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")
     if sign("fork").search(code):
         walker.add("fork-bomb", [], place)
-    if sign("hidden").search(code) and (sign("eval").search(code) or runs):
+    hidden = sign("hidden").search(code) and (sign("eval").search(code) or runs)
+    if hidden or any(_GIVEN.match(code, match.end()) for match in sign("unpacks").finditer(code)):
         walker.add("run-decoded", [], place)
     if runs:
         starts_programs(walker, invocation, code, language)

@@ -235,6 +235,10 @@ def _lua(walker: Walker, invocation: Invocation, code: str) -> None:
     whole, _ = joined(code)
     for found in _LUA_CALL.finditer(whole):
         _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
+    names = {found[1].lower() for found in _LUA_CALL.finditer(whole)}
+    if not names.isdisjoint(("keys", "scan")) and not names.isdisjoint(("del", "unlink")):
+        reason = "deletes the keys that it lists"
+        walker.add("db-destroy", [], invocation.place, reason=reason, rule="db-destroy.listed")
     if _LUA_COMPUTED.search(whole):
         reason = "has the server run a command whose name is computed, which hides what it does"
         walker.add("run-opaque", [], invocation.place, reason=reason, rule="db.computed")

@@ -63,6 +63,10 @@ def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         or (letters.startswith("-S") and re.search("[silg]", letters))
     ):
         return None, ""
+    if any(text in ("--print", "-p") or text.startswith("--print-format") for text in texts) or (
+        "p" in letters[2:] and "y" not in letters
+    ):
+        return None, ""  # tells what it would do
     if letters.startswith("-R") or "--remove" in texts:
         walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
     else:

@@ -131,12 +131,20 @@ def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> bool:
 
 
 def judge_filling(walker: Walker, loop: Loop, found: list[Finding]) -> None:
-    """A loop without an end that waits for nothing and makes a file longer, or a folder in a folder, with each round."""
+    """A loop without an end that waits for nothing and makes a file longer, or a folder in a folder, with each round.
+
+    A file that the loop as a whole writes gets longer as well.
+    """
     names = {name for name, _ in _names(loop.body)}
     if not names.isdisjoint((*_WAITS, "break", "exit", "return", "kill")):
         return
     kinds = {one.effect.kind for one in found if one.effect is not None and one.effect.scope != "device"}
-    if "append" in kinds or ("create" in kinds and not names.isdisjoint(("cd", "pushd"))):
+    into_file = any(
+        redirect.operator in (">", ">>", ">|", "&>", "&>>")
+        and not _plain(walker.source[redirect.target.start : redirect.target.end]).startswith("/dev/")
+        for redirect in loop.redirects
+    )
+    if into_file or "append" in kinds or ("create" in kinds and not names.isdisjoint(("cd", "pushd"))):
         reason = "writes in a loop without an end, until the disk is full"
         place = walker.place(loop.start, loop.end)
         walker.add("write", [], place, level=Level.HIGH, reason=reason, rule="write.endless")

@@ -155,15 +155,19 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 _CLASSES = lazily(r"\[[^\]]*\]|\\.|\{[^}]*\}")
+_OTHERS = lazily(r"""!\s*/[^/]*/|!\s*[=~]\s*(?:/[^/]*/|"[^"]*"|[\w.]+)""")  # conditions of awk for all but some
+_PICKS = lazily(r"""[/"~]|==""")  # and for some by their text; how much they use, or their place, bounds little
 _OF_USERS = frozenset(("-u", "-U", "-G", "--euid", "--uid", "--group", "-d", "--delimiter"))
 _OF_SOME = frozenset(
     ("-P", "--parent", "-t", "--terminal", "-F", "--pidfile", "-s", "--session", "-n", "-o", "--newest", "--oldest")
 )
+_DEEP = lazily(r"/(?!(?:home|usr|var|etc|dev|proc|opt|srv|lib\w*)/?$)[^/]")
+_NARROWS = lazily(r"-\w*[cpi]|\+[dD]|[^-+]")
 _BOUNDING = ("-C", "-p", "-q", "-s", "--pid", "--ppid", "--quick-pid", "--sid")
 
 
 def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    """ps and pgrep: "processes" where the list is of all of them, or of all of somebody's."""
+    """ps, pgrep and lsof: "processes" where the list is of all of them, or of all of somebody's."""
     name = invocation.words[0].text.rpartition("/")[2]
     if name == "ps":
         return None, "" if args.has(*_BOUNDING) else "processes"
@@ -174,6 +178,11 @@ def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
         named = any(_CLASSES.sub("", word.text).strip(".*^$+?") for word in patterns)
         bounded = of_some or (named and not args.has("-v", "--inverse"))
         return None, "" if bounded else "processes"
+    if name == "lsof":
+        given = [word.text for before, word in pairwise(invocation.words) if before.text != "-u"]
+        places = [text for text in given if text[:1] == "/"]
+        bounded = all(_DEEP.match(text) for text in places) if places else any(_NARROWS.match(text) for text in given)
+        return None, "" if bounded else "processes"
     return None, (invocation.stdin or (None, ""))[1]
 
 
@@ -183,7 +192,8 @@ def _picks_lines(table: Program, args: Args) -> bool:
         return False  # any number or name fits
     if table.name == "awk":
         text = args.operands[0].text.lstrip() if args.operands else ""
-        return not text.startswith("{")
+        condition, _, _ = _OTHERS.sub("", text).partition("{")
+        return _PICKS.search(condition) is not None
     if table.name == "head":
         return not any(word.text.startswith("+") for word in args.values("-n", "--lines"))
     return (table.name == "grep" and not args.has("-v", "--invert-match")) or (

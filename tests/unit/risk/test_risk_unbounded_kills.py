@@ -29,6 +29,13 @@ HERE = RiskContext(cwd="/home/u/w", home="/home/u")
         "kill $(pgrep -u bob)",
         "kill $(pgrep .)",
         "systemctl --user kill '*'",
+        "ps aux | awk '$4 > 1.0 {print $2}' | xargs kill -9",
+        "ps aux | awk 'NR>1 && $3+0 < 5 {print $2}' | parallel kill",
+        "ps -ef | awk '!/root/{print $2}' | xargs kill",
+        "ps -ef | awk '$1 != \"bob\" {print $2}' | xargs kill",
+        "lsof -t / | xargs kill",
+        "kill $(lsof -t)",
+        "lsof -t -u bob | parallel kill -9",
     ],
 )
 def test_without_a_bound(command: str) -> None:
@@ -48,6 +55,11 @@ def test_without_a_bound(command: str) -> None:
         "fuser -k 8080/tcp",
         "fuser -km /mnt/usb",
         "kill 11 12 13",
+        "ps aux | awk '/firefox/ && $3 > 90 {print $2}' | xargs kill",
+        "ps aux | awk 'NR == 2 {print $2}' | xargs kill",
+        "lsof -ti :8080 | xargs kill",
+        "lsof -t /home/u/w/log | xargs kill",
+        "lsof -t -c node | xargs kill",
     ],
 )
 def test_with_one(command: str) -> None:

@@ -40,6 +40,17 @@ def test_bounded_or_thrown_away_it_is_what_it_was(source: str) -> None:
         assert classify(f"{source} {gone}").level is Level.LOW, gone
 
 
+LOOPS = ("while :", "while true", "until false", "for ((;;))")
+
+
+@each("loop, body", [(loop, body) for loop in LOOPS for body in ("cat /dev/urandom", "echo x", "date; ls")])
+def test_a_loop_without_an_end_into_a_file(loop: str, body: str) -> None:
+    assert classify(f"{loop}; do {body}; done >> f").level is Level.HIGH
+    for bounded in (f"{body}; sleep 9", f"{body} || break"):
+        assert classify(f"{loop}; do {bounded}; done >> f").level is Level.MEDIUM, bounded
+    assert classify(f"{loop}; do {body}; done > /dev/null").level is Level.LOW
+
+
 @each("command", RESERVED)
 def test_more_than_disks_hold(command: str) -> None:
     assert classify(command).level is Level.HIGH
