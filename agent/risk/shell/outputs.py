@@ -71,6 +71,8 @@ def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
     for whole in ("processes", "every"):
         if whole in taint.split() and _picks_lines(table, args):
             taint = " ".join(word for word in taint.split() if word != whole)
+    if table.name == "awk" and args.operands and _MAKES.search(args.operands[0].text):
+        taint = " ".join(word for word in taint.split() if word != "file")  # its own words, around what a file says
     if any(word.text in ENDLESS for word in args.operands):
         taint = join_taint(taint, "endless")
     if "endless" in taint:
@@ -155,6 +157,7 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 _CLASSES = lazily(r"\[[^\]]*\]|\\.|\{[^}]*\}")
+_MAKES = lazily(r"""\bprintf?\b[^;}]*"[^"]*[A-Za-z]""")
 _OTHERS = lazily(r"""!\s*/[^/]*/|!\s*[=~]\s*(?:/[^/]*/|"[^"]*"|[\w.]+)""")  # conditions of awk for all but some
 _PICKS = lazily(r"""[/"~]|==""")  # and for some by their text; how much they use, or their place, bounds little
 _OF_USERS = frozenset(("-u", "-U", "-G", "--euid", "--uid", "--group", "-d", "--delimiter"))

