@@ -155,7 +155,8 @@ def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) 
         return
     operands = [word for word in invocation.words[1:] if not word.text.startswith("-")][:2]
     for word in operands:
-        if pattern("runners.program").search(word.text) and walker.fetched(word.text, invocation.cwd):
+        plain = "." not in word.text.rpartition("/")[2].lstrip(".")  # a name that says nothing of what it holds
+        if (plain or pattern("runners.program").search(word.text)) and walker.fetched(word.text, invocation.cwd):
             walker.add("run-remote", [word], invocation.place)
         if "." in word.text or "/" in word.text:
             break

@@ -33,7 +33,7 @@ _LOGGED_IN = names("leaks.logged_in")
 _SESSIONS = names("leaks.sessions")
 _LOOKS_ONLY = names("leaks.looks_only")
 _UPLOADS = LazyPattern(
-    r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*(\S+)"
+    r"(?:^|[\n;])\s*(?:m?(?:put|reput|send|append)|mirror(?=[^\n;]*\s(?:-\w*R|--reverse)))\s+(?:-[\w-]+\s+)*([^\s;]+)"
 )
 # A machine in the open by its number: who it is, no name and hardly a certificate says.
 PUBLIC_NUMBER = r"(?!10\.|127\.|0\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)\d{1,3}(?:\.\d{1,3}){3}(?![\w.])"

