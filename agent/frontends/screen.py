@@ -73,7 +73,7 @@ def style_of(theme: str) -> Style:
 
 
 _MOST_AHEAD = 10_000  # characters, and pieces
-_SURE, _UNSURE = 5.0, 0.8  # seconds: a terminal that answers does within the first, one that has not yet may not
+_SURE, _UNSURE = 5.0, 0.2  # seconds: a terminal that answers does within the first, one that has not yet may not
 
 Fragments = list[tuple[str, str]]
 
@@ -184,6 +184,14 @@ class Screen:
         lines = (line.strip() for line in _edited(text).split("\n"))
         return "\n".join(line for line in lines if line)[:_MOST_AHEAD]
 
+    def try_terminal(self) -> None:
+        """Find out, before there is any question, whether the terminal answers: one that does not is not waited for then."""
+        parser = getattr(self.input, "vt100_parser", None)
+        if isinstance(parser, KeysOnly) and not self.dumb and _is_terminal(self.input) and not parser.tried:
+            parser.tried = True
+            self.output.write_raw(QUESTION)
+            self.output.flush()
+
     def ask_terminal(self) -> tuple[int, float]:
         """Have the terminal tell when it has shown all so far: the number of its answer, and the seconds within which that comes.
 
@@ -192,9 +200,9 @@ class Screen:
         parser = getattr(self.input, "vt100_parser", None)
         if not isinstance(parser, KeysOnly) or self.dumb or not _is_terminal(self.input):
             return 0, 0.0
-        if parser.asked and not parser.answers:
+        if parser.tried and not parser.answers:
             return 0, 0.0
-        now = time.monotonic()
+        parser.tried, now = True, time.monotonic()
         if now - self._asked > _SURE:
             parser.answered = parser.asked  # what has not come by now is lost
         self._asked = now

@@ -38,7 +38,7 @@ class KeysOnly(Vt100Parser):
 
     _held = ""  # the beginning of what may be an answer
     asked = answered = 0
-    answers = False  # it did once
+    tried = answers = False  # it was asked once, and answered
 
     def feed(self, data: str) -> None:
         if self._pastes():
@@ -59,9 +59,11 @@ class KeysOnly(Vt100Parser):
             at = start + 1 if whole is None else whole.end()
             if whole is None or whole[0] in ANSI_SEQUENCES:
                 super().feed(data[start:at])
-            elif whole[0] == IS_WELL and self.asked:
-                self.answers, self.answered = True, min(self.answered + 1, self.asked)
-                self.feed_key_callback(KeyPress(Keys.Ignore, str(self.answered)))
+            elif whole[0] == IS_WELL and self.tried:
+                self.answers = True
+                if self.answered < self.asked:
+                    self.answered += 1
+                    self.feed_key_callback(KeyPress(Keys.Ignore, str(self.answered)))
             if self._pastes():
                 super().feed(data[at:])
                 return

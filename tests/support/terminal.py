@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 END_OF_PASTE = "\x1b[201~"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PATIENCE = 60.0
-DEAD_TIME = 0.25  # seconds: a person has read a question for longer before they press Enter
+DEAD_TIME = 0.6  # seconds: a person has read a question for longer before they press Enter, and a busy program has seen its answer
 
 
 _QUESTION = re.compile(r"(?!(root |SAFETY OFF )*❯)(■ word|[^●▲■❯]*\S) ❯|(?!goal\b).*\S: ?\Z")

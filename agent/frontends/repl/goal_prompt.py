@@ -156,6 +156,7 @@ class GoalPrompt:
         self._guard.painted()
         if not self._rendered:
             self._rendered = True
+            self._screen.try_terminal()
             self._after_first_render()
 
     def _changed(self) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import pytest
+from prompt_toolkit.input import create_input
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.output import DummyOutput
 
 from agent.frontends.confirm.questions import ask_words
+from agent.frontends.screen import Screen
 from agent.frontends.terminal_answers import KeysOnly, without_answers
 from tests.support.fake_terminal import FakeTerminal, typed
 
@@ -91,7 +97,40 @@ def test_at_a_question_only_what_is_typed_counts(terminal: FakeTerminal, answer:
 def test_an_answer_to_our_own_question_keeps_its_place_among_the_keys() -> None:
     found: list[KeyPress] = []
     reading = KeysOnly(found.append)
-    reading.asked = 2
+    reading.tried, reading.asked = True, 2
     for piece in ("a\x1b[", "0nb\x1b[0n", "c\x1b[0n"):
         reading.feed(piece)
-    assert [press.data for press in found] == ["a", "1", "b", "2", "c", "2"]
+    assert [press.data for press in found] == ["a", "1", "b", "2", "c"]
+
+
+def test_trying_whether_it_answers_is_no_question() -> None:
+    found: list[KeyPress] = []
+    reading = KeysOnly(found.append)
+    reading.feed("\x1b[0n")
+    assert not reading.answers
+    reading.tried = True
+    reading.feed("\x1b[0na")
+    assert reading.answers and [press.data for press in found] == ["a"]
+
+
+@pytest.fixture
+def own_terminal() -> Iterator[Screen]:
+    """A screen on a terminal of its own, at whose other end nobody is."""
+    other, own = os.openpty()
+    with open(own, closefd=True) as file:
+        yield Screen(input=create_input(file), output=DummyOutput())
+    os.close(other)
+
+
+def test_a_terminal_that_was_tried_and_did_not_answer_is_not_waited_for(own_terminal: Screen) -> None:
+    assert own_terminal.ask_terminal()[1] > 0
+    own_terminal.input.vt100_parser.tried = False
+    own_terminal.try_terminal()
+    assert own_terminal.ask_terminal() == (0, 0.0)
+
+
+def test_one_that_answered_is(own_terminal: Screen) -> None:
+    own_terminal.try_terminal()
+    own_terminal.input.vt100_parser.feed("\x1b[0n")
+    number, seconds = own_terminal.ask_terminal()
+    assert number == 1 and seconds > 1
