@@ -153,8 +153,11 @@ class Lifecycle(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def is_cut_off(self) -> bool:
-        """Tell whether it ran, or was about to, and its ending is missing."""
-        return not self.settled and self.outcome == "ran"
+        """Tell whether it ran, or was about to, and its ending is missing.
+
+        In older logs a tool's wish to write a file was only decided on.
+        """
+        return not self.settled and self.outcome == "ran" and (bool(self.started) or self.origin != "tool")
 
     @property
     def edited(self) -> bool:

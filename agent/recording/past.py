@@ -16,6 +16,7 @@ from agent.protocol.events.goal import GoalFinished, GoalStarted, PlanFinished, 
 from agent.protocol.events.interview import InterviewStarted, InterviewTurned, InterviewWentBack
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
+    CoreCommandFinished,
     RuleAdded,
     RuleRemoved,
     SessionChanged,
@@ -114,6 +115,8 @@ class SessionFold:
         match event:
             case SessionStarted() | SessionChanged() | RuleAdded(where="session") | RuleRemoved(where="session"):
                 self._set(event)
+            case CoreCommandFinished():
+                self._older(event)
             case InterviewStarted() | InterviewTurned():
                 self.interview = folded(self.interview, event)
             case InterviewWentBack(state=state):
@@ -156,6 +159,21 @@ class SessionFold:
                 self.rules += rules
             case RuleRemoved(rules=rules):
                 self.rules = tuple(name for name in self.rules if name not in rules)
+
+    def _older(self, event: CoreCommandFinished) -> None:
+        """Take it from logs of earlier versions; newer ones have said it before, in the same words."""
+        data = {key: value for key, value in event.data.items() if isinstance(value, str)}
+        match event.command, data:
+            case "SetModel", {"planner": planner, "model": model}:
+                self.settings |= {"planner": planner, "model": model}
+            case "Set", {"key": "planner", "value": planner} if planner != self.settings.get("planner"):
+                self.settings |= {"planner": planner, "model": ""}
+            case "Set", {"key": ("approve" | "confine") as key, "value": value}:
+                self.settings[key] = value
+            case "UseRole", {"role": role}:
+                self.settings["role"] = role
+            case "ExitRole", _:
+                self.settings["role"] = ""
 
 
 class Past(Struct, frozen=True):

@@ -182,6 +182,27 @@ def test_what_cannot_be_restored_is_said(world: SessionWorld, changed: SessionCh
     assert told in back.restored
 
 
+def test_logs_of_earlier_versions_say_it_in_other_words(world: SessionWorld) -> None:
+    ctx = world.services.open_session("repl", "older")
+    ctx.recorder.close()
+    [path] = world.logs.glob("*-older.jsonl")
+    envelope = {"v": 1, "time": "2026-01-01T00:00:00.000000Z", "session": "older", "run": "r", "goal_id": ""}
+    commands = [
+        ("Set", {"key": "approve", "value": "low"}),
+        ("SetModel", {"planner": "anthropic", "model": "m"}),
+        ("UseRole", {"role": "terse"}),
+    ]
+    with path.open("a") as file:
+        for seq, (command, data) in enumerate(commands, 90):
+            event = {"type": "core_command.finished", "command": command, "text": "", "data": data}
+            file.write(json.dumps({**envelope, "seq": seq, **event}) + "\n")
+    back = again(world, "older")
+    assert back.role_name == "terse"
+    assert "approve low (it is looser" in back.restored and "planner anthropic m (" in back.restored, (
+        "read, and not trusted"
+    )
+
+
 def test_an_emptied_history_stays_empty(world: SessionWorld) -> None:
     ctx = world.services.open_session("repl")
     controller = world.controller()
