@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.inline.fetching import judge_fetching
 from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, sends_secret
 from agent.risk.inline.origins import feed_findings, first
 from agent.risk.inline.programs import judge_suspects, starts_programs, suspect_text
 from agent.risk.inline.texts import home_named, sign
 from agent.risk.inline.tokens import Reading
+from agent.risk.paths.fetched_names import keep_named
 from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.words import UNKNOWN, Invocation, Word, is_name
@@ -124,7 +124,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             "send" if sign("send").search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
     _over_the_network(walker, invocation, code, network)
-    judge_fetching(walker, invocation, code, network=network)
+    _judge_fetching(walker, invocation, code, network=network)
     _runs_input(walker, invocation, code, language)
     if sign("eval").search(code):
         _evaluated(walker, invocation, code, language)
@@ -212,3 +212,21 @@ def read(code: str, language: str) -> Reading | None:
     if module != "python" and _ODD_LINE_END.search(code):
         reading.doubt("an unusual end of a line")  # where some languages end a comment, and others do not
     return reading
+
+
+_PATH = LazyPattern(r"(?:\w+://)?[\w./~@%+-]*[./][\w./~@%+?=&:-]*")
+
+
+def _judge_fetching(walker: Walker, invocation: Invocation, code: str, *, network: bool) -> None:
+    """Code with an address in it, or a library that fetches: what it evaluates or loads may be what came."""
+    if not network and sign("address").search(code) is None:
+        return
+    if (network and sign("evaluating").search(code)) or sign("evaluates").search(code):
+        walker.add("run-remote", [], invocation.place)
+    if UNKNOWN in invocation.cwd:
+        return
+    loaded = {found.end(): found["s"] for found in first(walker, invocation, sign("loaded").finditer(code))}
+    texts = [found for found in first(walker, invocation, sign("text").finditer(code)) if found.end() not in loaded]
+    keep_named(walker, [found["s"] for found in texts if _PATH.fullmatch(found["s"])], invocation.cwd)
+    if any(walker.fetched(path, invocation.cwd) for path in loaded.values()):
+        walker.add("run-remote", [], invocation.place, rule="inline.fetched")
