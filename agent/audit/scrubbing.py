@@ -16,12 +16,11 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events.session import LogContinued, LogRepaired, LogRotated, LogScrubbed, SessionPruned
 from agent.protocol.records import Record
 from agent.recording.bounds import CLOSED_FIELDS, MAX_LINE, map_text
-from agent.recording.chained_lines import raw_lines, raw_pieces
+from agent.recording.chained_lines import raw_lines
 from agent.recording.integrity.heads import belongs_elsewhere
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session
 from agent.recording.reader import SessionFile
-from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor
 
 MOST_PLACES = 200
@@ -57,15 +56,12 @@ class Found(Struct, kw_only=True):
     seqs: set[int] = set()
 
 
-def find_secrets(session: SessionFile, redactor: SecretRedactor, prefilter: Prefilter | None = None) -> Found:
-    """Every secret in a session, through all its files, also in lines that are no records. Raises OSError.
-
-    `prefilter`, of the same redactor, tells which lines can hold any; without it each is looked through, which takes long.
-    """
+def find_secrets(session: SessionFile, redactor: SecretRedactor) -> Found:
+    """Every secret in a session, through all its files, also in lines that are no records. Raises OSError."""
     found = Found(session=session)
     counted: Counter[str] = Counter()
     for path in session.files:
-        for number, line in _worth_a_look(path, prefilter):
+        for number, line in enumerate(raw_lines(path, MAX_LINE), 1):
             here = list(_places(line, path, number, redactor))
             found.lines += bool(here)
             for place in here:
@@ -77,21 +73,6 @@ def find_secrets(session: SessionFile, redactor: SecretRedactor, prefilter: Pref
             found.more_places += len(here[room:])
     found.secrets = dict(counted.most_common())
     return found
-
-
-def _worth_a_look(path: str, prefilter: Prefilter | None) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of the lines that may hold something."""
-    if prefilter is None:
-        yield from enumerate(raw_lines(path, MAX_LINE), 1)
-        return
-    before = 0
-    for piece in raw_pieces(path, MAX_LINE):
-        places = prefilter.candidates(piece)
-        if places is None or places:
-            lines = piece.split(b"\n")
-            for place in range(len(lines) - piece.endswith(b"\n")) if places is None else sorted(places):
-                yield before + place + 1, lines[place]
-        before += piece.count(b"\n") + (not piece.endswith(b"\n"))
 
 
 def scrub(

@@ -28,7 +28,6 @@ class ChainedLine(Struct):
     prev: str = ""
 
 
-_PIECE = 64 * 1024
 _BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the processor
 _decode = msgspec.json.Decoder(built(ChainedLine)).decode
 
@@ -104,16 +103,6 @@ def raw_lines(path: str, limit: int) -> Iterator[bytes]:
     with _regular(path) as file:
         while line := file.readline(limit):
             yield line[:-1] if line.endswith(b"\n") else line
-
-
-def raw_pieces(path: str, limit: int) -> Iterator[bytes]:
-    """The same lines, many at a time, with their newlines: only a piece's last one can lack it. Raises OSError."""
-    with _regular(path) as file:
-        while piece := file.read(min(_PIECE, limit)):
-            begun = len(piece) - (piece.rfind(b"\n") + 1)
-            if begun and begun < limit:
-                piece += file.readline(limit - begun)
-            yield piece
 
 
 def name_of(path: str) -> str:

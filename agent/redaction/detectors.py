@@ -94,7 +94,6 @@ def _class(c: str) -> str:
 # A token has this many word characters in a row; how far before them its anchor may begin.
 _RUN = 16
 _BEFORE_RUN = 24
-_LONGEST_ESCAPE = 6  # `\u0000`: bytes of JSON for one byte of the text
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SHAPE = bytes(120 if byte in _WORD else 32 for byte in range(256))  # x for word characters, blank for the others
 _RUN_SHAPE = b"x" * _RUN
@@ -193,24 +192,6 @@ def _places_of_runs(raw: bytes) -> Iterator[tuple[int, int]]:
         if raw[at:end].strip(_HEX):
             yield at, end
         at = shape.find(_RUN_SHAPE, end)
-
-
-def run_windows(raw: bytes) -> tuple[list[int], list[bytes]]:
-    """Every such run in lines of JSON: where it begins, and the run with at least what stands before it in the text."""
-    places: list[int] = []
-    windows: list[bytes] = []
-    for at, end in _places_of_runs(raw):
-        window = raw[max(0, at - _BEFORE_RUN) : end]
-        if b"\\" in window:
-            window = raw[max(0, at - _BEFORE_RUN * _LONGEST_ESCAPE) : end]
-        places.append(at)
-        windows.append(window)
-    return places, windows
-
-
-def run_words(raw: bytes) -> list[bytes]:
-    """The runs alone."""
-    return [raw[at:end] for at, end in _places_of_runs(raw)]
 
 
 def _hits(detector: Detector, text: str) -> Iterator[Hit]:

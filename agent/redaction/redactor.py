@@ -71,11 +71,6 @@ class SecretRedactor:
         return bool(self._known)
 
     @property
-    def looks_for_personal(self) -> bool:
-        """Tell whether personal data is looked for, too."""
-        return self._personal
-
-    @property
     def longest_known(self) -> int:
         """Characters of the longest known form."""
         return max((len(form.text) for form in self._known.forms), default=0)

@@ -22,7 +22,6 @@ from agent.recording.integrity.verify import verify_or_say
 from agent.recording.interview_turns import with_branches
 from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
-from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor, secrets_in
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
@@ -62,8 +61,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return ExitCode.DONE
     redactor = _redactor(services, options)
     heads = heads_of(services)
-    prefilter = Prefilter(redactor)
-    rows = [_looked_through(session, heads, redactor, prefilter) for session in sessions]
+    rows = [_looked_through(session, heads, redactor) for session in sessions]
     holding = [row for row in rows if row.found and row.found.lines]
     as_json = services.settings.json
     if not as_json:
@@ -147,10 +145,10 @@ class _Row:
         return row | ({"reason": self.trouble} if self.trouble else {})
 
 
-def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor, prefilter: Prefilter) -> _Row:
+def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor) -> _Row:
     row = _Row(session)
     try:
-        row.found = find_secrets(session, redactor, prefilter)
+        row.found = find_secrets(session, redactor)
         if row.found.lines:
             row.proven = verify_or_say(session, heads).sound
     except OSError as error:
