@@ -96,7 +96,7 @@ class Refresher:
                     path = changed.pop(0)
                     self._session(index.connection, path, found[path][0], found[path][1])
                     connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?)", (path, stamps[path]))
-        return not index.left
+        return index.whole
 
     def _start_anew_where_more_was_forgotten(self) -> None:
         """Another process, or a person, changed the list of what was forgotten: it may cover what is here."""

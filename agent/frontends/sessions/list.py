@@ -66,7 +66,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     hides = not (json or options.all or options.goals)
     wanted = structs.replace(wanted, with_goals=hides)
     with asking(services, options) as queries:
-        found = queries.goals(wanted, limit) if options.goals else queries.sessions(wanted, limit, in_a_hurry=not json)
+        found = queries.goals(wanted, limit) if options.goals else queries.sessions(wanted, limit)
         empty = queries.without_goals(wanted) if hides else 0
     more = bool(limit) and len(found) > limit
     found = found[:limit] if limit else found
@@ -86,11 +86,6 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
     home = services.loaded.environ.get("HOME", "")
     print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)
-    if unread := sum(row.get("partial", False) for row in found):
-        say(
-            f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. "
-            f"{'Each call reads further; ' if queries.is_kept else ''}--limit 0 waits until all is read"
-        )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")
     if hidden:
@@ -107,8 +102,6 @@ def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
 
 def _goal(row: dict[str, Any]) -> Cell:
     text = " · ".join(filter(None, (row.get("name"), row["goal"])))
-    if not text and row.get("partial"):
-        return Cell("?", "dim")
     if not text and row.get("goals") == 0 and not row["status"]:
         return Cell("no goals" if row.get("frontend") else "an empty log", "dim")
     return Cell(shown_line(text or "", 200))
@@ -118,8 +111,6 @@ def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
     at = row.get("ended", row["began"])  # of a session its latest time: they come in that order
     failed, stopped = row.get("failed", 0), row.get("stopped", 0)
     status, style = row["status"], status_style(row["status"])
-    if row.get("partial"):
-        return _partly(row, home, status, style)
     if (
         (failed or stopped)
         and row["goals"] > 1
@@ -137,22 +128,5 @@ def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
         "time": Cell(took(row["duration"] or 0.0)),
         "cost": Cell(money(row["cost"])),
         "where": Cell(short_folder(row["cwd"] or "", home), "dim"),
-        "goal": _goal(row),
-    }
-
-
-def _partly(row: dict[str, Any], home: str, status: str, style: str) -> dict[str, Cell]:
-    """A session of which the index has not seen all: what may become more has a + behind it, what is not known is a ?."""
-    unknown = Cell("?", "dim")
-    goals, failed = row["goals"], row["failed"]
-    if status != "running" and failed:
-        status, style = f"{failed}+ failed", "red"
-    cells = _for_people({**row, "partial": False, "failed": 0, "stopped": 0, "goals": goals or 0}, home)
-    return cells | {
-        "goals": Cell(f"{goals:,}+") if goals else unknown,
-        "status": Cell(shown_line(status.replace("_", " "), 24), style) if status else unknown,
-        "risk": Cell("high", risk_style("high")) if row["risk"] == "high" else unknown,
-        "time": unknown,
-        "cost": unknown,
         "goal": _goal(row),
     }

@@ -11,7 +11,6 @@ import os
 import sqlite3
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from agent.config.paths import make_folder
 from agent.recording.index.rows import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
@@ -25,10 +24,6 @@ from agent.recording.private_database import (
     remove_database,
     share_lock,
 )
-
-if TYPE_CHECKING:
-    from agent.recording.index.access import Purpose
-    from agent.recording.reader import SessionFile
 
 NAME = ".index.sqlite3"
 BUSY_SECONDS = 3.0
@@ -46,8 +41,7 @@ class Unusable(Exception):
 class Database:
     """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up.
 
-    `left`: the sessions that were not read to their end when it was last brought up to date. One in memory says `why` there is
-    no file, and may be made for one `purpose` only.
+    `whole`: all logs were read when it was last brought up to date. One in memory says `why` there is no file.
     """
 
     def __init__(self, connection: sqlite3.Connection, place: str, lock: int = -1) -> None:
@@ -56,9 +50,8 @@ class Database:
         self._lock = lock
         self.fresh = False
         self.full_text = True
-        self.left: list[SessionFile] = []
+        self.whole = True
         self.why = ""
-        self.purpose: Purpose | None = None
 
     def close(self) -> None:
         """Give up the file. Never raises."""
@@ -69,9 +62,8 @@ class Database:
             self._lock = -1
 
 
-def open_database(folder: str, state: str, *, rebuild: bool = False, purpose: Purpose | None = None) -> Database:
+def open_database(folder: str, state: str, *, rebuild: bool = False) -> Database:
     """The index of the logs in `folder`, empty where there was none that can be used. With `rebuild` it is empty in any case.
-    `purpose` is what one is made for that can only be held in memory.
 
     Raises sqlite3.Error only where not even memory holds a database.
     """
@@ -81,13 +73,13 @@ def open_database(folder: str, state: str, *, rebuild: bool = False, purpose: Pu
             return _open_file(place, rebuild=rebuild)
         except (Unusable, OSError, ValueError, sqlite3.Error) as error:
             why.append(f"{os.path.dirname(place)}: {getattr(error, 'strerror', None) or error}")
-    return in_memory(purpose, "; ".join(why))
+    return in_memory("; ".join(why))
 
 
-def in_memory(purpose: Purpose | None = None, why: str = "") -> Database:
+def in_memory(why: str = "") -> Database:
     """An empty index that is gone with this process."""
     database = Database(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False), "")
-    database.purpose, database.why = purpose, why
+    database.why = why
     _create(database)
     return database
 
@@ -187,8 +179,7 @@ def _create(database: Database, identity: str = "") -> None:
         for statement in TABLES.values():
             connection.execute(statement)
         try:
-            database.full_text = database.purpose is None or database.purpose.full_text
-            connection.execute(FULL_TEXT if database.full_text else PLAIN_TEXT)
+            connection.execute(FULL_TEXT)
         except sqlite3.OperationalError:  # a build of SQLite without it
             connection.execute(PLAIN_TEXT)
             database.full_text = False

@@ -16,13 +16,7 @@ from agent.recording.index.values import (
     Goal,
     Session,
 )
-from agent.recording.line import HEAD, STAMP_LENGTH, Line, as_written, kept, microseconds, real, whole
-
-_OF_GOALS = (b"command.output", b"assistant.message")
-_PASSED_OVER = frozenset(
-    (*_OF_GOALS, b"run.started", b"run.finished", b"planner.started", b"tool.started", b"tool.finished")
-)
-"""Types of lines that hold nothing but text or times."""
+from agent.recording.line import STAMP_LENGTH, Line, as_written, kept, microseconds, real, whole
 
 
 class Gatherer:
@@ -49,18 +43,6 @@ class Gatherer:
         handler = _HANDLERS.get(line.type)
         if handler is not None:
             handler(self, line)
-
-    def pass_over(self, line: bytes) -> bool:
-        """The next line, where that is one of ours that holds nothing but text or times: it need not be read. Whether it is such a line."""
-        found = HEAD.match(line)
-        if found is None or found[3] not in _PASSED_OVER or not line.endswith(b"}\n"):
-            return False
-        session, stamp = self.session, found[1].decode()
-        session.latest = max(session.latest, stamp)
-        session.began = session.began or microseconds(stamp) or 0
-        if session.open is not None and found[3] in _OF_GOALS and session.open.goal_id == found[2].decode():
-            session.open.last = stamp
-        return True
 
     def _at(self, line: Line) -> int:
         """Return when it was written; where that cannot be read, the latest time before."""

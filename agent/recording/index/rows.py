@@ -5,16 +5,11 @@ from __future__ import annotations
 import calendar
 import sqlite3
 import time
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from agent.recording.index.values import OUTPUTS_KEPT, Goal, Session
 from agent.struct_types import built
-
-if TYPE_CHECKING:
-    from agent.recording.index.access import Purpose
-
 
 VERSION = 4
 APPLICATION = 0x41534958  # "ASIX"
@@ -67,11 +62,8 @@ _TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?,
 _taken = [0, 0, 0]  # connection, and the rows from and to which it was full; only where a search begins
 
 
-def write_goal(connection: sqlite3.Connection, session: int, goal: Goal, purpose: Purpose | None = None) -> None:
-    """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`.
-
-    For one `purpose` only the texts that it wants are written.
-    """
+def write_goal(connection: sqlite3.Connection, session: int, goal: Goal) -> None:
+    """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`."""
     if goal.row:
         _remove_goal(connection, goal.row)
     else:
@@ -96,11 +88,7 @@ def write_goal(connection: sqlite3.Connection, session: int, goal: Goal, purpose
                 for place, command in enumerate(goal.commands)
             ],
         )  # fmt: skip
-    if purpose is not None and not purpose.texts:
-        return
-    texts = goal.goal, _said(goal), *_command_texts(goal)
-    if purpose is None or purpose.wants(*texts):
-        connection.execute(_TEXT, (row, *texts))
+    connection.execute(_TEXT, (row, goal.goal, _said(goal), *_command_texts(goal)))
 
 
 def _said(goal: Goal) -> str:
@@ -164,12 +152,11 @@ def write_session(
     *,
     size: int = 0,
     written: float = 0.0,
-    purpose: Purpose | None = None,
 ) -> None:
     """The session with all it is so far, its open goal included. `size`: bytes of all its files; `written`: seconds since the epoch."""
     goal = session.open
     if goal is not None:
-        write_goal(connection, number, goal, purpose)
+        write_goal(connection, number, goal)
     began = beginning_of(session)
     cost = session.cost
     if goal is not None and goal.cost is not None:

@@ -10,7 +10,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -35,9 +34,6 @@ from agent.recording.line import read_line
 from agent.recording.private_database import transaction
 from agent.recording.reader import SessionFile, list_sessions
 
-if TYPE_CHECKING:
-    from agent.recording.index.access import Purpose
-
 PIECE_SECONDS = 1.0
 NEWEST_FIRST = 200
 """The number of newest sessions that are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
@@ -49,11 +45,10 @@ Told = Callable[[int, int], None]
 
 
 class _Piece(Struct):
-    """One piece of work: until when (monotonic), and how many bytes of logs were read in it. `purpose`: what all of it is for."""
+    """One piece of work: until when (monotonic), and how many bytes of logs were read in it."""
 
     connection: sqlite3.Connection
     ends: float
-    purpose: Purpose | None
     bytes: int = 0
 
 
@@ -64,20 +59,16 @@ def update(
     told: Told | None = None,
     stop: Callable[[], bool] | None = None,
     seconds: float | None = None,
-) -> list[SessionFile]:
-    """Read what is new in the logs of `folder`, as far as the database's purpose needs it; the sessions that are not read to their end.
-    `told(done, of)` is called between pieces with numbers of bytes.
+) -> bool:
+    """Read what is new in the logs of `folder`; whether that was all. `told(done, of)` is called between pieces with numbers of bytes.
 
     `stop` ends it between pieces, and so do `seconds` of time, after at least one piece. Raises IoError where the folder cannot be
     read, sqlite3.Error.
     """
     connection = database.connection
     if nothing_new(connection, folder):
-        return []
-    purpose, unasked = database.purpose, list[SessionFile]()
+        return True
     sessions = list_sessions(folder)
-    if purpose is not None:
-        sessions, unasked = purpose.chosen(sessions)
     stored = stored_files(connection)
     indexed = {path for (path,) in connection.execute("SELECT path FROM sessions")}
     gone = indexed - {os.path.basename(session.path) for session in sessions}
@@ -89,22 +80,16 @@ def update(
     while left or gone:
         now = time.monotonic()
         if (stop is not None and stop()) or (ends is not None and now >= ends and not first):
-            return [*left, *unasked]
+            return False
         first = False
         if told is not None:
             told(min(done, total), total)
-        piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends), purpose)
+        piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends))
         with transaction(connection):
             left = _work(piece, left, gone)
         gone = set()
         done += piece.bytes
-    return unasked
-
-
-def unread(database: Database, folder: str) -> list[SessionFile]:
-    """The sessions of which the index has not seen all. Raises IoError, sqlite3.Error."""
-    stored = stored_files(database.connection)
-    return [session for session in list_sessions(folder) if has_changed(session, stored)]
+    return True
 
 
 def _in_turn(sessions: list[SessionFile], stored: dict[str, list[FileState]]) -> list[SessionFile]:
@@ -160,7 +145,7 @@ def _take_in(piece: _Piece, found: SessionFile) -> bool:
         ],
     )
     size = sum(state.size for state in states)
-    write_session(connection, number, name, session, size=size, written=written, purpose=piece.purpose)
+    write_session(connection, number, name, session, size=size, written=written)
     return whole
 
 
@@ -186,15 +171,13 @@ def _take_up(states: list[FileState], before: list[FileState]) -> bool:
 def _read(piece: _Piece, number: int, gatherer: Gatherer, state: FileState) -> bool:
     """Take in the new lines of one file; whether that was all of them."""
     begun, looked, whole = state.read, state.read, True
-    without_texts = piece.purpose is not None and not piece.purpose.texts
     try:
         with opened(state) as file:
             for count, line in enumerate(new_lines(file, state), 1):
-                if not (without_texts and line is not None and gatherer.pass_over(line)):
-                    gatherer.take(read_line(line) if line is not None else None)
+                gatherer.take(read_line(line) if line is not None else None)
                 if gatherer.done:
                     for goal in gatherer.done:
-                        write_goal(piece.connection, number, goal, piece.purpose)
+                        write_goal(piece.connection, number, goal)
                     gatherer.done.clear()
                 if count % _LINES_AT_A_TIME == 0 or state.read - looked > _BYTES_AT_A_TIME:
                     looked = state.read
