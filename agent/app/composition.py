@@ -169,7 +169,7 @@ def make_emitter(
         from agent.emitters.telemetry import TelemetryEmitter
         from agent.engine.plain_emitters import FanOut
 
-        return FanOut(emitter, TelemetryEmitter(telemetry.fileno(), text=settings.telemetry_text, owner=telemetry))
+        return FanOut(emitter, TelemetryEmitter(telemetry.fileno(), owner=telemetry))
 
     return built_late(build) if at_prompt else build()  # the REPL's shows nothing before the first line is typed
 

@@ -41,7 +41,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     show_secrets: bool = False
     memory: str = "local"
     telemetry_file: str | None = None
-    telemetry_text: bool = False
     approve: str = "ask"
     own: str = "low"
     safety_off: bool = False

@@ -109,10 +109,6 @@ SETTINGS: tuple[Setting, ...] = (
         help="append counts, times and outcomes to this file, one flat JSON object an event; see docs/telemetry.md",
     ),
     Setting(
-        name="telemetry_text", kind="bool", flag="--telemetry-text", group="files",
-        help="put goals, commands and outputs (redacted) into the telemetry file, too",
-    ),
-    Setting(
         name="approve", kind="choice", choices=("ask", "low", "medium"), flag="--approve", group="safety",
         help="what may run without asking; high always asks",
     ),

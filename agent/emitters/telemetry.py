@@ -1,11 +1,11 @@
-"""Write events as flat JSON lines for dashboards (`--telemetry-file`): counts, durations, statuses; text only where it is asked for."""
+"""Write events as flat JSON lines for dashboards (`--telemetry-file`): counts, durations, statuses, never text."""
 
 from __future__ import annotations
 
 import errno
 import os
 
-from agent.emitters.telemetry_fields import FLAT, fields, texts
+from agent.emitters.telemetry_fields import FLAT, fields
 from agent.protocol.errors import WriteFailed
 from agent.protocol.events.known import UNRECORDED
 from agent.protocol.records import Record, event_type
@@ -19,19 +19,18 @@ class TelemetryEmitter:
     """Appends one line an event to `fd`, which must be open for appending; `owner`, the file that it belongs to, is kept alive.
 
     Each line is one write, so that several processes can share a file. Where nobody takes a line (a pipe that is full) it is dropped, and
-    the next one says how many were. `text`: goals, commands and outputs are told too, redacted as in the log. Raises WriteFailed.
+    the next one says how many were. Raises WriteFailed.
     """
 
-    def __init__(self, fd: int, *, text: bool = False, owner: object = None) -> None:
+    def __init__(self, fd: int, *, owner: object = None) -> None:
         self._fd = fd
-        self._text = text
         self._owner = owner
         self._dropped = 0
 
     async def emit(self, record: Record) -> None:
         if isinstance(record.event, UNRECORDED):
             return
-        line = telemetry_line(record, text=self._text, dropped=self._dropped)
+        line = telemetry_line(record, dropped=self._dropped)
         try:
             written = os.write(self._fd, line)
         except OSError as error:
@@ -47,8 +46,8 @@ class TelemetryEmitter:
         pass
 
 
-def telemetry_line(record: Record, *, text: bool = False, dropped: int = 0) -> bytes:
-    """One line: the envelope, what the event's type tells in numbers, and with `text` its words. No value is a list or an object."""
+def telemetry_line(record: Record, *, dropped: int = 0) -> bytes:
+    """One line: the envelope, what the event's type tells in numbers. No value is a list or an object."""
     from msgspec import json
 
     line: dict[str, FLAT] = {
@@ -61,13 +60,11 @@ def telemetry_line(record: Record, *, text: bool = False, dropped: int = 0) -> b
         "type": event_type(record.event),
         **fields(record.event),
     }
-    if text:
-        line |= texts(record.event)
     if dropped:
         line["dropped"] = dropped
     try:
         return json.encode(line) + b"\n"
-    except UnicodeEncodeError:  # lone surrogates, from names of files
+    except UnicodeEncodeError:  # lone surrogates
         from json import dumps
 
         return dumps(line).encode() + b"\n"

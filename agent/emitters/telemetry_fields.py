@@ -1,4 +1,4 @@
-"""Tell of each event what a dashboard may know: counts, durations, statuses, and apart from them its words."""
+"""Tell of each event what a dashboard may know: counts, durations, statuses; no word of a person, a model or a program."""
 
 from __future__ import annotations
 
@@ -61,47 +61,12 @@ from agent.protocol.events.session import (
     RuleRemoved,
     SessionChanged,
     SessionFinished,
-    SessionNamed,
     SessionStarted,
     Warned,
 )
 
 FLAT = str | int | float | bool | None
-_LONGEST = 4_000  # characters of one text
 _MOST_RULES = 20
-_TEXTS: dict[type, tuple[str, ...]] = {
-    SessionStarted: ("cwd",),
-    SessionChanged: ("before", "to"),
-    RuleAdded: ("where", "text"),
-    RuleRemoved: ("where", "reason"),
-    UndoStarted: ("command",),
-    SessionNamed: ("name",),
-    LibraryChanged: ("name", "path"),
-    GoalStarted: ("goal", "cwd"),
-    GoalFinished: ("goal", "message"),
-    PlannerFinished: ("raw",),
-    ToolFinished: ("result",),
-    InterviewStarted: ("name",),
-    InterviewStepped: ("detail",),
-    FieldExtracted: ("path", "reasoning", "evidence"),
-    InterviewTurned: ("phase",),
-    HandedOver: ("reason",),
-    CycleStarted: ("title", "branch", "worktree"),
-    CyclePlanned: ("plan",),
-    CycleFinished: ("text", "url", "worktree"),
-    CommandProposed: ("command", "reason", "cwd"),
-    CommandConfirmed: ("command", "remark"),
-    CommandStarted: ("command", "cwd"),
-    CommandOutput: ("data",),
-    RehearsalStarted: ("command", "cwd"),
-    JobStarted: ("command",),
-    JobFinished: ("command",),
-    PlanProposed: ("message",),
-    PlanStepped: ("goal", "command", "cwd"),
-    PlanFinished: ("reason",),
-    **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), ("text",)),
-}
-
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
 _USAGE = " ".join(f"{name}::usage.{name}" for name in (*_COUNTS, "cost", "estimated"))
 _TOTALS = ("created", "modified", "deleted", "meta", "renamed", "retyped", "bytes_written", "bytes_lost")
@@ -180,19 +145,6 @@ def _fields_of(kind: type) -> list[tuple[str, Callable[[Any], FLAT], Callable[[A
     return [
         (name, _KINDS[rest[0] if rest else ""], attrgetter(rest[1] if len(rest) > 1 else name)) for name, *rest in parts
     ]
-
-
-def texts(event: Event) -> dict[str, FLAT]:
-    """The words of people, models and programs; long ones are cut."""
-    told = {name: getattr(event, name) for name in _TEXTS.get(type(event), ())}
-    match event:
-        case CommandRated(report=report):
-            told = {"command": report.command, "reason": report.findings[0].reason if report.findings else ""}
-        case CommandFinished(result=result):
-            told = {"stdout_tail": result.stdout.tail, "stderr_tail": result.stderr.tail, "cwd_after": result.cwd_after}
-        case Failed(error=error):
-            told = {"message": error.message, "hint": error.hint}
-    return {key: text if len(text) <= _LONGEST else text[:_LONGEST] + "…" for key, text in told.items()}
 
 
 def _objects(commands: Iterable[Any]) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@ import pytest
 from agent.emitters.telemetry import TelemetryEmitter, telemetry_line
 from agent.engine.plain_emitters import CollectingEmitter, FanOut
 from agent.protocol.errors import WriteFailed
-from agent.protocol.events.goal import GoalFinished
 from agent.protocol.events.session import AssistantDelta
 from agent.protocol.records import Record, event_type
 from tests.support.event_cases import CASES, as_record
@@ -22,17 +21,16 @@ from tests.support.pictured_session import HOSTILE_TEXT, hostile, pictured
 ENVELOPE = ["v", "seq", "time", "session", "run", "goal_id", "type"]
 
 
-def lines_of(records: list[Record], *, text: bool = False) -> list[dict[str, object]]:
-    return [json.loads(telemetry_line(record, text=text)) for record in records]
+def lines_of(records: list[Record]) -> list[dict[str, object]]:
+    return [json.loads(telemetry_line(record)) for record in records]
 
 
 def every_case() -> list[Record]:
     return [as_record(events[-1]) for events in CASES.values() if not isinstance(events[-1], AssistantDelta)]
 
 
-@pytest.mark.parametrize("text", [False, True])
-def test_every_event_is_flat(text: bool) -> None:
-    for line in lines_of([*every_case(), *pictured(), *hostile()], text=text):
+def test_every_event_is_flat() -> None:
+    for line in lines_of([*every_case(), *pictured(), *hostile()]):
         assert list(line)[:7] == ENVELOPE
         assert all(value is None or isinstance(value, (str, int, float)) for value in line.values()), line
 
@@ -57,15 +55,6 @@ def test_no_word_of_anybody_is_in_it() -> None:
     )
     for words in (HOSTILE_TEXT[:9], "alert", "owned"):
         assert words not in told
-
-
-def test_words_where_they_are_asked_for() -> None:
-    told = lines_of(pictured(), text=True)
-    started = next(line for line in told if line["type"] == "goal.started")
-    assert (started["goal"], started["cwd"]) == ("which files here are the largest", "/home/ada/src/parser")
-    assert next(line for line in told if line["type"] == "command.output")["data"] == "1.2M\tsrc\n"
-    long = as_record(GoalFinished(goal="x" * 9_000, status="failed", exit_code=1))
-    assert len(str(json.loads(telemetry_line(long, text=True))["goal"])) == 4_001
 
 
 def test_what_is_counted() -> None:
@@ -155,13 +144,12 @@ def test_a_full_disk_leaves_it_out_and_stops_nothing() -> None:
 
 def test_the_page_tells_every_field() -> None:
     page = (Path(__file__).parents[3] / "docs/telemetry.md").read_text()
-    rows: dict[str, tuple[set[str], set[str]]] = {}
+    rows: dict[str, set[str]] = {}
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) == 3 and cells[0].startswith("`"):
+        if len(cells) == 2 and cells[0].startswith("`"):
             for name in re.findall("`([a-z_.]+)`", cells[0]):
-                rows[name] = (set(re.findall("`([a-z_]+)`", cells[1])), set(re.findall("`([a-z_]+)`", cells[2])))
+                rows[name] = set(re.findall("`([a-z_]+)`", cells[1]))
     for record in [*every_case(), *pictured()]:
-        plain = set(lines_of([record])[0]) - set(ENVELOPE)
-        words = set(lines_of([record], text=True)[0]) - set(ENVELOPE) - plain
-        assert (plain, words) == rows.get(event_type(record.event), (set(), set())), event_type(record.event)
+        fields = set(lines_of([record])[0]) - set(ENVELOPE)
+        assert fields == rows.get(event_type(record.event), set()), event_type(record.event)
