@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from agent.emitters import describe
-from agent.emitters.export.frames import Frame, Look, edits, keystrokes
-from agent.emitters.paint import LEVEL_STYLE, cell_width, paint, safe_line
+from agent.emitters.export.frames import Frame, Look
+from agent.emitters.paint import LEVEL_STYLE, paint, safe_line
 from agent.protocol.actions import action_of
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.events.command import (
@@ -68,14 +68,8 @@ def typed(text: str) -> str:
     return f"{kept} [… {len(text):,} characters]" if cut else kept
 
 
-def fits(prefix_width: int, text: str, columns: int) -> bool:
-    """Tell whether `text` behind a prefix takes one row, so that it can be drawn again in place."""
-    return "\n" not in text and "\t" not in text and prefix_width + cell_width(text) < columns
-
-
 _ASKING = ("ask", "type")
-_BADGE = 20  # columns that the badge before a command takes at most
-_ENTER = 0.3  # seconds between the last key and Enter
+ENTER = 0.3  # seconds between a prompt and what is typed there
 _REVIEW = "commit it? (c commit · e edit · d discard)"
 _ANSWERS = {"approved": "c", "declined": "d", "skipped": "d", "edited": "e", "cancelled": "^C"}
 _AFTERWARDS = {"regenerate": "another command was asked for", "refused": "refused"}
@@ -155,7 +149,7 @@ class Confirming:
             answer = _ANSWERS.get(event.decision, safe_line(event.decision, 20))
             yield Frame(delay=self._delay(at), text=f"{answer}\n")
             if event.decision == "edited":
-                yield Frame(delay=_ENTER, text=f"{self._badge(edited=True)}{typed(event.command)}\n", stop=True)
+                yield Frame(delay=ENTER, text=f"{self._badge(edited=True)}{typed(event.command)}\n", stop=True)
             return
         decision = event.decision
         proposed = self._proposed
@@ -188,9 +182,7 @@ class Confirming:
         color = self._look.color
         if event.word_typed or (event.decision == "declined" and event.command):
             yield Frame(delay=0.1, text=word_prompt(color=color), stop=True)
-            for pause, piece in keystrokes("proceed" if event.word_typed else ""):
-                yield Frame(delay=pause, text=piece)
-            yield Frame(delay=_ENTER, text="\n")
+            yield Frame(delay=ENTER, text="proceed\n" if event.word_typed else "\n")
         elif event.decision in _AFTERWARDS:
             yield Frame(delay=0.0, text=paint(f"({_AFTERWARDS[event.decision]})", "dim", color=color) + "\n")
 
@@ -204,13 +196,7 @@ class Confirming:
         if wanted == before:
             yield Frame(delay=pause, text=last)
             return
-        if self._look.animate and all(fits(_BADGE, typed(text), self._look.columns) for text in (before, wanted)):
-            yield Frame(delay=pause)
-            for wait, text in edits(typed(before), typed(wanted)):
-                yield Frame(delay=wait, text=f"\r\x1b[K{self._badge(edited=True)}{text}")
-            yield Frame(delay=_ENTER, text=f"\r\x1b[K{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
-        else:
-            yield Frame(delay=pause, text=f"\n{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
+        yield Frame(delay=pause, text=f"\n{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
 
     def _heading(self) -> Frame:
         text = heading(self._reports.get("proposed"), color=self._look.color, preview=self._preview)

@@ -1,10 +1,10 @@
-"""Make the frames of a session that a player shows, and what they are drawn with: screen, typing, the times between them."""
+"""Make the frames of a session that a player shows, and what they are drawn with: the screen, and the times between them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -17,43 +17,6 @@ from agent.protocol.events.command import CommandFinished, CommandOutput, Comman
 from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.records import Record
 from agent.text.shown import shown
-
-_KEY = 0.045  # seconds between two keys
-_LONGEST = 1.2  # seconds that a text takes at most
-_STEPS = 24
-
-
-def keystrokes(text: str) -> Iterator[tuple[float, str]]:
-    """Pieces of `text` with the seconds before each; a long text comes in longer pieces."""
-    size = max(1, -(-len(text) // _STEPS))
-    pieces = [text[start : start + size] for start in range(0, len(text), size)]
-    pause = min(_KEY * size, _LONGEST / max(len(pieces), 1))
-    for piece in pieces:
-        yield pause, piece
-
-
-def edits(before: str, after: str) -> Iterator[tuple[float, str]]:
-    """Type the way from `before` to `after` in an editor: what differs is taken out, then typed."""
-    head = _same(before, after)
-    tail = _same(before[head:][::-1], after[head:][::-1])
-    end = after[len(after) - tail :] if tail else ""
-    start = after[:head]
-    if len(before) > head + tail:
-        yield 0.5, start + end
-    so_far = ""
-    for pause, piece in keystrokes(after[head : len(after) - tail]):
-        so_far += piece
-        yield pause, start + so_far + end
-
-
-def _same(one: str, other: str) -> int:
-    """Count the characters that both begin with."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
 
 
 def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
@@ -126,7 +89,7 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """The screen that is drawn on. `animate`: the cursor may move, so typing and thinking are shown. `idle`: seconds that nothing
+    """The screen that is drawn on. `animate`: the cursor may move, so thinking is shown. `idle`: seconds that nothing
     happens at most, None for as long as it took.
     """
 

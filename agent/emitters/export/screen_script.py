@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from agent.emitters.export.confirming import Confirming, goal_prompt, typed
+from agent.emitters.export.confirming import ENTER, Confirming, goal_prompt, typed
 from agent.emitters.export.frames import (
     DrawnScreen,
     Frame,
@@ -18,7 +18,6 @@ from agent.emitters.export.frames import (
     Timeline,
     at_once,
     ends_line,
-    keystrokes,
     log_line,
     session_lines,
 )
@@ -162,13 +161,7 @@ class _Script:
         )
         self._fresh_line()
         self._add(Frame(delay=self._delay(at), text="\n" + prompt, marker=marker, stop=True))
-        shown = typed(goal)
-        if self._look.animate:
-            for pause, piece in keystrokes(shown):
-                self._add(Frame(delay=pause, text=piece))
-            self._add(Frame(delay=0.25, text="\n"))
-        else:
-            self._add(Frame(delay=0.0, text=shown + "\n"))
+        self._add(Frame(delay=ENTER, text=typed(goal) + "\n"))
         if event.private:
             self._line(paint("private: kept from the planner", "dim", color=self._look.color), at)
 
