@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -17,18 +18,20 @@ from agent.audit.story.model import CommandStory, gap_words
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.text.sizes import counted, size_words
 
+if TYPE_CHECKING:
+    from rich.color import Color
+    from rich.style import Style
+
 HEAD, TAIL = 64 * 1024, 32 * 1024
 """Characters of one command's output that are on the page."""
 
 LONGEST_LINE = 4_096
 _WIDTH = 120  # characters that a line takes, roughly, for the measure of long ones
 _STATES = 3  # a line that was written over more often than this is a progress bar
-_FLAGS = {1: "bold", 2: "faint", 3: "italic", 4: "under", 9: "strike", 7: "inverse"}
-_OFF = {22: ("bold", "faint"), 23: ("italic",), 24: ("under",), 29: ("strike",), 27: ("inverse",)}
-_LEVELS = (0, 95, 135, 175, 215, 255)
-_PALETTE = (
-    (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229),
-)  # fmt: skip
+_FLAGS = {
+    "bold": "bold", "dim": "faint", "italic": "italic", "underline": "under", "strike": "strike", "reverse": "inverse",
+}  # fmt: skip
+"""What rich calls a look, and the class for it."""
 
 Run = tuple[str, str]
 """Classes and text, not escaped."""
@@ -122,10 +125,11 @@ class ColoredText:
     """One stream of one command; colours last from piece to piece. All of it has the class `always`."""
 
     def __init__(self, always: str = "") -> None:
+        from rich.ansi import AnsiDecoder
+
         self._always = always
         self._filter = TerminalFilter(True, LONGEST_LINE, moves=False)
-        self._flags: set[str] = set()
-        self._front = self._back = ""
+        self._decoder = AnsiDecoder()
 
     def feed(self, text: str) -> list[Run]:
         """The next piece of output."""
@@ -137,49 +141,38 @@ class ColoredText:
         return self._runs(self._filter.close().decode("utf-8", "replace"))
 
     def _runs(self, text: str) -> list[Run]:
-        out: list[Run] = []
-        for piece in _sgr().split(text) if "\x1b" in text else (text,):
-            if piece.startswith("\x1b["):
-                self._style(piece[2:-1])
-            elif piece:
-                out.append((self._classes(), piece.replace("\x1b", "␛")))
-        return out
+        runs: list[Run] = []
+        text = _sgr().sub(lambda match: match[0].replace(":", ";"), text)  # both signs separate, and rich knows one
+        for line in text.splitlines(keepends=True):
+            styled = self._decoder.decode_line(line)
+            at = 0
+            for span in styled.spans:
+                runs += [
+                    (self._always, styled.plain[at : span.start]),
+                    (self._classes(span.style), styled.plain[span.start : span.end]),
+                ]
+                at = span.end
+            runs.append((self._always, styled.plain[at:]))
+        return [run for run in runs if run[1]]
 
-    def _classes(self) -> str:
-        return " ".join(filter(None, (self._always, *sorted(self._flags), self._front, self._back)))
+    def _classes(self, style: Style | str) -> str:
+        assert not isinstance(style, str)
+        flags = (name for name in _FLAGS if getattr(style, name))
+        return " ".join(
+            filter(
+                None,
+                (self._always, *map(_FLAGS.__getitem__, flags), _color("f", style.color), _color("b", style.bgcolor)),
+            )
+        )
 
-    def _style(self, parameters: str) -> None:
-        numbers = [int(word) if word.isdigit() else 0 for word in re.split("[;:]", parameters)]
-        at = 0
-        while at < len(numbers):
-            number = numbers[at]
-            if number in (38, 48, 58):
-                color, used = _extended(numbers[at + 1 :])
-                at += used
-                if number == 38:
-                    self._front = color and f"f{color}"
-                elif number == 48:
-                    self._back = color and f"b{color}"
-            else:
-                self._simple(number)
-            at += 1
 
-    def _simple(self, number: int) -> None:
-        if number == 0:
-            self._flags.clear()
-            self._front = self._back = ""
-        elif number in _FLAGS:
-            self._flags.add(_FLAGS[number])
-        elif number in _OFF:
-            self._flags.difference_update(_OFF[number])
-        elif 30 <= number <= 37 or 90 <= number <= 97:
-            self._front = f"f{number % 10}"
-        elif 40 <= number <= 47 or 100 <= number <= 107:
-            self._back = f"b{number % 10}"
-        elif number == 39:
-            self._front = ""
-        elif number == 49:
-            self._back = ""
+def _color(place: str, color: Color | None) -> str:
+    """The class for the nearest of the eight colours that the page has."""
+    from rich.color import ColorSystem
+
+    if color is None or color.is_default:
+        return ""
+    return f"{place}{(color.downgrade(ColorSystem.STANDARD).number or 0) % 8}"
 
 
 def settled(text: str) -> str:
@@ -196,32 +189,6 @@ def _last_state(line: str) -> str:
         return "␍".join(states)
     colors = "".join(_sgr().findall("".join(states[:-1])[-4_096:])[-8:])
     return f"{colors}{states[-1]} ↺{len(states) - 1:,}"
-
-
-def _extended(rest: list[int]) -> tuple[str, int]:
-    """A colour of 256 or 16 million as the nearest of the eight, and how many parameters it took."""
-    if rest[:1] == [5] and len(rest) >= 2:
-        return _nearest(_of_256(rest[1])), 2
-    if rest[:1] == [2] and len(rest) >= 4:
-        return _nearest((rest[1], rest[2], rest[3])), 4
-    return "", len(rest)
-
-
-def _of_256(number: int) -> tuple[int, int, int]:
-    if number < 16:
-        return _PALETTE[number % 8]
-    if number < 232:
-        cube = number - 16
-        return _LEVELS[cube // 36 % 6], _LEVELS[cube // 6 % 6], _LEVELS[cube % 6]
-    grey = 8 + 10 * min(number - 232, 23)
-    return grey, grey, grey
-
-
-def _nearest(color: tuple[int, int, int]) -> str:
-    def distance(place: int) -> int:
-        return sum((min(a, 255) - b) ** 2 for a, b in zip(color, _PALETTE[place], strict=True))
-
-    return str(min(range(8), key=distance))
 
 
 @cache
