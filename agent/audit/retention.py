@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct, field
 
-from agent.protocol.errors import InvalidRequest, InvalidState, IoError
+from agent.protocol.errors import InvalidState, IoError
 from agent.protocol.events.session import SessionPruned
 from agent.recording.chained_lines import log_lines
 from agent.recording.disk import is_being_written
@@ -21,10 +20,6 @@ from agent.recording.integrity.signing import drop_signatures
 from agent.recording.integrity.verify import Checked, verify_session
 from agent.recording.reader import SessionFile
 from agent.struct_types import built
-
-_UNITS = {"h": 3600, "d": 86_400, "w": 604_800, "month": 2_629_746, "y": 31_556_952}
-_NAMES = {"hour": "h", "day": "d", "week": "w", "mo": "month", "year": "y"}
-_SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -68,26 +63,6 @@ def _reason(survey: Survey, wish: Wish, *, now: float, total: int) -> str:
     if wish.older_than is None and wish.keep_size is None and wish.statuses:
         return f"every goal {' or '.join(sorted(survey.statuses))}"
     return ""
-
-
-def parse_age(text: str) -> float:
-    """Seconds of `90d`, `12h`, `3 weeks`, `6 months`, `1y`. Raises InvalidRequest."""
-    match = re.fullmatch(
-        r"\s*(\d{1,6})\s*(h|hours?|d|days?|w|weeks?|mo|months?|y|years?)\s*", text, re.ASCII | re.IGNORECASE
-    )
-    if not match:
-        raise InvalidRequest(f"{text[:40]!r} is not an age", hint="such as 90d, 12h, 3 weeks, 6 months or 1y")
-    name = match[2].lower()
-    name = name if name in _UNITS else name.removesuffix("s")
-    return int(match[1]) * float(_UNITS[_NAMES.get(name, name)])
-
-
-def parse_size(text: str) -> int:
-    """Bytes of `2GB`, `500 MB`, `1GiB`, `0`. Raises InvalidRequest."""
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,3})?)\s*([kmgt]i?)?b?\s*", text, re.ASCII | re.IGNORECASE)
-    if not match:
-        raise InvalidRequest(f"{text[:40]!r} is not a size", hint="such as 2GB, 500MB or 1GiB")
-    return int(float(match[1]) * _SIZES[(match[2] or "").lower()])
 
 
 def _age(seconds: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
 from agent.config.table import Setting
+from agent.text.sizes import bytes_in
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -125,11 +125,7 @@ def _parse_bool(raw: Any) -> bool:
 
 
 def _parse_size(text: str) -> int:
-    """Bytes from `500M`, `1.5G`, `64 KiB`, `1000`: units are powers of 1024."""
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE | re.ASCII)
-    if match is None:
-        raise ValueError("expected a size such as 500M or 2G")
-    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+    size = bytes_in(text)
     if not 1 <= size < 1 << 62:
         raise ValueError("expected a size of at least 1 byte")
     return size

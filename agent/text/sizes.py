@@ -1,6 +1,8 @@
-"""Say bytes, counts and durations in words."""
+"""Say bytes, counts and durations in words, and read bytes from them."""
 
 from __future__ import annotations
+
+import re
 
 _MOST = 10**24  # what a log claims can be any number, also one that no float holds
 
@@ -14,6 +16,14 @@ def size_words(count: int) -> str:
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{value:.1f} {units[0]}" if value < 9.95 else f"{value:,.0f} {units[0]}"
+
+
+def bytes_in(text: str) -> int:
+    """Bytes from `500M`, `1.5 GB`, `64 KiB`, `1000`: units are powers of 1024. Raises ValueError."""
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE | re.ASCII)
+    if match is None:
+        raise ValueError("expected a size such as 500M or 2G")
+    return int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
 
 
 def counted(number: int, what: str) -> str:

@@ -69,6 +69,15 @@ def _read(text: str, now: datetime) -> tuple[datetime, bool]:
     raise argparse.ArgumentTypeError(f"{text[:60]!r} is no time that can be read; write {_EXAMPLES}")
 
 
+def age_of(text: str) -> float:
+    """Seconds of `90d`, `12h`, `3 weeks`, `6 months`, `1y`. Raises ArgumentTypeError."""
+    match = re.fullmatch(r"\s*(\d{1,6})\s*([a-z]+?)s?\s*", text.lower(), re.ASCII)
+    unit = match and _UNITS.get(match[2])
+    if not match or not unit:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not an age such as 90d, 12h, 3 weeks, 6 months or 1y")
+    return int(match[1]) * float(unit)
+
+
 def iso(at: int) -> str:
     """Microseconds since the epoch as UTC in ISO 8601, "" for none."""
     if at <= 0:

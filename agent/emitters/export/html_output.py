@@ -31,7 +31,7 @@ _STATES = 3  # a line that was written over more often than this is a progress b
 _FLAGS = {
     "bold": "bold", "dim": "faint", "italic": "italic", "underline": "under", "strike": "strike", "reverse": "inverse",
 }  # fmt: skip
-"""What rich calls a look, and the class for it."""
+"""The class for each look, by the name that rich has for it."""
 
 Run = tuple[str, str]
 """Classes and text, not escaped."""

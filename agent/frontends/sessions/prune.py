@@ -15,8 +15,6 @@ from agent.audit.retention import (
     Wish,
     choose,
     is_in_use,
-    parse_age,
-    parse_size,
     prune,
     remove_tombstone,
     survey,
@@ -29,7 +27,8 @@ from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.envelope import SystemClock
 from agent.text.shown import shown_line
-from agent.text.sizes import counted
+from agent.text.sizes import bytes_in, counted
+from agent.text.times import age_of
 
 if TYPE_CHECKING:
     import argparse
@@ -39,9 +38,22 @@ if TYPE_CHECKING:
 _LISTED = 40
 
 
+def _size(text: str) -> int:
+    import argparse
+
+    try:
+        return bytes_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--older-than", metavar="AGE", help="sessions with no event since: 90d, 12h, 6 months")
-    parser.add_argument("--keep-size", metavar="SIZE", help="the oldest, until all logs take no more than this: 2GB")
+    parser.add_argument(
+        "--older-than", metavar="AGE", type=age_of, help="sessions with no event since: 90d, 12h, 6 months"
+    )
+    parser.add_argument(
+        "--keep-size", metavar="SIZE", type=_size, help="the oldest, until all logs take no more than this: 2GB"
+    )
     parser.add_argument(
         "--status",
         action="append",
@@ -49,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STATUS",
         help="only sessions of which every goal ended so; may be given again",
     )
-    parser.add_argument("--tombstones-older-than", metavar="AGE", help="remove tombstones that are older, for good")
+    parser.add_argument(
+        "--tombstones-older-than", metavar="AGE", type=age_of, help="remove tombstones that are older, for good"
+    )
     parser.add_argument("--dry-run", action="store_true", help="list what would be removed; remove nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--force", action="store_true", help="prune logs that do not verify, too")
@@ -58,11 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 async def run(services: Services, options: argparse.Namespace) -> int:
     """0 done or nothing to do, 1 where something could not be removed, 6 not wanted. Raises CoreError, EmitError."""
     wish = Wish(
-        older_than=parse_age(options.older_than) if options.older_than else None,
-        keep_size=parse_size(options.keep_size) if options.keep_size else None,
+        older_than=options.older_than,
+        keep_size=options.keep_size,
         statuses=frozenset(options.status or ()),
     )
-    buried_before = parse_age(options.tombstones_older_than) if options.tombstones_older_than else None
+    buried_before = options.tombstones_older_than
     if wish == Wish() and buried_before is None:
         raise InvalidRequest(
             "name the sessions to remove",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.audit.retention import Wish, choose, parse_age, parse_size, survey
+from agent.audit.retention import Wish, choose, survey
 from agent.audit.retention import prune as prune_one
 from agent.cli.arguments import parse
 from agent.config.load import Loaded
@@ -182,25 +182,11 @@ def test_choice_by_status_and_size(world: World) -> None:
     assert choose(surveys, Wish(older_than=3600), now=now) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("90d", 7_776_000), ("12 hours", 43_200), ("3 weeks", 1_814_400), ("1y", 31_556_952), ("6 months", 15_778_476)],
-)
-def test_ages(text: str, seconds: int) -> None:
-    assert parse_age(text) == seconds
-
-
-@pytest.mark.parametrize(("text", "size"), [("2GB", 2 * 10**9), ("1.5 MiB", 1_572_864), ("0", 0), ("500k", 500_000)])
-def test_sizes(text: str, size: int) -> None:
-    assert parse_size(text) == size
-
-
-@pytest.mark.parametrize("text", ["", "d", "-1d", "1e9d", "9999999999d", "1 fortnight"])
-def test_bad_ages(text: str) -> None:
-    with pytest.raises(InvalidRequest):
-        parse_age(text)
-    with pytest.raises(InvalidRequest):
-        parse_size(f"x{text}")
+@pytest.mark.parametrize(("option", "text"), [("--older-than", "1 fortnight"), ("--keep-size", "x2GB")])
+def test_ages_and_sizes_that_are_none(option: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse("sessions", ["prune", option, text])
+    assert "such as" in capsys.readouterr().err
 
 
 class _Killed(BaseException):

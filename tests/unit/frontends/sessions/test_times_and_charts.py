@@ -14,7 +14,7 @@ from agent.emitters.streams import MemorySink
 from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
 from agent.frontends.sessions.shared import Cell, Column, print_table
 from agent.frontends.sessions.stats_view import bucketed
-from agent.text.times import _read, absolute, ago, iso, since_of, until_of
+from agent.text.times import _read, absolute, age_of, ago, iso, since_of, until_of
 from tests.support.each import each
 
 NOW = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)  # a Sunday
@@ -28,6 +28,20 @@ def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@each(
+    ("text", "seconds"),
+    [("90d", 7_776_000), ("12 hours", 43_200), ("3 weeks", 1_814_400), ("1y", 31_557_600), ("6 months", 15_778_800)],
+)
+def test_ages(text: str, seconds: int) -> None:
+    assert age_of(text) == seconds
+
+
+@each("text", ["", "d", "-1d", "1e9d", "9999999999d", "1 fortnight"])
+def test_bad_ages(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        age_of(text)
 
 
 @each(
