@@ -1,24 +1,21 @@
-"""Identify the files whose contents a command would run, and the folders it names, so that another one in their place shows.
-
-An identity means something in this process only: contents are hashed with a key that nobody else has, so that it tells nothing of them.
-"""
+"""Identify the files whose contents a command would run, and the folders it names, so that another one in their place shows."""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import pairwise
 
+from agent.planner.facts.contents import Contents
 from agent.planner.facts.file_systems import listed
-from agent.planner.facts.git_facts import repository_of
-from agent.planner.facts.regular_file import beginning
-from agent.protocol.decisions import ProgramRun, RiskReport
+from agent.planner.facts.loaded_files import add_loaded, is_code
+from agent.planner.facts.settings_files import add_settings
+from agent.protocol.decisions import Effect, ProgramRun, RiskReport
+from agent.risk.tables.names import members
 
-MAX_HASHED = 16
-MAX_HASHED_BYTES = 256 * 1024
-_MAX_FILES = 64
-_KEY = os.urandom(16)
+_MAX_PROGRAMS = 16
 _USED = frozenset(
     (
         *("schedule", "persist", "environment", "remote-shell", "shell-escape", "configure-system", "cluster-change"),
@@ -39,6 +36,11 @@ _FED = frozenset(("run-opaque", "run-remote", "remote-shell", "db-change", "db-d
 _PUTS = frozenset(("copy-to", "write", "append", "move", "create"))
 _LATER = (".config", ".vcs", ".schedule")
 """Ends of rules about places from which something runs later: start-up files, hooks, timers."""
+_UNPACKED = frozenset(("extract", "change"))
+_PATCHES = frozenset(("vcs-change.apply", "vcs-change.am"))
+_CHANGES = frozenset(
+    "append chmod chown copy-to create delete discard download link modify move shred truncate vcs-change write".split()
+)
 _NAMED = frozenset(("run.script", "run.path", "run.unknown"))
 """Rules whose targets are the code itself; of other programs that run something, all that they name may be."""
 _OF_PROJECTS = frozenset(
@@ -52,21 +54,26 @@ _OF_PROJECTS = frozenset(
     kustomization.yaml Chart.yaml values.yaml helmfile.yaml Pulumi.yaml serverless.yml
     """.split()
 )
+_PROJECTS = members("project.files")
 _OF_PLANS = (".tf", ".tfvars", ".tofu", ".hcl")
 """Ends of names of files that a tool reads all of, in its folder."""
+_LIST = re.compile(r"--(?:[\w-]+-)?from(?:-file)?")
 FED_FROM = re.compile(r"<\s*([^\s<>&|;()]{1,4096})")
 
 
 def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """An identity for each file whose contents the command would run, each folder it names or names a file in, and `cwd`. Never raises."""
-    found: dict[str, str] = {}
-    hashed = 0
+    code, settings = Contents(), Contents()
+    running = _running(report)
+    texts = [(run.cwd, f"import {' '.join(run.words[1:])}".encode()) for run in running]
+    projects = {file for run in running for file in _PROJECTS.get(os.path.basename(run.words[0]), ())}
     for path in dict.fromkeys(_code(report, cwd)):
-        if path not in found and (told := _content(path, hashed=hashed < MAX_HASHED)):
-            found[path] = told
-            hashed += 1
-            if len(found) >= _MAX_FILES:
-                break
+        text = code.add(path)
+        if text[:2] == b"#!" or is_code(path) or any(fnmatchcase(os.path.basename(path), file) for file in projects):
+            texts.append((os.path.dirname(path), text))
+    add_loaded(code, texts, (run.cwd for run in running))
+    add_settings(settings, report)
+    found = {**settings.found, **code.found}
     found.update(_programs(report))
     folders = (path if "dir" in told else os.path.dirname(path) for path, told in facts.items())
     for path in dict.fromkeys((cwd, *folders)):
@@ -83,22 +90,24 @@ def _programs(report: RiskReport) -> dict[str, str]:
     from shutil import which
 
     names = dict.fromkeys(run.words[0] for run in report.programs if run.words and not run.remote)
-    bare = [name for name in names if name and "/" not in name and "…" not in name][:MAX_HASHED]
+    bare = [name for name in names if name and "/" not in name and "…" not in name][:_MAX_PROGRAMS]
     return {name: f"program {path}" for name in bare if (path := which(name))}
 
 
 def _code(report: RiskReport, cwd: str) -> Iterator[str]:
     """Paths that may hold code, and whatever else is named where code may be; not all of them are there."""
-    for folder in dict.fromkeys(run.cwd for run in report.programs if run.words[:1] == ("git",) and not run.remote):
-        yield from _hooks(folder)
     for finding in report.findings:
         effect = finding.effect
         if effect is not None and effect.kind == "environment":
             yield from _of_variables(effect.targets, report)
-        if effect is not None and effect.kind in _PUTS and finding.rule.endswith(_LATER):
+        if effect is not None and (
+            (effect.kind in _PUTS and finding.rule.endswith(_LATER)) or _is_decided_by_files(finding.rule, effect)
+        ):
             for run in report.programs:
                 yield from () if run.remote else _named(run)
             yield from (_path(text, cwd) for text in FED_FROM.findall(report.command))
+        elif effect is not None and finding.program >= 0:
+            yield from _lists(report.programs[finding.program])
         if finding.program < 0 or effect is None or not (effect.kind.startswith("run") or effect.kind in _USED):
             continue
         run = report.programs[finding.program]
@@ -113,6 +122,30 @@ def _code(report: RiskReport, cwd: str) -> Iterator[str]:
             yield from (_path(text, run.cwd) for text in texts)
 
 
+def _is_decided_by_files(rule: str, effect: Effect) -> bool:
+    """Tell whether what would be changed is not said by the command but by a file: an archive, a patch, a list of names."""
+    unsaid = not effect.targets or any("…" in target for target in effect.targets)
+    return effect.kind in _UNPACKED or rule in _PATCHES or (unsaid and effect.kind in _CHANGES)
+
+
+def _lists(run: ProgramRun) -> Iterator[str]:
+    """Files of names that a program is given by an option: `--files-from=f`, tar's `-T f`."""
+    for word, following in pairwise((*run.words[1:], "")):
+        name, _, value = word.partition("=")
+        if (_LIST.fullmatch(name) or (word == "-T" and run.words[0].endswith("tar"))) and not run.remote:
+            yield _path(value or following, run.cwd)
+
+
+def _running(report: RiskReport) -> list[ProgramRun]:
+    """The programs on this machine that run code, which may stand in their words."""
+    running = {
+        finding.program for finding in report.findings if finding.effect and finding.effect.kind.startswith("run")
+    }
+    return [run for index, run in enumerate(report.programs) if index in running and run.words and not run.remote][
+        :_MAX_PROGRAMS
+    ]
+
+
 def _of_variables(targets: Sequence[str], report: RiskReport) -> Iterator[str]:
     """Files that variables name, and the programs of the command in folders that they name."""
     values = [value for target in targets for value in target.partition("=")[2].split(":")]
@@ -120,13 +153,6 @@ def _of_variables(targets: Sequence[str], report: RiskReport) -> Iterator[str]:
         paths = [path for value in values if not run.remote and (path := _path(value, run.cwd))]
         yield from paths
         yield from (f"{path}/{run.words[0]}" for path in paths if run.words and "/" not in run.words[0])
-
-
-def _hooks(folder: str) -> Iterator[str]:
-    """Hooks of the repository, which git runs by itself."""
-    top = repository_of(folder) if folder.startswith("/") else ""
-    names = listed(f"{top}/.git/hooks") if top else []
-    yield from (f"{top}/.git/hooks/{name}" for name in names if not name.endswith(".sample"))
 
 
 def _places(target: str, run: ProgramRun) -> list[str]:
@@ -159,21 +185,3 @@ def _path(text: str, folder: str) -> str:
     if not text or text[0] == "-" or "…" in text or "\0" in text or not folder.startswith("/"):
         return ""
     return os.path.normpath(os.path.join(folder, os.path.expanduser(text.strip("'\""))))
-
-
-def _content(path: str, *, hashed: bool) -> str:
-    """A mark that tells a file's contents from any others; "" for what is not a regular file. Large ones are told by their times."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return ""
-    if not stat.S_ISREG(status.st_mode):
-        return ""
-    if not status.st_size:  # and those of /proc, which read differently each time
-        return "empty"
-    if hashed and status.st_size <= MAX_HASHED_BYTES:
-        from hashlib import blake2b
-
-        if text := beginning(path, MAX_HASHED_BYTES):
-            return blake2b(text, digest_size=16, key=_KEY).hexdigest()
-    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Iterator
 
+from agent.planner.facts.file_systems import listed
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import submodules
 from agent.planner.facts.regular_file import read_regular
@@ -42,6 +44,18 @@ def code_of_repositories(run: ProgramRun) -> list[str]:
             return [*found, UNREAD]
         queue += [os.path.join(top, name, ".git") for name in inner]
     return list(found)
+
+
+def settings_and_hooks(run: ProgramRun) -> Iterator[str]:
+    """Paths of the settings of each repository that a command of git works in, and of its hooks, where they usually are. Never raises."""
+    for folder in (_git_folders(run) or []) if _PLACES.isdisjoint(run.environment) else []:
+        try:
+            own, common = _places(folder) if folder else ("", "")
+        except OSError:
+            continue
+        if own:
+            yield from (f"{common}/config", f"{own}/config.worktree", f"{common}/info/attributes")
+            yield from (f"{common}/hooks/{name}" for name in listed(f"{common}/hooks") if not name.endswith(".sample"))
 
 
 def _code_of(folder: str) -> tuple[list[str], str]:

@@ -72,6 +72,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("x.sh", "lib.sh", "x.py", "sub/y.sh", "run"):
         (tmp_path / name).write_text("echo checked\n")
         (tmp_path / name).chmod(0o755)
+    (tmp_path / "use.py").write_text("import json\nimport part\n")
+    (tmp_path / "part.py").write_text("x = 1\n")
     (tmp_path / "Makefile").write_text("all:\n\ttrue\n")
     (tmp_path / "package.json").write_text('{"scripts": {"build": "true"}}')
     (tmp_path / "src/a.txt").write_text("a\n")
@@ -202,6 +204,30 @@ CHANGES = [
     ("touch new.txt && rm notes", shadowed("rm"), "rm is "),
     ("bash -c 'true | sort'", shadowed("sort"), "sort is "),
     ("git commit -am x", lambda: made(".git/hooks/pre-commit"), ".git/hooks/pre-commit is new"),
+    ("git status", lambda: made("home/.gitconfig"), "home/.gitconfig is new"),
+    ("git fetch", lambda: made(".git/config"), ".git/config is new"),
+    ("curl https://example.com", lambda: made("home/.curlrc"), "home/.curlrc is new"),
+    ("ssh host ls", lambda: made("home/.ssh/config"), "home/.ssh/config is new"),
+    ("python3 use.py", other_text("part.py"), "part.py has other contents"),
+    ("python3 use.py", lambda: made("json.py"), "json.py"),
+    ("tar xf notes", other_text("notes"), "notes has other contents"),
+    ("tar -xf notes -C sub", other_text("notes"), "notes has other contents"),
+    ("unzip notes", other_text("notes"), "notes has other contents"),
+    ("cpio -id < notes", other_text("notes"), "notes has other contents"),
+    ("zcat notes | tar x", other_text("notes"), "notes has other contents"),
+    ("patch -p1 < notes", other_text("notes"), "notes has other contents"),
+    ("patch -p1 -i notes", other_text("notes"), "notes has other contents"),
+    ("cat notes | patch -p1", other_text("notes"), "notes has other contents"),
+    ("git apply notes", other_text("notes"), "notes has other contents"),
+    ("git am < notes", other_text("notes"), "notes has other contents"),
+    ("xargs rm < notes", other_text("notes"), "notes has other contents"),
+    ("cat notes | xargs rm", other_text("notes"), "notes has other contents"),
+    ("rm $(cat notes)", other_text("notes"), "notes has other contents"),
+    ('while read f; do rm "$f"; done < notes', other_text("notes"), "notes has other contents"),
+    ("wget -i notes", other_text("notes"), "notes has other contents"),
+    ("rsync -a --files-from=notes src/ sub/", other_text("notes"), "notes has other contents"),
+    ("tar cf all.tar -T notes", other_text("notes"), "notes has other contents"),
+    ("git rm --pathspec-from-file=notes", other_text("notes"), "notes has other contents"),
 ]
 
 
@@ -243,6 +269,12 @@ def grown(name: str) -> Act:
         ("cat /proc/uptime | sh", lambda: None),
         ("rm log", grown("log")),
         ("gzip log", grown("log")),
+        ("tar cf a.tar log", grown("log")),
+        ("git add log", grown("log")),
+        ("tail -n 1 log | tee -a notes", grown("log")),
+        ("python3 use.py", lambda: Path("other.py").write_text("x")),
+        ("git status", lambda: made("home/.curlrc")),
+        ("tar xf notes", grown("log")),
         ("rm -r build", lambda: Path("build/new.o").write_text("o")),
         ("bash x.sh", lambda: os.utime("x.sh")),
         ("make", lambda: Path("new.txt").write_text("n")),

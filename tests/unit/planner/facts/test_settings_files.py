@@ -1,0 +1,137 @@
+"""Settings that programs obey untold: for each program of the table each of its files shows, where it comes, changes and goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.planner.facts.facts import risk_context
+from agent.risk.tables.names import load_names, members
+from tests.support.each import each
+
+FILES = members("settings.files")
+
+
+def looked_at(command: str) -> dict[str, str]:
+    return risk_context(command, os.getcwd()).files
+
+
+@pytest.fixture(autouse=True)
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("home", "settings", "project/sub", "named"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project/sub")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    return tmp_path
+
+
+def test_no_program_has_two_rows() -> None:
+    names = [name for row in load_names()["settings"]["files"] for name in row.split()]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_what_a_row_refers_to_is_there() -> None:
+    assert {one[1:] for files in FILES.values() for one in files if one[0] == "="} <= set(FILES)
+
+
+def places(written: str, top: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Where such a file may lie."""
+    if written[0] == "$":
+        name, _, rest = written[1:].partition("/")
+        monkeypatch.setenv(name, str(top / "named"))
+        written = rest
+        found = [top / "named"]
+    elif written[0] == "~":
+        written = written[2:]
+        found = [top / "home"]
+        if written.startswith(".config/"):
+            return [found[0] / written, top / "settings" / written.removeprefix(".config/")]
+    elif written[0] == "^":
+        found, written = [top / "project/sub", top / "project"], written[1:]
+    else:
+        found = [top / "project/sub"]
+    return [folder / written for folder in found]
+
+
+@each("program", sorted(FILES))
+def test_each_file_of_each_program(program: str, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for written in sorted(FILES[program]):
+        if written[0] == "=":
+            continue
+        for place in places(written.replace("*", "1"), person, monkeypatch):
+            path = place if not written.endswith("/") else place / "below/one"
+            if written[0] == "$" and "/" not in written:
+                path = place / "file"
+                monkeypatch.setenv(written[1:], str(path))
+            before = looked_at(f"{program} x")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("one\n")
+            status = path.stat()
+            there = looked_at(f"{program} x")
+            assert there.get(str(path), "") not in ("", before.get(str(path))), (written, path)
+            path.write_text("two\n")
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            assert looked_at(f"{program} x")[str(path)] != there[str(path)]
+            path.unlink()
+            assert str(path) not in looked_at(f"{program} x")
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "named"),
+    [
+        (".gitconfig", "[include]\n\tpath = work.inc\n", "work.inc"),
+        (".gitconfig", '[includeIf "gitdir:~/work/"]\n\tpath = ~/work/settings\n', "work/settings"),
+        (".gitconfig", "[alias]\n\tx = !~/bin/x\n", "bin/x"),
+        (".gitconfig", "[core]\n\thooksPath = ~/hooks\n", "hooks/pre-commit"),
+        (".gitconfig", "[diff]\n\texternal = ~/bin/d --now\n", "bin/d"),
+        (".ssh/config", "Include more/*\n", ".ssh/more/one"),
+        (".ssh/config", "Host x\n  ProxyCommand ~/bin/proxy %h\n", "bin/proxy"),
+    ],
+)
+def test_what_settings_include_and_name_counts_too(settings: str, text: str, named: str) -> None:
+    home = Path.home()
+    for path in (home / settings, home / named):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    (home / settings).write_text(text)
+    before = looked_at("git fetch")
+    (home / named).write_text("one\n")
+    there = looked_at("git fetch")
+    (home / named).write_text("two\n")
+    assert str(home / named) not in before
+    assert there[str(home / named)] != looked_at("git fetch")[str(home / named)]
+
+
+def test_settings_that_include_themselves_end() -> None:
+    for name in "ab":
+        Path.home().joinpath(f".{name}").write_text("[include]\n\tpath = .a\n\tpath = .b\n")
+    Path.home().joinpath(".gitconfig").write_text("[include]\n\tpath = .a\n")
+    assert {str(Path.home() / name) for name in (".gitconfig", ".a", ".b")} <= set(looked_at("git status"))
+
+
+@pytest.mark.parametrize("words", ["", "-C sub ", "--git-dir=sub/.git "])
+def test_a_repository_of_its_own_is_found_where_git_finds_it(words: str) -> None:
+    folder = Path("sub/.git" if words else ".git")
+    for name in ("hooks", "objects", "refs"):
+        folder.joinpath(name).mkdir(parents=True)
+    folder.joinpath("HEAD").write_text("ref: refs/heads/main\n")
+    folder.joinpath("config").write_text("[core]\n")
+    folder.joinpath("hooks/pre-commit").write_text("true\n")
+    files = looked_at(f"git {words}commit -m x")
+    assert {str(folder.resolve() / name) for name in ("config", "hooks/pre-commit")} <= set(files)
+
+
+@pytest.mark.parametrize("command", ["ssh host curl https://example.com", "echo curl", "ls"])
+def test_settings_of_what_does_not_run_here_do_not_count(command: str) -> None:
+    Path.home().joinpath(".curlrc").write_text("insecure\n")
+    assert str(Path.home() / ".curlrc") not in looked_at(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["sudo -E curl x", "env A=1 curl x", "xargs curl", "find . -exec curl x {} +", "/usr/bin/curl x"]
+)
+def test_settings_of_what_runs_behind_another_program_count(command: str) -> None:
+    Path.home().joinpath(".curlrc").write_text("insecure\n")
+    assert str(Path.home() / ".curlrc") in looked_at(command)
