@@ -97,7 +97,7 @@ class _Looks:
 
 @lru_cache(maxsize=32)  # a second look reads the same texts
 def _said(text: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """What a text says it loads, and its words that are paths, or names of code."""
+    """List what a text says it loads, and its words that are paths, or names of code."""
     loads = dict.fromkeys(word for line in _LOADS.findall(text) for word in _WORD.findall(line))
     paths = (word for word in dict.fromkeys(_WORD.findall(text)) if "/" in word or is_code(word))
     return [way for word in islice(loads, _MAX_WORDS) for way in _ways(word)], list(islice(paths, _MAX_WORDS))

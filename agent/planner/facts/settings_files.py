@@ -48,7 +48,7 @@ def _name(word: str) -> str:
 
 @cache
 def _written(name: str) -> tuple[str, ...]:
-    """What the table says of a program, and of those that it starts."""
+    """The entries of the table for a program, and for those that it starts."""
     found: dict[str, None] = {}
     for one in sorted(_FILES[name]):
         found.update(dict.fromkeys(_written(one[1:]) if one[0] == "=" else (one,)))
