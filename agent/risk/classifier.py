@@ -90,6 +90,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
         abandoned = abandoned or walker.abandoned
+        vars(walker).clear()  # what it consists of knows it: gone at once, no garbage that has to be looked for
     findings.extend(_hidden_text(text, programs))
     parse: Parse = "ok"
     if parser.errors:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent.protocol.decisions import Effect, Finding, Level
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.reader.syntax import Parser
@@ -25,7 +26,7 @@ _MAX_HEREDOCS = 1  # two of them in one line are an error for it
 _COSTLY = ("|", "(", "{", "[", "&", "=")
 # Keywords that it takes for programs, and what stands behind them for arguments or for more programs.
 _KEYWORDS = frozenset(("time", "coproc", "{", "}", "do", "done", "then", "else", "elif", "fi", "esac", "!"))
-_UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'|-[a-zA-Z] / \]\]", re.MULTILINE)
+_UNREADABLE_FOR_IT = lazily(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'|-[a-zA-Z] / \]\]", re.MULTILINE)
 
 
 _one_at_a_time = allocate_lock()
@@ -47,7 +48,7 @@ def _worth_asking(text: str) -> bool:
     # tree-sitter-bash 0.25.1 has crashed the process on private-use and control characters: plain ASCII only.
     if not text.isascii() or not text.replace("\n", "").replace("\t", "").isprintable():
         return False
-    return all(text.count(char) <= _MAX_OF_EACH for char in _COSTLY)
+    return len(text) <= _MAX_OF_EACH or all(text.count(char) <= _MAX_OF_EACH for char in _COSTLY)
 
 
 @lru_cache(maxsize=1)

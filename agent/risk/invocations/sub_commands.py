@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ALL = LazyPattern(r"--(?:all|purge|everything|all-namespaces)")
 _DELETES = LazyPattern(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
+_DELETES_ONE = LazyPattern(r"(?:[\w-]+:)*(?:batch-?)?(?:delete|destroy|remove)(?:-\w+)*")
 _UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
 _UNLISTED = frozenset(("run.subcommand", "cluster-change.any", "cloud-change.any", "remote-change.any"))
 _WORDS = 6  # the verb of a program stands among its first words
@@ -44,11 +45,12 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
     operands = [word for word in words if not word.text.startswith("-")][:_WORDS]
     unlisted = any(finding.rule in _UNLISTED for finding in found)  # of a program that we know
     everything = any(_ALL.fullmatch(text) for text in texts)
+    strong = pattern("destruction.strong")
     for word in operands:
         if (
-            pattern("destruction.strong").fullmatch(word.text)
+            strong.fullmatch(word.text)
             or (everything and _DELETES.fullmatch(word.text))
-            or (unlisted and re.fullmatch(r"(?:[\w-]+:)*(?:batch-?)?(?:delete|destroy|remove)(?:-\w+)*", word.text))
+            or (unlisted and _DELETES_ONE.fullmatch(word.text))
         ):
             reason = f"is told to {word.text[:40]}, and what that affects is unknown"
             unknown = any(finding.rule == "run.unknown" for finding in found)

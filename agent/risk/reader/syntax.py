@@ -95,7 +95,8 @@ class Parser(CompoundCommands):
         start = self.pos
         negated = False
         while True:  # `!` and `time` come before a pipeline, in any number
-            word = RESERVED.match(self.text, self.pos, self.limit)
+            here = self.text.startswith(("!", "t"), self.pos)
+            word = RESERVED.match(self.text, self.pos, self.limit) if here else None
             if word is None or word.group(1) not in ("!", "time"):
                 break
             negated = negated or word.group(1) == "!"

@@ -16,9 +16,9 @@ _WRITTEN_OUT = r"(?:%\{(?:http_code|response_code|http_connect|(?:time|size|spee
 _NAME = r"[\w./][\w./-]*"
 _KERNEL = r"(?!\S*\.\.)(?:/proc/(?:loadavg|uptime|meminfo|stat|sys/[\w./-]+)|/sys/[\w./:-]+)"
 _PRINTS = {
-    "wc": rf"(?:(?:-[lwcmL]+|--(?:lines|words|bytes|chars|max-line-length)|{_NAME}) ?)*",
+    "wc": rf"(?:(?:-[lwcmL]+|--(?:lines|words|bytes|chars|max-line-length)|{_NAME})(?: |\Z))*",
     "du": rf"(?:-\w+ )*(?:-\w*s\w*|--summarize)(?: -\w+)*(?: {_NAME})*",
-    "cat": rf"(?:{_KERNEL} ?)+",
+    "cat": rf"(?:{_KERNEL}(?: |\Z))+",
     "free": r"(?:-\w+ ?)*",
     "nproc": r"(?:--all|--ignore=\d+)?",
     "date": rf"(?:.* )?\+{_DATE}",
@@ -44,6 +44,7 @@ _KEEPS = {
     "head": r"(?:-[nc] ?[-+]?\d+|-\d+|-q|-z| )*", "tail": r"(?:-[nc] ?[-+]?\d+|-\d+|-q|-z| )*", "tr": r"-d .+|-s .",
     "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"(?:-F ?\S )?(?:/[\w :]+/|NR *== *\d+)? *\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
 }  # fmt: skip
+_LONGEST = 500  # characters of arguments; the patterns need more than linear time for what almost fits
 _PROGRAMMED = frozenset(("awk", "sed", "jq", "tr", "cut"))
 _SUMS = frozenset(("+", "-", "*", "/", "%"))
 _ALSO = {"egrep": "grep", "fgrep": "grep", "gawk": "awk", "mawk": "awk", "gdate": "date", "gstat": "stat", "gwc": "wc"}
@@ -60,14 +61,15 @@ def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
     words = invocation.words[1:]
     glue = " " if name in _PROGRAMMED else "_"  # an argument of several words is not several arguments
     written = " ".join(re.sub(r"\s", glue, word.text) for word in words)
+    short = len(written) <= _LONGEST
     if name == "expr":
         counted = len(words) > 2 and all(map(_adds_up, words, range(len(words))))
-    elif any(word.glob and name == "grep" for word in words):
+    elif not short or (name == "grep" and any(word.glob for word in words)):
         counted = False
     else:
         counted = re.fullmatch(_PRINTS.get(name, r"(?!)"), written, re.S) is not None
     came = invocation.stdin[1] if invocation.stdin is not None else ""
-    kept = came == NUMBER and re.fullmatch(_KEEPS.get(name, r"(?!)"), written, re.S) is not None
+    kept = short and came == NUMBER and re.fullmatch(_KEEPS.get(name, r"(?!)"), written, re.S) is not None
     if counted or (kept and text is None):
         return None, NUMBER
     return (text, f"{NUMBER} cmd") if text is None and taint == NUMBER else output
