@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.commands.context import CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
-from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError
 from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.text.shown import shown, shown_line
 
@@ -69,7 +69,7 @@ async def policy(context: CommandContext, arguments: str) -> DispatchOutcome:
 
 
 async def _add(context: CommandContext, action: str, text: str) -> None:
-    """Make a rule from words, shown and agreed to, recorded first. Raises InvalidRequest, RecordingError."""
+    """Make a rule from words, shown and agreed to, recorded first. Raises InvalidRequest, RecordingError, IoError."""
     from agent.policy.parse import parse_policy
     from agent.policy.rule_text import as_toml, limits, sentence
     from agent.policy.store import add_rules
@@ -94,7 +94,8 @@ async def _add(context: CommandContext, action: str, text: str) -> None:
     trouble = await asyncio.to_thread(add_rules, path, made)
     if trouble:
         await context.record(RuleRemoved(rules=names, where=path, reason=trouble))
-    context.tell(shown(trouble) if trouble else f"`:policy forget {names[0]}` takes it back")
+        raise IoError(f"no rule was made: {shown(trouble)}")
+    context.tell(f"`:policy forget {names[0]}` takes it back")
 
 
 def _taken(context: CommandContext) -> tuple[str, ...]:
@@ -125,8 +126,9 @@ def _allowing(context: CommandContext, command: str) -> tuple[Rule, ...]:
 
 
 async def _forget(context: CommandContext, name: str) -> None:
-    """Take back a rule, recorded first. Raises InvalidRequest, RecordingError."""
+    """Take back a rule, recorded first. Raises InvalidRequest, RecordingError, IoError."""
     from agent.policy.model import OF_SESSION
+    from agent.policy.rule_text import as_toml
     from agent.policy.store import forget_rule
 
     path, ask = context.services.policy_path, context.person.ask
@@ -145,7 +147,13 @@ async def _forget(context: CommandContext, name: str) -> None:
     await context.record(RuleRemoved(rules=(name,), where=OF_SESSION if of_session else path))
     rules = context.session.rules
     trouble = rules.forget(name) if of_session else await asyncio.to_thread(forget_rule, path, name)
-    context.tell(shown(trouble) if trouble else f"rule {name} is gone")
+    if trouble:
+        files = context.app.policy(context.session.cwd, rules).files
+        still = tuple(rule for file in files if file.trust == "user" for rule in file.rules if rule.name == name)
+        if still:
+            await context.record(RuleAdded(rules=(name,), where=path, text=as_toml(still)))
+        raise IoError(f"rule {name} stays: {shown(trouble)}")
+    context.tell(f"rule {name} is gone")
 
 
 def _added(context: CommandContext) -> dict[str, tuple[str, ...]]:

@@ -52,7 +52,8 @@ def all_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
 def _headline(rehearsal: Rehearsal) -> Line:
     code = f"exit {rehearsal.result.exit_code}"
     if not rehearsal.changes and not rehearsal.more:
-        return [("bold", "it would change nothing"), ("", f": rehearsed, {code}")]
+        said = "no change was seen" if rehearsal.obstacle else "it would change nothing"
+        return [("bold", said), ("", f": rehearsed, {code}")]
     totals = rehearsal.totals
     parts = [totals_words(totals)] if totals_words(totals) else []
     if totals.bytes_lost:

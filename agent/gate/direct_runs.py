@@ -192,7 +192,8 @@ def finish_checkpoint(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ..
     try:
         return checkpoint.finish(), ()
     except Exception as error:  # the command has run; that it cannot be taken back must be said, and no more
-        return "", (f"this run cannot be undone after all: {error or type(error).__name__}",)
+        reason = str(error) or type(error).__name__
+        return "", (f"this run cannot be undone yet: {reason}; `agent-shell undo --list` tries again",)
 
 
 def _way_out(reason: str) -> str:

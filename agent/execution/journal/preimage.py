@@ -30,7 +30,8 @@ ALIVE = b"alive"  # locked by a process, and so until that ends
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 MOST_BYTES = 256 << 20
 MOST_FILES = 20_000
-_INTERRUPTED = "agent-shell ended while this ran"
+_INTERRUPTED = "agent-shell ended while this ran, or could not compare what it changed"
+_SINCE = f"{_INTERRUPTED}: what was changed since counts, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +221,13 @@ def conclude(journal_folder: JournalFolder, entry: Entry) -> bool:
         record_how_files_stand(turning, done=True)
         journal_folder.write(entry)
     for name in (FILE, ALIVE):
-        os.unlink(journal_folder.file(entry.undo_id, name))
+        with suppress(OSError):  # they go with the entry
+            os.unlink(journal_folder.file(entry.undo_id, name))
     return True
 
 
 def interrupted(journal_folder: JournalFolder, entry: Entry) -> str:
-    """Bring a direct run to an end whose agent-shell is gone, in words; "" while it is still there. The lock must be held."""
+    """Bring a direct run to an end whose agent-shell is gone or could not do so, in words; "" while it runs. The lock must be held."""
     with ExitStack() as stack:
         with suppress(FileNotFoundError):
             fd = os.open(journal_folder.file(entry.undo_id, ALIVE), os.O_RDWR | os.O_CLOEXEC)
@@ -234,9 +236,9 @@ def interrupted(journal_folder: JournalFolder, entry: Entry) -> str:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 return ""
-        entry.note = "; ".join(each for each in (entry.note, _INTERRUPTED) if each)
+        entry.note = "; ".join(each for each in (entry.note, _SINCE) if each)
         changed = conclude(journal_folder, entry)
-    return _INTERRUPTED if changed else f"{_INTERRUPTED}, and nothing was changed"
+    return _SINCE if changed else f"{_INTERRUPTED}: nothing was changed"
 
 
 def _keep_names(folders: Folders, path: bytes, slot: bytes, facts: dict[bytes, Facts]) -> list[str]:

@@ -29,6 +29,7 @@ _FLAGS_REFUSED = "while setting flags on"  # chattr's own words, in scripts too
 _FLAGS = "chattr: a rehearsal has no right to set files immutable or append-only (+i, +a); this fails here, and may work for real"
 _TOO_LARGE = "Value too large for defined data type"
 _MOST_LOOKED_AT = 200
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENODEV))
 """Errors of a kernel without the rights or the parts for it; everything else may be otherwise the next time, or in another folder."""
 _HARMLESS_DEVICES = frozenset((b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"))
@@ -246,7 +247,9 @@ def _reason(trouble: Trouble) -> str:
     step, number = trouble.step, trouble.number
     why = os.strerror(number) if number else "no reason was given"
     if step.startswith("scratch"):
-        return f"no folder for it can be made{step[7:] and ' at' + step[7:]} ({why})"
+        where = f" at {os.path.dirname(step[8:])}" if os.path.isabs(step[8:]) else ""
+        failed = "there is no room for it" if number in _FULL else "no folder for it can be made"
+        return f"{failed}{where} ({why})"
     if step.endswith(("uid_map", "gid_map", "setgroups")) or step == "unshare":
         if number == errno.ENOSPC:
             return "no more namespaces may be made (the limit in /proc/sys/user is used up)"
@@ -260,6 +263,8 @@ def _reason(trouble: Trouble) -> str:
 
 def _remedy(trouble: Trouble) -> str:
     if trouble.step.startswith("scratch"):
+        if trouble.number in _FULL:
+            return "free some space there, or choose another state folder (XDG_STATE_HOME)"
         return "make the state folder (XDG_STATE_HOME) writable"
     if trouble.step == "overlay":
         return "ordinary users need Linux 5.11 or newer for that, and its overlay module (modprobe overlay)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Sequence
@@ -113,6 +114,8 @@ class Sandbox:
         """Read what it left, once nothing runs in it any more."""
         scratch = unpacked(self.spec.scratch)
         lines = tuple(reports.read(scratch))
+        if not any(line["event"] in ("built", "failed") for line in lines) and _is_full(scratch):
+            lines += ({"event": "failed", "step": f"scratch {os.fsdecode(scratch)}", "errno": errno.ENOSPC},)
         dump = b""
         with suppress(OSError), open(scratch + b"/" + reports.STATE, "rb") as file:
             dump = file.read()
@@ -141,6 +144,15 @@ class Sandbox:
                 )
             )
         return made
+
+
+def _is_full(folder: bytes) -> bool:
+    """Tell whether nothing more can be written there: then what stood around the command could not say so either."""
+    try:
+        facts = os.statvfs(folder)
+    except OSError:
+        return False
+    return not facts.f_bavail or bool(facts.f_files and not facts.f_favail)
 
 
 def _base(root: bytes, is_work: bool, state_dir: bytes, mounts: list[Mount]) -> Base:

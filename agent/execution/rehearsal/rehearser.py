@@ -264,7 +264,7 @@ class Rehearser:
         if result.interrupted:
             return "it was interrupted, so this is not all that it would do"
         if ran.said("ended") is None:
-            return "the process that guards the rehearsal was ended, so this is not all that it would do"
+            return "the process that guards the rehearsal was ended, or had no room for its report, so this is not all that it would do"
         return ""
 
     def _commit(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:

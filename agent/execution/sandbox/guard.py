@@ -5,6 +5,7 @@ It stands outside of the PID namespace, so nothing inside can see or stop it. St
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -36,7 +37,7 @@ def enter(message: dict[str, Any], report_fd: int) -> None:
     try:
         guard = _Guard(spec, report)
         guard.build()
-        report.say("built")
+        report.tell("built")
         pid, channel = guard.fork(report_fd)
     except OSError as error:
         report.failed(error)
@@ -162,7 +163,8 @@ class _Guard:
         left = _LONGEST_DUMP
         try:
             while left > 0 and (data := os.read(fd, 1 << 20)):
-                os.write(self._state, data)
+                if os.write(self._state, data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 left -= len(data)
         except OSError:
             os.ftruncate(self._state, 0)  # a folder, say, or no room: then nothing of it is known

@@ -115,6 +115,7 @@ class Overlays:
         """Mount `root` as an overlay on `target`, with upper and work folders in `folder` (which is made).
 
         `lower`, `via`: other ways to `root` and `folder`. Answers the error, and says it, where this kernel or file system refuses.
+        Raises OSError where what was mounted cannot be reported.
         """
         lower, via = lower or root, via or folder
         try:

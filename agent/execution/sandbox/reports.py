@@ -5,6 +5,7 @@ Standard library only.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import suppress
@@ -55,25 +56,36 @@ def unpacked(text: str) -> bytes:
 
 
 class Report:
-    """The writing end. Lines are short, appended at once, and never raise: a full disk must not end the command."""
+    """The writing end. Lines are short and appended at once; behind one that could not be written whole there are none, so that a report
+    of which the disk took only parts has no end.
+    """
 
     def __init__(self, scratch: bytes) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         self.fd = os.open(scratch + b"/" + NAME, flags, 0o600)
+        self._is_whole = True
 
     def say(self, event: str, **facts: Any) -> None:
-        """Write one line. Values must be what JSON knows; paths go as `os.fsdecode` makes them."""
+        """Write one line; never raises: a full disk must not end the command."""
         with suppress(OSError):
-            os.write(self.fd, json.dumps({"event": event, **facts}).encode("ascii") + b"\n")
+            self.tell(event, **facts)
+
+    def tell(self, event: str, **facts: Any) -> None:
+        """Write one line. Values must be what JSON knows; paths go as `os.fsdecode` makes them. Raises OSError."""
+        line = json.dumps({"event": event, **facts}).encode("ascii") + b"\n"
+        went_well, self._is_whole = self._is_whole, False
+        if not went_well or os.write(self.fd, line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), NAME)
+        self._is_whole = True
 
     def failed(self, error: OSError) -> None:
         """A step failed, before anything was started."""
         self.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
 
     def overlaid(self, root: bytes, place: bytes, start: os.stat_result, *, indexed: bool, userxattr: bool) -> None:
-        """An overlay is there. `place` holds its upper and work folders."""
+        """An overlay is there. `place` holds its upper and work folders. Raises OSError: what is not known to be there is not read."""
         extras = {name: getattr(start, name) for name in _EXTRAS}
-        self.say(
+        self.tell(
             "overlaid",
             root=os.fsdecode(root),
             place=os.fsdecode(place),

@@ -167,6 +167,10 @@ class LogProof:
         self._signer = signer
         self._log = ""
         self._first: Link | None = None  # of a new log, whose head may have to be begun again
+        self._adopt: Callable[[HeadWriter], None] | None = (
+            None  # of an existing one, that could not be read or written yet
+        )
+        self._last: Link | None = None
         self._fails = False
         self._trouble = ""
 
@@ -178,7 +182,14 @@ class LogProof:
         def hash_at(seq: int) -> str | None:
             return hash_of_record(segment_paths(first), seq)
 
-        self._try(lambda writer: told.append(writer.adopt(log, end, trailing=trailing, hash_at=hash_at)))
+        def adopt(writer: HeadWriter) -> None:
+            told.append(writer.adopt(log, end, trailing=trailing, hash_at=hash_at))
+            self._adopt = None
+            if self._last is not None:
+                writer.keep(self._last, synced=False)
+
+        self._adopt = adopt
+        self._try(lambda _: None)
         return told[0] if told else ("", "")
 
     def before(self, link: Link) -> None:
@@ -192,6 +203,7 @@ class LogProof:
     def after(self, link: Link, time: str, *, synced: bool, lasting: bool, closed: bool) -> None:
         """It is written; `synced` to the disk. `lasting`: a goal or a session ended with it, so it is signed; `closed`: the session did."""
         self._try(lambda writer: writer.keep(link, synced=synced, lasting=lasting, closed=closed))
+        self._last = link
         if self._signer is not None and lasting:
             self._sign(link, time)
 
@@ -212,6 +224,8 @@ class LogProof:
         try:
             if self._first is not None and not self._writer.is_begun:
                 self._writer.begin(self._first)
+            if self._adopt is not None:
+                self._adopt(self._writer)
             what(self._writer)
         except OSError as error:
             if not self._fails:
@@ -219,8 +233,6 @@ class LogProof:
                     f"the head of this log cannot be kept ({error.strerror or error}): it will not verify until it can"
                 )
             self._fails = True
-            if not self._writer.is_begun and self._first is None:
-                self.close()
         else:
             self._fails = False
 

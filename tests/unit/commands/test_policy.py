@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from agent.policy.model import Rule, SessionRules
 from agent.policy.parse import parse_policy
 from agent.policy.store import add_rules, rule_names
 from agent.protocol.decisions import RiskContext
-from agent.protocol.errors import InvalidRequest, InvalidState, RecordingError
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.risk.classifier import classify
@@ -137,6 +140,38 @@ def test_broken_log_keeps_the_rule(world: World) -> None:
     with pytest.raises(RecordingError):
         world.policy("forget build")
     assert "build" in world.path.read_text()
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process can grow."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_rule_that_cannot_be_written_is_an_error(world: World) -> None:
+    world.path.write_text(OWN)
+    with full_disk(), pytest.raises(IoError, match=r"no rule was made: .*policy\.toml could not be written"):
+        world.policy("deny deleting in ~/photos")
+    assert world.path.read_text() == OWN
+    (removed,) = world.recorder.only(RuleRemoved)
+    assert removed.rules == world.recorder.only(RuleAdded)[0].rules and "could not be written" in removed.reason
+
+
+def test_a_rule_that_cannot_be_taken_back_stays_in_the_log_too(world: World) -> None:
+    world.path.write_text(OWN)
+    add_rules(str(world.path), MADE)
+    before = world.path.read_text()
+    with full_disk(), pytest.raises(IoError, match="rule build stays"):
+        world.policy("forget build")
+    assert world.path.read_text() == before
+    (added,) = world.recorder.only(RuleAdded)
+    assert added.rules == ("build",) and "./build" in added.text
+    assert sorted(path.name for path in world.path.parent.iterdir()) == ["policy.toml", "work"]
 
 
 def test_without_a_policy_it_may_not_be_used() -> None:

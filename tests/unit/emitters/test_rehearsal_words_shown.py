@@ -39,6 +39,12 @@ def test_nothing_is_offered_that_is_not_there(rehearsal: Rehearsal, offered: boo
     assert OFFER not in told(rehearsal, offered=offered)
 
 
+def test_of_a_rehearsal_that_was_cut_short_nothing_is_said_of_all_that_it_would_do() -> None:
+    full = "the rehearsal's disk is nearly full, so this is not all that it would do"
+    assert told(rehearsal_of("echo > a", result=failing(1), obstacle=full)).startswith("no change was seen")
+    assert told(rehearsal_of("true")).startswith("it would change nothing")
+
+
 def test_one_of_several_names_is_called_a_hard_link() -> None:
     state = FileState(kind="file", mode=0o644, uid=0, gid=0, size=3)
     linked = Change(path="/work/h", op="create", kind="file", after=state, flags=("many-names",))

@@ -126,7 +126,7 @@ def test_a_pre_image_that_cannot_be_finished_does_not_lose_the_ending() -> None:
     outcome, log, _, _ = go(checkpoints)
     assert outcome.exit_code == 0
     assert log.only(CommandFinished)[0].undo_id == ""
-    assert any("cannot be undone after all" in event.text for event in log.only(Warned))
+    assert any("cannot be undone yet" in event.text for event in log.only(Warned))
 
 
 def test_one_that_goes_on_in_the_background_is_undone_as_far_as_it_came() -> None:

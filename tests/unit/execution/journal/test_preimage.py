@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -26,6 +27,9 @@ echo h > hard-1; ln hard-1 hard-2; touch -d 2001-02-03 a d/deep d . ; setfattr -
 echo s > 'we ird'; echo t > 1.txt; echo t > 2.txt; echo q > sub/q
 mkdir -p void/inner; chmod 711 void; chmod 1750 void/inner; ln -s nowhere broken; touch -d 2002-03-04 void/inner void
 """
+
+
+OPEN = "agent-shell ended while this ran, or could not compare what it changed"
 
 
 class TreeWorld:
@@ -180,7 +184,25 @@ def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(world: TreeW
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     (entry,) = world.journals.entries()
-    assert (entry.state, entry.note) == ("committed", "agent-shell ended while this ran")
+    assert (entry.state, entry.note) == ("committed", f"{OPEN}: what was changed since counts, too")
+    world.journals.turn(entry.undo_id)
+    assert not differences(before, world.listing())
+
+
+def test_a_run_that_cannot_be_compared_on_a_full_disk_is_compared_later(world: TreeWorld) -> None:
+    before = world.listing()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    approved = world.approved("rm -r d")
+    taken = world.images.take(world.images.plan(approved.report, str(world.folder)), approved, cwd=str(world.folder))
+    subprocess.run(["bash", "-c", "rm -r d"], cwd=world.folder, check=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(IoError, match="cannot be compared"):
+            taken.finish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    (entry,) = world.journals.entries()
+    assert (entry.state, entry.note) == ("committed", f"{OPEN}: what was changed since counts, too")
     world.journals.turn(entry.undo_id)
     assert not differences(before, world.listing())
 

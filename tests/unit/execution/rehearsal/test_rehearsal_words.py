@@ -90,10 +90,12 @@ def test_sizes_in_words(size: int, words: str) -> None:
             "modprobe overlay",
         ),
         (
-            Trouble("scratch /x", errno.EROFS),
-            "no folder for it can be made at /x (Read-only file system)",
+            Trouble("scratch /state/x", errno.EROFS),
+            "no folder for it can be made at /state (Read-only file system)",
             "XDG_STATE_HOME",
         ),
+        (Trouble("scratch /state/x", errno.ENOSPC), "there is no room for it at /state", "free some space"),
+        (Trouble("scratch x", errno.EDQUOT), "there is no room for it (", "free some space"),
         (
             Trouble("overlay", errno.EPERM),
             "no overlay can be made by this user (Operation not permitted)",

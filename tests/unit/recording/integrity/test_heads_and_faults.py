@@ -54,6 +54,25 @@ def test_a_head_that_can_be_kept_again_vouches_for_all_of_the_log(place, allowed
     assert place.one().sound
 
 
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_head_that_cannot_be_read_for_a_while_vouches_for_what_came_meanwhile(place, times: int) -> None:
+    class NoHead(Disk):
+        """The files of heads cannot be opened, so many times."""
+
+        left = times
+
+        def open(self, path: str, flags: int, mode: int = 0o600) -> int:
+            if path.endswith(".json") and self.left > 0:
+                self.left -= 1
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return os.open(path, flags, mode)
+
+    place.write()
+    path = place.write(disk=NoHead())
+    assert sum("cannot be kept" in line for line in path.read_text().splitlines()) == 1
+    assert place.one().sound
+
+
 def test_a_log_that_could_not_be_kept_safe_verifies(place) -> None:
     class Unsafe(Disk):
         broken = False
