@@ -11,12 +11,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.emitters.paint import safe_line, wrapped
+from agent.emitters.paint import paint, safe_line, wrapped
 from agent.emitters.streams import MemorySink
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
 from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.records import Record
 from agent.text.shown import shown
+
+_SHOWN_CHARS = 4_000
+_SHOWN_LINES = 40
 
 
 def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
@@ -27,6 +30,21 @@ def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
     if event.origin is not None:
         parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
     return list(wrapped(" · ".join(part for part in parts if part), columns))
+
+
+def goal_prompt(*, is_root: bool, safety_off: bool, color: bool) -> str:
+    """Draw what stands before a goal: `root SAFETY OFF ❯ `."""
+    marks = [word for word, given in (("root", is_root), ("SAFETY OFF", safety_off)) if given]
+    said = paint(" ".join(marks), "red", color=color) + " " if marks else ""
+    return f"{said}{paint('❯', 'bold', color=color)} "
+
+
+def typed(text: str) -> str:
+    """A goal as it stands in a prompt: made visible, its further lines indented, its length bounded."""
+    lines = shown(text[:_SHOWN_CHARS]).split("\n")
+    cut = len(text) > _SHOWN_CHARS or len(lines) > _SHOWN_LINES
+    kept = "\n  · ".join(lines[:_SHOWN_LINES])
+    return f"{kept} [… {len(text):,} characters]" if cut else kept
 
 
 def log_line(event: LogRepaired | LogScrubbed | SessionPruned) -> str:

@@ -1,6 +1,6 @@
 """Retell a session as its person saw it: one generator of timed text, for the player in the terminal and for asciicast.
 
-What the program itself said is said by the same emitter as then; the prompts, which no record shows as they stood, are drawn anew.
+What the program itself said is said by the same emitter as then. In the place of a prompt stands what was asked about, and the answer.
 Output of commands passes the emitter's own filter, so no title, clipboard, query or alternate screen of a hostile log reaches a screen.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from agent.emitters.export.confirming import ENTER, Confirming, goal_prompt, typed
+from agent.emitters import describe
 from agent.emitters.export.frames import (
     DrawnScreen,
     Frame,
@@ -18,22 +18,32 @@ from agent.emitters.export.frames import (
     Timeline,
     at_once,
     ends_line,
+    goal_prompt,
     log_line,
     session_lines,
+    typed,
 )
 from agent.emitters.paint import paint, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol.events.command import OF_COMMAND, CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
+from agent.protocol.events.command import (
+    OF_COMMAND,
+    ApprovalRequested,
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandRated,
+    CommandStarted,
+    RehearsalFinished,
+    RehearsalStarted,
+)
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerStarted, RunFinished, RunStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import (
     LogRepaired,
     LogScrubbed,
-    Notice,
     SessionFinished,
     SessionPruned,
     SessionStarted,
-    Warned,
 )
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record, event_type
@@ -42,7 +52,7 @@ MOST_OUTPUT = 1024 * 1024
 """Characters of one command's output that are shown; the report and the log have the rest."""
 
 _THINKING = "⠋ thinking…"
-_MOST_HELD = 100
+_ENTER = 0.3  # seconds between a prompt and what is typed there
 
 
 def screen_script(records: Iterable[object], look: Look | None = None, *, goal: int = 0) -> Iterator[Frame]:
@@ -75,13 +85,13 @@ class _Script:
         self._timeline = Timeline()
         self._shown_at: float | None = None
         self._frames: list[Frame] = []
-        self._confirming = Confirming(look, self._delay)
+        self._asked: set[str] = set()  # commands that a person was asked about
+        self._folder = ""  # of the last rehearsal
         self._started = SessionStarted(session_id="")
         self._thinking = False
         self._fresh = True  # whether the cursor stands at the start of a line
         self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
         self._exit_code = 0
-        self._held: list[Record] = []  # said while a prompt stands on the screen
 
     def take(self, record: Record) -> list[Frame]:
         """The frames of the next record."""
@@ -98,7 +108,7 @@ class _Script:
     def end(self) -> list[Frame]:
         """Draw what is left when the log ends, whether the session did or not."""
         if self._shown_at is not None:
-            self._leave_open()
+            self._stop_thinking()
         return self._taken()
 
     # --- what is shown ---
@@ -126,14 +136,13 @@ class _Script:
                 self._emit(record, at)
             case GoalFinished():
                 self._exit_code = event.exit_code
-                self._leave_open()
                 self._emit(record, at)
             case PlannerStarted():
                 self._think(at)
             case LogRepaired(text="") | LogScrubbed() | SessionPruned():
                 self._line(log_line(event), at)
-            case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
-                self._held.append(record)
+            case ApprovalRequested(preview=text) if text:
+                self._line(paint(safe_line(text, 500), "dim", color=self._look.color), at)
             case _ if not isinstance(event, (RunStarted, RunFinished)):
                 self._emit(record, at)
 
@@ -151,7 +160,8 @@ class _Script:
         return TerminalEmitter(options, out=self._screen, err=self._screen)
 
     def _goal(self, event: GoalStarted, at: float) -> None:
-        self._leave_open()
+        self._stop_thinking()
+        self._asked.clear()
         goal = f"!{event.goal}" if event.origin == "shell" and not event.goal.startswith("!") else event.goal
         marker = safe_line(goal, 200)
         prompt = goal_prompt(
@@ -161,7 +171,7 @@ class _Script:
         )
         self._fresh_line()
         self._add(Frame(delay=self._delay(at), text="\n" + prompt, marker=marker, stop=True))
-        self._add(Frame(delay=ENTER, text=typed(goal) + "\n"))
+        self._add(Frame(delay=_ENTER, text=typed(goal) + "\n"))
         if event.private:
             self._line(paint("private: kept from the planner", "dim", color=self._look.color), at)
 
@@ -178,12 +188,28 @@ class _Script:
             self._fresh = True
 
     def _decision(self, event: Event, record: Record, at: float) -> None:
-        self._stop_thinking(at)
-        if isinstance(event, RehearsalStarted):
-            self._output = {}
-        self._all(self._confirming.take(event, at))
-        if not self._confirming.waits:
-            self._release(at)
+        """What a person was asked about, as it was rated, and what they said to it."""
+        color = self._look.color
+        match event:
+            case CommandRated(report=report, verdict=verdict) if verdict.action in ("ask", "type"):
+                self._asked.add(event.command_id)
+                suffix = "(edited)" if event.stage == "edited" else ""
+                self._line(describe.command_line(report.command, report, color=color, suffix=suffix), at)
+                self._add(Frame(delay=0.0, stop=True))
+            case RehearsalStarted():
+                self._output = {}
+                self._folder = event.cwd
+            case RehearsalFinished(preview=False) if event.command_id in self._asked and event.exit_code is not None:
+                self._line(describe.rehearsed(event, self._folder, color=color), at)
+            case CommandConfirmed(by="person", decision=decision) if event.command_id in self._asked:
+                told = {"approved": "", "edited": ""}.get(decision, safe_line(decision, 40))
+                said = "; ".join(
+                    filter(
+                        None, (told, "the word was typed" if event.word_typed else "", safe_line(event.remark, 1000))
+                    )
+                )
+                if said:
+                    self._line(paint(f"({said})", "dim", color=color), at)
         self._emit(record, at)
 
     def _print(self, stream: str, data: str, at: float) -> None:
@@ -192,8 +218,8 @@ class _Script:
         self._output[stream] = so_far + len(data)
         if so_far >= MOST_OUTPUT or not data:
             return
-        shown = data[: MOST_OUTPUT - so_far]
-        self._emitter.output(stream, shown.encode("utf-8", "replace"))
+        piece = data[: MOST_OUTPUT - so_far]
+        self._emitter.output(stream, piece.encode("utf-8", "replace"))
         self._write(self._screen.take(), at)
         if so_far + len(data) > MOST_OUTPUT:
             self._line(paint("[… more than is shown here]", "dim", color=self._look.color), at)
@@ -232,23 +258,6 @@ class _Script:
             self._line(paint(f"[{event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at)
             return
         self._write(self._screen.take(), at)
-
-    def _leave_open(self) -> None:
-        self._stop_thinking()
-        self._all(self._confirming.left_open())
-        self._release(self._shown_at or 0.0)
-
-    def _release(self, at: float) -> None:
-        """Show what was said while a prompt stood there."""
-        held, self._held = self._held, []
-        for record in held:
-            self._emit(record, at)
-
-    def _all(self, frames: Iterator[Frame]) -> None:
-        for place, frame in enumerate(frames):
-            if place == 0:
-                self._fresh_line()
-            self._add(frame)
 
     def _line(self, text: str, at: float) -> None:
         self._stop_thinking(at)

@@ -51,7 +51,7 @@ async def test_without_a_terminal_it_is_printed_at_once(tmp_path: Path, capfd: p
     assert await replay(tmp_path, log(tmp_path, pictured())) == 0
     told = capfd.readouterr().out
     assert "❯ which files here are the largest\n" in told
-    assert "▲ medium edited ❯ rm -rf build/cache\n" in told
+    assert "$ rm -rf build/cache  [medium: deletes a folder and all that is in it]  (edited)\n" in told
     assert "\x1b" not in told
 
 
