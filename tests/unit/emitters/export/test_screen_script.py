@@ -184,7 +184,11 @@ def test_what_a_rehearsal_would_change_stands_before_the_answer() -> None:
     made.add(RehearsalFinished(command_id=key, outcome="finished", exit_code=0))
     made.confirm(key, "", "declined")
     lines = screen_of(screen_script(made.records, Look()))
-    assert lines[-3:] == ["rehearsing, network off; changes nothing", "it would change nothing: rehearsed, exit 0", "(declined)"]
+    assert lines[-3:] == [
+        "rehearsing, network off; changes nothing",
+        "it would change nothing: rehearsed, exit 0",
+        "(declined)",
+    ]
 
 
 def test_what_happened_to_the_log_itself_is_said() -> None:
