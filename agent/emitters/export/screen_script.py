@@ -188,7 +188,7 @@ class _Script:
             self._fresh = True
 
     def _decision(self, event: Event, record: Record, at: float) -> None:
-        """What a person was asked about, as it was rated, and what they said to it."""
+        """Show a command that a person is asked about, as it was rated, and what they say to it."""
         color = self._look.color
         match event:
             case CommandRated(report=report, verdict=verdict) if verdict.action in ("ask", "type"):
