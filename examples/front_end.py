@@ -7,7 +7,7 @@ import sys
 from agent.app.composition import build_services, load
 from agent.frontends.piped import read_lines
 from agent.frontends.services import Services
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Remark, Skipped
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.records import Record, encode

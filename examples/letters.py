@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from agent.app.composition import open_conversation
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Level, Skipped
+from agent.protocol.confirmations import Confirmation, ConfirmationRequest, Skipped
+from agent.protocol.decisions import Level
 from agent.protocol.errors import CoreError
 from agent.protocol.ports import Provider
 from agent.providers.catalog import build_provider, load_catalog

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.protocol.approvals import PendingApproval
 from agent.protocol.confinement import Confinement
-from agent.protocol.decisions import ConfirmationRequest
+from agent.protocol.confirmations import ConfirmationRequest
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.known import Event
 from agent.protocol.execution import CancellationToken, Executor, Jobs, UndoStore

@@ -10,7 +10,7 @@ from typing import Any
 from agent.commands.context import AskLetter, AskWord, AskYes, CommandContext, DispatchOutcome, TurnARun
 from agent.commands.definition import Definition
 from agent.protocol.actions import TurnRun
-from agent.protocol.decisions import ConfirmationRequest
+from agent.protocol.confirmations import ConfirmationRequest
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events.command import undo_resumed
 from agent.protocol.execution import UndoStore

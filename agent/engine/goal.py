@@ -16,7 +16,7 @@ from agent.engine.written import may_write, written
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.protocol.confinement import strictest
-from agent.protocol.decisions import PlanPlace, Proposal
+from agent.protocol.confirmations import PlanPlace, Proposal
 from agent.protocol.errors import BudgetExceeded
 from agent.protocol.events.goal import PlannerNoted
 from agent.protocol.events.session import AssistantMessage

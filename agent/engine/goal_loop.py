@@ -12,7 +12,7 @@ from agent.engine.proposing import propose, react
 from agent.engine.strategy import Ending
 from agent.engine.summary import message_after_chat, status_after_chat
 from agent.engine.tool_calls import run_calls
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.protocol.events.session import ChoiceMade, ChoicesOffered
 from agent.protocol.messages import ContinuationKind, ReplyItem, ToolSpec
 from agent.protocol.outcomes import GoalStatus

@@ -6,7 +6,7 @@ from agent.engine.goal import Goal, OpenPlan
 from agent.engine.proposing import level, propose, react
 from agent.engine.strategy import Ending
 from agent.engine.summary import status_after_chat
-from agent.protocol.decisions import PlanPlace
+from agent.protocol.confirmations import PlanPlace
 from agent.protocol.events.goal import PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import CommandItem, StepItem
 from agent.protocol.outcomes import GoalStatus

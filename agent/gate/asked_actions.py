@@ -12,15 +12,8 @@ from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, Rated, failed_rating, refusal
 from agent.protocol.actions import FileAction, OpenPullRequest, Performed, content_hash, text_of
 from agent.protocol.approvals import Consent
-from agent.protocol.decisions import (
-    Approved,
-    CancelGoal,
-    ConfirmationRequest,
-    Level,
-    Proposal,
-    RiskReport,
-    Verdict,
-)
+from agent.protocol.confirmations import Approved, CancelGoal, ConfirmationRequest, Proposal
+from agent.protocol.decisions import Level, RiskReport, Verdict
 from agent.protocol.events.command import CommandProposed, CommandStarted
 from agent.protocol.execution import CancellationToken
 from agent.protocol.ports import Confirmer, EventSink

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from agent.gate.output_record import OutputLog
 from agent.protocol.approvals import Consent
-from agent.protocol.decisions import Proposal, RiskReport
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome

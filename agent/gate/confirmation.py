@@ -15,7 +15,7 @@ from agent.policy.rehearsable import writes
 from agent.policy.rights import as_confinement
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.confinement import strictest
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     CancelGoal,
     Confirmation,
     ConfirmationRequest,

@@ -13,7 +13,8 @@ from agent.gate.rating import Rater
 from agent.gate.verdicts import Rated, allowed_by, told
 from agent.policy.rehearsable import writes
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.decisions import Proposal, RiskReport
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskReport
 from agent.protocol.events.command import CommandStarted
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Checkpoint, Checkpoints, Executor

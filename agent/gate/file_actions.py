@@ -20,11 +20,8 @@ from agent.protocol.actions import (
     unfit,
 )
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import (
-    Proposal,
-    RiskContext,
-    RiskReport,
-)
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import CoreError
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Checkpoint, Checkpoints, Performer

@@ -22,7 +22,8 @@ from agent.gate.rehearsal_runs import Rehearsals
 from agent.gate.rehearsals import NOT_AS_SEEN, RehearsalFlow
 from agent.gate.verdicts import Judges, Rated, refusal, unattended
 from agent.protocol.actions import FileAction, OpenPullRequest, Performed
-from agent.protocol.decisions import Approved, Confirmation, Level, Proposal, Rehearse, RiskReport, Skipped
+from agent.protocol.confirmations import Approved, Confirmation, Proposal, Rehearse, Skipped
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.execution import CancellationToken, Checkpoints, Executor, Performer, Rehearser
 from agent.protocol.messages import CommandItem

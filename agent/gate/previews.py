@@ -14,7 +14,7 @@ from agent.gate.verdicts import Rated
 from agent.policy.confining import beyond
 from agent.policy.rehearsable import is_previewable, stays_home
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.decisions import Proposal
+from agent.protocol.confirmations import Proposal
 from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.execution import Rehearser
 from agent.protocol.rehearsals import Preview

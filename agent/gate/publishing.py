@@ -10,7 +10,8 @@ from agent.gate.command_record import action_result, ended_unrecorded
 from agent.gate.verdicts import Rated, allowed_by, told, unattended
 from agent.protocol.actions import LOCAL, OpenPullRequest, Performed, PullRequest, text_of
 from agent.protocol.approvals import ApprovedPullRequest, Consent
-from agent.protocol.decisions import Proposal, RiskContext, RiskReport
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import Cancelled
 from agent.protocol.events.command import CommandFinished
 from agent.protocol.ports import PullRequests

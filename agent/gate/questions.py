@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from agent.protocol.actions import TurnRun
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
+from agent.protocol.confirmations import Confirmation, ConfirmationRequest, Review
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested
 from agent.protocol.ports import Confirmer, EventSink, LiveConfirmer, PreviewOf, Reviewer, UndoPerson
 from agent.protocol.rehearsals import Conflict, Rehearsal, UndoChoice, UndoEntry

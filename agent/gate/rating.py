@@ -17,7 +17,8 @@ from agent.policy.grants import with_grants
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.confinement import Confining
-from agent.protocol.decisions import Proposal, RiskContext, RiskReport, Verdict
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext, RiskReport, Verdict
 from agent.protocol.events.command import CommandRated
 from agent.protocol.events.session import Warned
 from agent.protocol.execution import Executor

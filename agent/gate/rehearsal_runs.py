@@ -10,7 +10,7 @@ from agent.gate.command_record import begin, end, item_of, kept_result, ran
 from agent.gate.output_record import OutputLog
 from agent.gate.verdicts import Judges
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
-from agent.protocol.decisions import Proposal
+from agent.protocol.confirmations import Proposal
 from agent.protocol.errors import CommitFailed, CoreError, RecordingError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import (
     CommandFinished,

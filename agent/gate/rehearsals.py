@@ -11,7 +11,7 @@ from agent.gate.verdicts import allowed_by, told, unattended
 from agent.policy.confining import beyond
 from agent.policy.rights import past
 from agent.protocol.approvals import ApprovedRehearsal, Consent
-from agent.protocol.decisions import CancelGoal, Commit, Discard, EditAgain, Rehearse, Review
+from agent.protocol.confirmations import CancelGoal, Commit, Discard, EditAgain, Rehearse, Review
 from agent.protocol.errors import Cancelled
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Reviewer

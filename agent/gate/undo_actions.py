@@ -13,7 +13,8 @@ from agent.gate.rating import Rater
 from agent.gate.verdicts import Judges, failed_rating, refusal
 from agent.protocol.actions import TurnRun, content_hash, text_of
 from agent.protocol.approvals import ApprovedUndo, Consent, RatedUndo
-from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskReport, Verdict
+from agent.protocol.confirmations import ConfirmationRequest, Proposal
+from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
 from agent.protocol.events.command import UNDO_INTERRUPTED, UndoFinished, UndoStarted, undo_resumed
 from agent.protocol.execution import UndoStore

@@ -7,7 +7,8 @@ import re
 import shlex
 from fnmatch import fnmatchcase
 
-from agent.protocol.decisions import Finding, Level, ProgramRun, Proposal, RiskReport, Verdict
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport, Verdict
 from agent.protocol.requests import NOT_GRANTED, Approval
 
 OWN_BRANCH = re.compile(r"(?:agent|review)/task-[1-9][0-9]{0,8}")

@@ -12,15 +12,8 @@ from msgspec import Struct
 
 from agent.protocol.actions import FileAction, OpenPullRequest, Performed, PullRequest, TurnRun
 from agent.protocol.approvals import ApprovedPullRequest
-from agent.protocol.decisions import (
-    Alternative,
-    Confirmation,
-    ConfirmationRequest,
-    Proposal,
-    Review,
-    RiskContext,
-    RiskReport,
-)
+from agent.protocol.confirmations import Alternative, Confirmation, ConfirmationRequest, Proposal, Review
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.messages import ChatMessage, CommandItem, ContextBlock, EnvironmentFacts, ToolSpec

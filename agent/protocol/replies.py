@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agent.protocol.decisions import Alternative as Alternative  # noqa: PLC0414  # a part of replies that proposals hold, too
+from agent.protocol.confirmations import Alternative as Alternative  # noqa: PLC0414  # a part of replies that proposals hold
 from agent.protocol.decisions import Opinion
 from agent.protocol.messages import ToolCall
 from agent.protocol.outcomes import Usage

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agent.app.composition import load, open_conversation
-from agent.protocol.decisions import Skipped
+from agent.protocol.confirmations import Skipped
 from agent.protocol.errors import InvalidState
 from agent.protocol.messages import ToolCall
 from agent.protocol.requests import Approval, RunOptions

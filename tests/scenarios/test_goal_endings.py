@@ -16,7 +16,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.engine.goal_loop import GoalLoop
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, Regenerate, Remark, Skipped
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.events.goal import GoalFinished
 from agent.protocol.events.session import SessionStarted

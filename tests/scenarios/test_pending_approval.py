@@ -13,7 +13,8 @@ import pytest
 
 from agent.app.composition import build_services, load
 from agent.protocol.commands import NamedCommand
-from agent.protocol.decisions import Approved, Level
+from agent.protocol.confirmations import Approved
+from agent.protocol.decisions import Level
 from agent.protocol.events.command import CommandConfirmed
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.messages import CommandItem, ContinuationKind, UserInput

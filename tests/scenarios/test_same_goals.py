@@ -26,7 +26,7 @@ from agent.frontends import one_session, one_shot
 from agent.frontends.repl.repl import run_repl
 from agent.frontends.services import Services
 from agent.gate import previews
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.events.command import ApprovalRequested
 from agent.protocol.events.goal import RunFinished
 from agent.protocol.events.known import UNRECORDED

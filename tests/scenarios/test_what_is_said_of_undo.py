@@ -15,7 +15,8 @@ from agent.frontends.confirm.heading import details, explanation, heading
 from agent.frontends.subcommands.risk import run_risk
 from agent.gate.direct_runs import planned, undo_words
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.decisions import ConfirmationRequest, Proposal, RiskContext, RiskReport, Verdict
+from agent.protocol.confirmations import ConfirmationRequest, Proposal
+from agent.protocol.decisions import RiskContext, RiskReport, Verdict
 from agent.risk.classifier import classify
 from tests.support.tree_operations import differences, listing
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from agent.execution.file_performer import FilePerformer
 from agent.protocol.actions import FileAction, Performed
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import Proposal, RiskContext
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
 from agent.risk.file_actions import rate_action

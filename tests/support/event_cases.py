@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.protocol.decisions import Alternative, Effect, Finding, Level, RiskReport, Verdict
+from agent.protocol.confirmations import Alternative
+from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events.command import (
     ApprovalGiven,

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, ApprovedUndo
-from agent.protocol.decisions import ConfirmationRequest, Discard, Review, RiskReport
+from agent.protocol.confirmations import ConfirmationRequest, Discard, Review
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError, NotFound, UndoConflict
 from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult

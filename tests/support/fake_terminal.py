@@ -17,7 +17,8 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from agent.frontends.screen import Screen
-from agent.protocol.decisions import ConfirmationRequest, Finding, Level, Proposal, RiskReport, Verdict
+from agent.protocol.confirmations import ConfirmationRequest, Proposal
+from agent.protocol.decisions import Finding, Level, RiskReport, Verdict
 
 T = TypeVar("T")
 

@@ -15,16 +15,8 @@ from agent.policy.model import Policy
 from agent.protocol.actions import FileAction, Found
 from agent.protocol.approvals import ApprovedCommand, ApprovedFileAction
 from agent.protocol.confinement import Confinement, Confining
-from agent.protocol.decisions import (
-    Approved,
-    Confirmation,
-    ConfirmationRequest,
-    Finding,
-    Level,
-    RiskContext,
-    RiskReport,
-    Verdict,
-)
+from agent.protocol.confirmations import Approved, Confirmation, ConfirmationRequest
+from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.execution import CancellationToken, OutputSink

@@ -23,7 +23,8 @@ from agent.gate.verdicts import Judges
 from agent.policy.deciding import decide
 from agent.policy.rights import rights
 from agent.protocol.approvals import ApprovedCommand, Consent
-from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport, Skipped
+from agent.protocol.confirmations import Proposal, Skipped
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

@@ -16,7 +16,7 @@ from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.memory.service import Memory
-from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, Skipped
+from agent.protocol.confirmations import Approved, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.messages import GoalItem
 from tests.support.fakes import FakeEmitter
 from tests.support.session_world import type_line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol.commands import NamedCommand
-from agent.protocol.decisions import Approved, CancelGoal, Commit, Regenerate, Rehearse, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Commit, Regenerate, Rehearse, Remark, Skipped
 from tests.support.replay_stage import STAGE, Stage, calls, runs, says
 
 

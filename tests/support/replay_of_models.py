@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.protocol.decisions import Approved, Remark, Skipped
+from agent.protocol.confirmations import Approved, Remark, Skipped
 from agent.protocol.messages import ContinuationKind
 from agent.providers.scripted import ScriptedError, ScriptedReply
 from tests.support.replay_stage import Stage, calls, runs, says

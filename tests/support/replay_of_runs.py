@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.frontends.line import OwnCommand
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Approved,
     CancelGoal,
     Commit,

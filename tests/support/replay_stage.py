@@ -21,7 +21,8 @@ from agent.frontends.signals import Signals
 from agent.planner.facts.facts import SystemFacts
 from agent.planner.llm import LLMPlanner
 from agent.planner.offline.planner import OfflinePlanner
-from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, RiskContext
+from agent.protocol.confirmations import Approved, Confirmation, ConfirmationRequest
+from agent.protocol.decisions import RiskContext
 from agent.protocol.messages import ContinuationKind, EnvironmentFacts, ToolCall, UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.ports import PreviewOf

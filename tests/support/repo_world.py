@@ -19,7 +19,7 @@ from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import FileAction, OpenPullRequest, Performed
-from agent.protocol.decisions import Proposal
+from agent.protocol.confirmations import Proposal
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import PullRequests

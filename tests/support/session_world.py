@@ -13,7 +13,7 @@ from agent.engine.context import RequestContext
 from agent.frontends.line import CommandLine, Goal, OwnCommand, parse_line
 from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
+from agent.protocol.confirmations import Confirmation, ConfirmationRequest, Declined
 from agent.protocol.errors import from_info
 from agent.protocol.events.session import Failed
 from tests.support.fakes import FakeEmitter

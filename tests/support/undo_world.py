@@ -16,7 +16,8 @@ from agent.planner.facts.facts import context_of
 from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import TurnRun
-from agent.protocol.decisions import ConfirmationRequest, RiskContext, RiskReport
+from agent.protocol.confirmations import ConfirmationRequest
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.events.known import Event
 from agent.protocol.execution import UndoStore
 from agent.protocol.ports import UndoPerson

@@ -12,7 +12,8 @@ from agent.audit.replay.replies import error_of, reply_of
 from agent.audit.replay.tape import Call, Tape
 from agent.policy.shown_once import Showing
 from agent.protocol.actions import WriteFile, action_of
-from agent.protocol.decisions import Proposal, RiskContext, RiskReport
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.command import CommandProposed, CommandRated, Known
 from agent.protocol.events.known import Event

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from agent.audit.replay.tape import Tape
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Alternative,
     Approved,
     CancelGoal,

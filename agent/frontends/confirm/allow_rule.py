@@ -24,7 +24,8 @@ from agent.frontends.services import RuleController
 from agent.frontends.wrapping import wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
-from agent.protocol.decisions import ConfirmationRequest, RiskReport
+from agent.protocol.confirmations import ConfirmationRequest
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.execution import Processes
 from agent.protocol.requests import Approval

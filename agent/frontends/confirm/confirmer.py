@@ -30,21 +30,20 @@ from agent.frontends.screen import Screen
 from agent.frontends.services import RuleController
 from agent.frontends.wrapping import rows_of, wrapped_text
 from agent.policy.rehearsable import tells
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Alternative,
     Approved,
     CancelGoal,
     Confirmation,
     ConfirmationRequest,
     Declined,
-    Level,
     Regenerate,
     Rehearse,
     Remark,
     Review,
-    RiskReport,
     Skipped,
 )
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.execution import Processes
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview, Rehearsal

@@ -20,7 +20,8 @@ from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of
 from agent.policy.rehearsable import tells, writes
-from agent.protocol.decisions import ConfirmationRequest, Level, RiskReport
+from agent.protocol.confirmations import ConfirmationRequest
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview
 from agent.text.shown import LEVEL_MARKS, shown_line

@@ -7,7 +7,8 @@ from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import cells, wrapped
 from agent.policy.rehearsable import tells
 from agent.protocol.confinement import Confining
-from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
+from agent.protocol.confirmations import ConfirmationRequest
+from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.requests import NOT_GRANTED
 from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note

@@ -15,7 +15,7 @@ from agent.frontends.confirm.keys import took_early
 from agent.frontends.confirm.questions import read_plain_line
 from agent.frontends.prompt_app import build_app
 from agent.frontends.screen import Screen
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.text.shown import shown_line
 
 

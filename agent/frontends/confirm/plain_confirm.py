@@ -21,7 +21,7 @@ from agent.frontends.line import prompt_command
 from agent.frontends.live_rating import Rate
 from agent.frontends.screen import Screen
 from agent.policy.rehearsable import tells, writes
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Approved,
     CancelGoal,
     Confirmation,

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from agent.frontends.screen import Fragments
 from agent.protocol.confinement import Confining
-from agent.protocol.decisions import Alternative, ConfirmationRequest, RiskReport, Verdict
+from agent.protocol.confirmations import Alternative, ConfirmationRequest
+from agent.protocol.decisions import RiskReport, Verdict
 from agent.text.shown import shown_line
 
 MOST_ALTERNATIVES = 9

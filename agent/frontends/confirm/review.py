@@ -12,7 +12,7 @@ from agent.frontends.screen import Fragments, Screen
 from agent.frontends.wrapping import wrapped
 from agent.gate.rehearsal_runs import wanted_network
 from agent.policy.confining import beyond
-from agent.protocol.decisions import CancelGoal, Commit, ConfirmationRequest, Discard, EditAgain, Rehearse, Review
+from agent.protocol.confirmations import CancelGoal, Commit, ConfirmationRequest, Discard, EditAgain, Rehearse, Review
 from agent.protocol.execution import Processes
 from agent.protocol.rehearsals import Rehearsal
 from agent.text.shown import shown

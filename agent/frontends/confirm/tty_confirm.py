@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.frontends.services import Services
-from agent.protocol.decisions import Alternative, Confirmation, ConfirmationRequest, Declined, Discard, Review
+from agent.protocol.confirmations import Alternative, Confirmation, ConfirmationRequest, Declined, Discard, Review
 from agent.protocol.ports import Confirmer, PreviewOf
 from agent.protocol.rehearsals import Rehearsal
 

@@ -16,7 +16,7 @@ from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.frontends.line import OwnCommand
 from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
-from agent.protocol.decisions import ConfirmationRequest, Discard, Review
+from agent.protocol.confirmations import ConfirmationRequest, Discard, Review
 from agent.protocol.outcomes import ExitCode, joined
 from agent.protocol.ports import Emitter
 from agent.protocol.rehearsals import Change, Rehearsal

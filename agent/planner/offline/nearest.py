@@ -26,7 +26,7 @@ from agent.planner.offline.rendering import SLOT, describe, render, slot_kinds, 
 from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.values import Blank
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.protocol.messages import GoalItem
 
 MOST = 5

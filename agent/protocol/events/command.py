@@ -6,7 +6,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from agent.protocol.decisions import Alternative, RiskReport, Verdict
+from agent.protocol.confirmations import Alternative
+from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.events.session import RecordedEvent
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Conflict, Totals, Undone

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.outcomes import Origin
 

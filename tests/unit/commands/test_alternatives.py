@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.events.command import CommandProposed
 from tests.support.command_world import CommandWorld

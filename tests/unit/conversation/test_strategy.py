@@ -14,7 +14,7 @@ from agent.conversation.state_record import messages
 from agent.conversation.strategy import Interview
 from agent.engine.context import RequestContext
 from agent.planner.llm import LLMPlanner
-from agent.protocol.decisions import Skipped
+from agent.protocol.confirmations import Skipped
 from agent.protocol.errors import InvalidState
 from agent.protocol.events.goal import PlannerFinished
 from agent.protocol.events.interview import (

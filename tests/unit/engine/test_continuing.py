@@ -13,7 +13,7 @@ from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.library.agents import read_agent
 from agent.library.library import Library
-from agent.protocol.decisions import Declined
+from agent.protocol.confirmations import Declined
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.goal import ContinueTriggered, GoalStarted, RunFinished, RunStarted
 from agent.protocol.events.session import Failed, Notice

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.protocol.decisions import Approved, CancelGoal, Regenerate, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Regenerate, Remark, Skipped
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import Approval, RunOptions

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from agent.protocol.decisions import Approved
+from agent.protocol.confirmations import Approved
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, RunOptions, RunRequest

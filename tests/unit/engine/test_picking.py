@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.decisions import Alternative, Approved, Confirmation
+from agent.protocol.confirmations import Alternative, Approved, Confirmation
 from agent.protocol.events.command import CommandConfirmed, CommandProposed
 from agent.protocol.events.session import ChoiceMade, ChoicesOffered
 from agent.protocol.messages import UserInput

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.decisions import Approved, CancelGoal, PlanPlace, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, PlanPlace, Remark, Skipped
 from agent.protocol.errors import PlannerError
 from agent.protocol.events.command import CommandProposed
 from agent.protocol.events.goal import GoalFinished, PlanFinished, PlanProposed, PlanStepped

@@ -6,7 +6,7 @@ import pytest
 
 from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
-from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.confirmations import Approved, Skipped
 from agent.protocol.events.goal import GoalFinished, PlanFinished
 from agent.protocol.messages import CommandItem, GoalItem, UserInput
 from agent.protocol.outcomes import GoalStatus

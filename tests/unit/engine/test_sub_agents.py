@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from agent.engine.agent_tools import MOST_DEPTH
 from agent.engine.context import RequestContext
 from agent.frontends.session_controller import SessionController
-from agent.protocol.decisions import Approved, Declined
+from agent.protocol.confirmations import Approved, Declined
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome

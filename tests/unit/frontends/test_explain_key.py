@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.protocol.decisions import Approved, Confirmation, RiskReport
+from agent.protocol.confirmations import Approved, Confirmation
+from agent.protocol.decisions import RiskReport
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, request_for, typed
 

@@ -18,7 +18,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.screen import Screen
-from agent.protocol.decisions import CancelGoal, RiskReport
+from agent.protocol.confirmations import CancelGoal
+from agent.protocol.decisions import RiskReport
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, Recording, report_of, request_for
 from tests.support.terminal import row_of
 

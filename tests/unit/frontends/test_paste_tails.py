@@ -8,7 +8,7 @@ import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.questions import ask_hidden, ask_words, ask_yes
-from agent.protocol.decisions import CancelGoal
+from agent.protocol.confirmations import CancelGoal
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 from tests.support.fakes import FakePlanner, say
 from tests.support.front_services import World

@@ -29,7 +29,8 @@ from agent.protocol.actions import (
     text_of,
 )
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import Approved, Level, RiskContext, Skipped
+from agent.protocol.confirmations import Approved, Skipped
+from agent.protocol.decisions import Level, RiskContext
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandFinished, CommandProposed, CommandStarted
 from agent.protocol.execution import CancellationToken

@@ -22,7 +22,8 @@ from agent.protocol.actions import (
     unfit,
 )
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
-from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, RiskContext
+from agent.protocol.confirmations import Approved, Confirmation, ConfirmationRequest
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError
 from agent.protocol.events.command import CommandConfirmed, CommandFinished, CommandStarted
 from agent.protocol.requests import Approval

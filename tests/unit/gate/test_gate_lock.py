@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from agent.protocol.approvals import Rights
-from agent.protocol.decisions import Approved, Level, RiskReport
+from agent.protocol.confirmations import Approved
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.events.command import CommandFinished, CommandRated
 from agent.protocol.events.session import Warned
 from agent.protocol.messages import UserInput

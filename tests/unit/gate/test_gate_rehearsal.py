@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace as with_field
 
 from agent.protocol.confinement import Confining
-from agent.protocol.decisions import Approved, CancelGoal, Commit, Discard, EditAgain, Rehearse, Remark
+from agent.protocol.confirmations import Approved, CancelGoal, Commit, Discard, EditAgain, Rehearse, Remark
 from agent.protocol.errors import CommitFailed, CoreError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import (
     CommandConfirmed,

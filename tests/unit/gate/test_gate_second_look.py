@@ -16,7 +16,7 @@ from agent.engine.goal_loop import GoalLoop
 from agent.planner.facts.facts import SystemFacts
 from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
-from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
+from agent.protocol.confirmations import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
 from agent.protocol.events.command import CommandConfirmed, CommandRated
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.records import decode, encode

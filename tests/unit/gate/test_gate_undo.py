@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace as with_field
 
 from agent.gate.direct_runs import undo_words
-from agent.protocol.decisions import Approved, CancelGoal
+from agent.protocol.confirmations import Approved, CancelGoal
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandConfirmed, CommandFinished
 from agent.protocol.events.session import Warned

@@ -10,7 +10,8 @@ from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Policy
-from agent.protocol.decisions import Approved, Proposal, RiskReport
+from agent.protocol.confirmations import Approved, Proposal
+from agent.protocol.decisions import RiskReport
 from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

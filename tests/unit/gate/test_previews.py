@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace as with_field
 
 from agent.gate import previews
-from agent.protocol.decisions import Approved, CancelGoal, RiskContext, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Skipped
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events.command import CommandConfirmed, CommandStarted, RehearsalFinished
 from agent.protocol.messages import UserInput

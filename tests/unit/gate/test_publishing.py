@@ -14,7 +14,8 @@ from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import OpenPullRequest, Performed, PullRequest, action_of, content_hash, text_of
 from agent.protocol.approvals import ApprovedPullRequest, Consent
-from agent.protocol.decisions import Approved, CancelGoal, Declined, Level, RiskContext, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Declined, Skipped
+from agent.protocol.decisions import Level, RiskContext
 from agent.protocol.errors import Cancelled, IoError, RecordingError
 from agent.protocol.events.command import (
     CommandConfirmed,

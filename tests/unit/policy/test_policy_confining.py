@@ -17,7 +17,8 @@ from agent.policy.model import Place, Policy, PolicyFile, Rule
 from agent.policy.parse import parse_policy
 from agent.protocol.actions import WriteFile
 from agent.protocol.confinement import CONFINEMENTS, Confining, is_as_strict, strictest
-from agent.protocol.decisions import Approved, Level, Proposal, RiskContext
+from agent.protocol.confirmations import Approved, Proposal
+from agent.protocol.decisions import Level, RiskContext
 from agent.protocol.events.command import CommandConfirmed, CommandStarted
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem

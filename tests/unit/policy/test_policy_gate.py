@@ -13,7 +13,8 @@ from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule
 from agent.protocol.actions import WriteFile
-from agent.protocol.decisions import Approved, Proposal, RiskContext
+from agent.protocol.confirmations import Approved, Proposal
+from agent.protocol.decisions import RiskContext
 from agent.protocol.events.command import CommandConfirmed, CommandRated
 from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem

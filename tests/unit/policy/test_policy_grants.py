@@ -11,7 +11,8 @@ from agent.policy.deciding import decide
 from agent.policy.grants import OWN_BRANCH, is_own_push, push_text, with_grants
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.actions import OpenPullRequest
-from agent.protocol.decisions import Proposal, RiskContext, Verdict
+from agent.protocol.confirmations import Proposal
+from agent.protocol.decisions import RiskContext, Verdict
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action

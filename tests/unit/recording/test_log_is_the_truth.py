@@ -8,7 +8,7 @@ import pytest
 
 from agent.engine.plain_emitters import NullEmitter
 from agent.protocol.commands import EmptySession
-from agent.protocol.decisions import Approved, CancelGoal, Remark, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Remark, Skipped
 from agent.protocol.messages import ContextBlock, ContinuationKind, FileInput, ToolCall, ToolSpec, UserInput
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import ToolResult

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.decisions import CancelGoal, Skipped
+from agent.protocol.confirmations import CancelGoal, Skipped
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import CycleOptions
 from tests.support.cycle_world import TASKS, CycleWorld, git

@@ -13,7 +13,8 @@ from agent.gate.gate import Gate, Judges
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.codecs.fields import opinion
 from agent.policy.deciding import decide
-from agent.protocol.decisions import Finding, Level, Opinion, Proposal, RiskReport, Skipped
+from agent.protocol.confirmations import Proposal, Skipped
+from agent.protocol.decisions import Finding, Level, Opinion, RiskReport
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import CommandRated
 from agent.protocol.events.known import Event

@@ -15,16 +15,8 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.model import SessionRules
-from agent.protocol.decisions import (
-    Approved,
-    CancelGoal,
-    Confirmation,
-    ConfirmationRequest,
-    Proposal,
-    RiskContext,
-    RiskReport,
-    Verdict,
-)
+from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Proposal
+from agent.protocol.decisions import RiskContext, RiskReport, Verdict
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import RuleAdded

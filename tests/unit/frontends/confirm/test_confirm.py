@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Approved,
     CancelGoal,
     Confirmation,

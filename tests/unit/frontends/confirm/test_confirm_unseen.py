@@ -13,7 +13,8 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
 from agent.frontends.wrapping import rows_of
 from agent.protocol.actions import WriteFile
-from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined, RiskContext
+from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
+from agent.protocol.decisions import RiskContext
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.risk.file_actions import rate_action

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from agent.frontends.confirm.heading import details, explanation, heading, word_heading
 from agent.frontends.screen import Fragments
 from agent.protocol.confinement import Confining
-from agent.protocol.decisions import ConfirmationRequest, Effect, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.confirmations import ConfirmationRequest
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import report_of, request_for
 

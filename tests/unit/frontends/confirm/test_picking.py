@@ -12,7 +12,7 @@ from prompt_toolkit.keys import Keys
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.picking import pick
-from agent.protocol.decisions import Alternative, Approved
+from agent.protocol.confirmations import Alternative, Approved
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 
 CHOICES = tuple(Alternative(command=command) for command in ("ls a", "ls \x1b[2J", "ls c"))

@@ -13,7 +13,7 @@ from prompt_toolkit.input import create_pipe_input
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.confirm.questions import read_plain_line
 from agent.frontends.screen import Screen
-from agent.protocol.decisions import CancelGoal, Confirmation
+from agent.protocol.confirmations import CancelGoal, Confirmation
 from tests.support.fake_terminal import FakeTerminal, rate_by_word, request_for
 
 NEVER = 1000.0  # seconds: nobody has read the question by then

@@ -12,7 +12,7 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import details, heading
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.confirm.readings import Cycle, others
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Alternative,
     Approved,
     CancelGoal,

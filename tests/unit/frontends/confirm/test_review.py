@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.protocol.confinement import Confinement, Confining
-from agent.protocol.decisions import (
+from agent.protocol.confirmations import (
     Approved,
     CancelGoal,
     Commit,

@@ -18,7 +18,7 @@ from agent.frontends.line import OwnCommand
 from agent.frontends.session_naming import find_session
 from agent.frontends.sessions.replay_run import run_again
 from agent.protocol.confinement import is_as_strict
-from agent.protocol.decisions import Approved, CancelGoal, Skipped
+from agent.protocol.confirmations import Approved, CancelGoal, Skipped
 from agent.protocol.events.command import CommandProposed, CommandRated, CommandStarted
 from agent.protocol.events.goal import GoalStarted
 from agent.protocol.events.session import SessionStarted
@@ -237,7 +237,7 @@ def test_what_was_rehearsed_and_made_real_is_so_again(world: World, somebody: li
     world.sessions.mkdir()
     (world.sessions / "2030-01-02-rehearsals.jsonl").write_bytes(text)
     (world.work / "site.conf").write_text("upstream = http://example.org\n")
-    from agent.protocol.decisions import Commit
+    from agent.protocol.confirmations import Commit
 
     somebody.append(FakeReviewer(reviews=(Commit(),)))
     code, rows = world.again(wanted="rehearsals", goal=1)

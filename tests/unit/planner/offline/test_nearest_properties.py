@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.nearest import MOST
 from agent.planner.offline.recipes import load_book
-from agent.protocol.decisions import Alternative, Level
+from agent.protocol.confirmations import Alternative
+from agent.protocol.decisions import Level
 from agent.protocol.replies import Chat
 from agent.risk.classifier import classify
 from tests.support.tries import tries

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.planner.offline.planner import running_process
-from agent.protocol.decisions import Alternative
+from agent.protocol.confirmations import Alternative
 from agent.protocol.replies import Chat
 from tests.unit.planner.offline.offline_support import answer, command_for, goal_item, message_for, planner, ran
 

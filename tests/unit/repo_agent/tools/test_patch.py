@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.decisions import Skipped
+from agent.protocol.confirmations import Skipped
 from tests.support.fakes import FakePerson
 from tests.support.tool_place import ToolPlace
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.confirmations import Approved, Skipped
 from tests.support.fakes import FakePerson
 from tests.support.tool_place import ToolPlace, git
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.policy.model import Rule
-from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.confirmations import Approved, Skipped
 from agent.protocol.requests import Approval
 from agent.repo_agent.tools.commands import COMMANDS
 from tests.support.fakes import FakePerson

@@ -11,7 +11,8 @@ import pytest
 from agent.execution.executor import ShellExecutor
 from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
-from agent.protocol.decisions import Approved, Proposal, RiskContext, Skipped
+from agent.protocol.confirmations import Approved, Proposal, Skipped
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import RecordingError
 from agent.protocol.events.known import Event
 from agent.protocol.execution import CancellationToken
