@@ -123,7 +123,7 @@ class LogDatabase:
         return self._private.path
 
     def ignored(self) -> int:
-        """Count lines that were read for the answer, are no events and so are in no view but `lines`."""
+        """Count lines that were read for the answer, are no events and so are in no view."""
         return self._ignored
 
     def go_on(self) -> None:

@@ -40,8 +40,6 @@ _OWN = {
 
 def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | None = None) -> Wanted:
     """List what `view` needs when only `columns` of it are asked for; of `events` perhaps only those of some `types`."""
-    if view == "lines":
-        return Wanted(raw=True)
     words = set(re.findall(r"\w+", " ".join(column.sql or column.name for column in columns)))
     keys = frozenset(words & line_columns().keys()) | {"type"}
     return Wanted(frozenset(("command.output",)) if view == "outputs" else types, keys)
@@ -64,10 +62,7 @@ class Filling:
 
     def _scan(self, piece: Piece, number_key: str) -> str:
         kinds = {number_key: "BIGINT"}
-        if self._wanted.raw:
-            kinds["line"] = "VARCHAR"
-        else:
-            kinds |= {name: kind for name, kind in line_columns().items() if name in self._wanted.keys}
+        kinds |= {name: kind for name, kind in line_columns().items() if name in self._wanted.keys}
         return _read_json(piece.path, kinds, piece.longest)
 
 
@@ -221,9 +216,6 @@ def _read_json(path: str, kinds: dict[str, str], longest: int, *, ignore: bool =
 
 def rows_of(view: str, columns: list[Column], source: str, wanted: Wanted) -> str:
     """The statement that adds a row of `view` for each line in `source`, filled in `columns` only."""
-    if view == "lines":
-        values = ", ".join("try_cast(line AS JSON)" if column.name == "json" else column.name for column in columns)
-        return f"INSERT INTO _lines_rows ({_names(columns)}) SELECT {values} FROM {source}"
     kind = "" if wanted.types is None else f" AND type IN ({', '.join(map(repr, sorted(wanted.types)))})"
     values = ", ".join(column.sql or f'"{column.name}"' for column in columns)
     return f"INSERT INTO _{view}_rows ({_names(columns)}) SELECT {values} FROM {source} WHERE type IS NOT NULL{kind}"
@@ -235,8 +227,6 @@ def _names(columns: Iterable[Column]) -> str:
 
 def staged(scan: str, number: str, wanted: Wanted) -> str:
     """The SELECT of the lines that `scan` reads, with whose they are: the key `number` tells that."""
-    if wanted.raw:
-        return f"SELECT s.machine, s.file, l.line FROM {scan} l JOIN _sources s ON l.{number} = s.number"
     keys = ", ".join(f'l."{key}"' for key in line_columns() if key in wanted.keys and key not in _OWN)
     own = ", ".join(f"{value} AS {name}" for name, value in _OWN.items() if name in wanted.keys or name not in ENVELOPE)
     return f"SELECT {own}, {keys} FROM {scan} l LEFT JOIN _sources s ON l.{number} = s.number"

@@ -53,11 +53,10 @@ _FEW = 16
 
 
 class Wanted(msgspec.Struct):
-    """Lines that a question needs, those of some `types` (None: of all), and of them `keys`. `raw`: as texts, and nothing else."""
+    """Lines that a question needs, those of some `types` (None: of all), and of them `keys`."""
 
     types: frozenset[str] | None = None
     keys: frozenset[str] = frozenset()
-    raw: bool = False
 
     def takes(self, kind: str | None) -> bool:
         return kind is not None and (self.types is None or kind in self.types)
@@ -172,8 +171,6 @@ class Staging:
 
     def _copied(self, block: bytes, number: int) -> tuple[int, bytes]:
         """Count and join the lines of a block that are to be copied."""
-        if self._wanted.raw:
-            return _joined(self._raw(block.split(b"\n"), number))
         prefix = f'{{"{self.number_key}":{number},'.encode()
         heads = self._heads.many(block)
         if heads is None:
@@ -202,18 +199,6 @@ class Staging:
                 self.ignored += 1
             elif self._wanted.takes(head.type):
                 taken.append(prefix + (self._encoder.encode(head) if self._heads.narrow else stripped)[1:])
-        return taken
-
-    def _raw(self, lines: list[bytes], number: int) -> list[bytes]:
-        """Each line as a text."""
-        taken = []
-        for line in lines:
-            if stripped := line.strip(_SPACE):
-                try:
-                    text: str | None = stripped.decode()
-                except UnicodeDecodeError:
-                    text = None
-                taken.append(self._encoder.encode({self.number_key: number, "line": text}))
         return taken
 
 

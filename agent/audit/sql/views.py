@@ -179,8 +179,6 @@ OUTPUTS = (
     Column("text", "VARCHAR", "what it printed, as far as the log keeps it, piece by piece as it came", "data"),
 )
 
-LINES = (*_WHERE, Column("json", "JSON", "the whole line, also what a newer version wrote"))
-
 _ENVELOPE_MEANING = {
     "v": "version of the format",
     "seq": "number in the session, from 1",
@@ -206,14 +204,7 @@ def events() -> tuple[Column, ...]:
 
 def views() -> dict[str, tuple[Column, ...]]:
     """Every view with its columns."""
-    return {
-        "sessions": SESSIONS,
-        "goals": GOALS,
-        "commands": COMMANDS,
-        "outputs": OUTPUTS,
-        "events": events(),
-        "lines": LINES,
-    }
+    return {"sessions": SESSIONS, "goals": GOALS, "commands": COMMANDS, "outputs": OUTPUTS, "events": events()}
 
 
 def filled(view: str, names: Iterable[str]) -> list[Column]:

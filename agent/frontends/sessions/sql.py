@@ -32,7 +32,7 @@ _NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "REAL")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The query, where the logs are, and how the answer is written."""
     parser.add_argument(
-        "query", nargs="?", metavar="QUERY", help="one SELECT over sessions, goals, commands, outputs, events, lines"
+        "query", nargs="?", metavar="QUERY", help="one SELECT over sessions, goals, commands, outputs, events"
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs"

@@ -123,11 +123,7 @@ def test_columns_that_are_asked_alone(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "2026-03-04-h.jsonl").write_bytes(GOOD + b"\n" + GOOD + b"\n")
     with LogDatabase(find_sources([str(folder)], default="", here="here")) as database:
-        for view, columns in {
-            "lines": ("machine", "file", "json"),
-            "events": ("file", "session", "time", "text"),
-        }.items():
-            for column in (*columns, "count(*)"):
-                database._filled.clear()
-                rows = list(database.ask(f"SELECT {column} FROM {view}").rows())
-                assert rows == [(2,)] if column == "count(*)" else len(rows) == 2 and None not in rows[0]
+        for column in ("machine", "file", "session", "time", "text", "count(*)"):
+            database._filled.clear()
+            rows = list(database.ask(f"SELECT {column} FROM events").rows())
+            assert rows == [(2,)] if column == "count(*)" else len(rows) == 2 and None not in rows[0]

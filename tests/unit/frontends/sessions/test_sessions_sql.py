@@ -136,7 +136,7 @@ def test_ignored_lines_are_told(asked: Any, tmp_path: Path) -> None:
 def test_the_schema_needs_no_log(asked: Any) -> None:
     _, out, _ = asked("--schema", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert {row["view"] for row in rows} == {"sessions", "goals", "commands", "outputs", "events", "lines"}
+    assert {row["view"] for row in rows} == {"sessions", "goals", "commands", "outputs", "events"}
     assert all(row["meaning"] for row in rows)
 
 
